@@ -1,0 +1,1 @@
+"""pushrank: learn to rank so that the top of the list is right."""
