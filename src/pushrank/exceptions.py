@@ -1,0 +1,31 @@
+"""Errors of pushrank that name something the built-in exceptions do not."""
+
+from __future__ import annotations
+
+__all__ = ["DatasetFormatError", "DatasetNotFoundError"]
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """A data set is neither in the local data folder nor to be had from OpenML.
+
+    The message names the set, the places looked in, and what to do.
+
+    Examples
+    --------
+    >>> from pushrank.exceptions import DatasetNotFoundError
+    >>> issubclass(DatasetNotFoundError, OSError)
+    True
+    """
+
+
+class DatasetFormatError(ValueError):
+    """A data set was found, but what was found is damaged or is not the set it should be.
+
+    The message names the file or the OpenML id, what was expected and what was found.
+
+    Examples
+    --------
+    >>> from pushrank.exceptions import DatasetFormatError
+    >>> issubclass(DatasetFormatError, ValueError)
+    True
+    """
