@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pushrank.datasets.census import load_adult, load_adult_a9a
 from pushrank.datasets.graded import load_lambdarank_example
+from pushrank.datasets.hidden_positives import make_hidden_positives
 from pushrank.datasets.molecules import load_chembl, load_dud, load_muv, load_tox21
 from pushrank.datasets.rare import load_cover_odds, load_ijcnn1, load_kddcup99_http, load_kddcup99_smtp
 from pushrank.datasets.uci import (
@@ -39,4 +40,5 @@ __all__ = [
     "load_muv",
     "load_spambase",
     "load_tox21",
+    "make_hidden_positives",
 ]
