@@ -58,7 +58,7 @@ def _describe_folder(path: Path | None, *, given: bool) -> str:
 
 def _from_parquet(record: DataSet, path: Path) -> pd.DataFrame:
     try:
-        raw = pd.read_parquet(path)
+        raw = pd.read_parquet(path).reset_index(drop=True)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise DatasetFormatError(
             f"{path} cannot be read as a Parquet file ({_one_line(error)}). The file is damaged, cut short "

@@ -27,7 +27,9 @@ def load_adult(
         The label that is class 1. (The test labels of the original end in a full stop; it is taken off.)
     split : {"train", "test", None}, default=None
         The 32561 training rows, the 16281 test rows, or all of them, training rows first.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``adult.parquet``, OpenML's copy is data set 1590.
 
     Returns
@@ -77,7 +79,9 @@ def load_adult_a9a(
     ----------
     split : {"train", "test", None}, default=None
         The 32561 training rows, the 16281 test rows, or all of them, training rows first.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``adult_a9a.parquet``. There is no OpenML source.
 
     Returns

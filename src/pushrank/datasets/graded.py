@@ -27,7 +27,9 @@ def load_lambdarank_example(
     ----------
     split : {"train", "test", None}, default=None
         The 3005 training rows (queries 0 to 200), the 768 test rows (queries 201 to 250), or all of them.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``lambdarank_lightgbm.parquet``. There is no OpenML source.
 
     Returns

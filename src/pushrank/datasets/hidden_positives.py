@@ -121,7 +121,7 @@ def make_hidden_positives(
         Share of hard ones among the negatives, in (0, 1). The more, the worse the logistic top, until
         they are so many (about 0.2 at the defaults) that logistic regression minds them too.
     noise : float, default=0.25
-        Half width of the clusters, in (0, 1]. (The easy negatives are longer along x1: from -4 to 0.)
+        Half width of the clusters, in (0, 1]; the easy negatives are longer along x1, from -4 to 0.
     top : float, default=0.25
         The :math:`\kappa` of the precisions, a share of the positives, in (0, 1).
     shuffle : bool, default=True

@@ -34,7 +34,9 @@ def load_dud(
     target : str, default="cdk2"
         One of the 21 targets: ace, ache, ar, cdk2, cox2, dhfr, egfr, er_agonist, fgfr1, fxa, gpb, gr, hivrt,
         inha, na, p38, parp, pdgfrb, sahh, src, vegfr2. They have 31 to 365 actives, 2 % to 3 % of the rows.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``vs_dud.parquet``. There is no OpenML source.
 
     Returns
@@ -79,7 +81,9 @@ def load_muv(
     target : str or int, default="466"
         One of the 17 PubChem assays: 466, 548, 600, 644, 652, 689, 692, 712, 713, 733, 737, 810, 832, 846,
         852, 858, 859.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``vs_muv.parquet``. There is no OpenML source.
 
     Returns
@@ -121,7 +125,9 @@ def load_chembl(
     target : str or int, default="100126"
         The benchmark's number of one of its 80 targets; a wrong one brings up the list. The decoys, from
         ZINC, are the same for every target.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``vs_chembl.parquet``. There is no OpenML source.
 
     Returns
@@ -163,7 +169,9 @@ def load_tox21(
     assay : str, default="NR-AhR"
         One of NR-AR, NR-AR-LBD, NR-AhR, NR-Aromatase, NR-ER, NR-ER-LBD, NR-PPAR-gamma, SR-ARE, SR-ATAD5,
         SR-HSE, SR-MMP, SR-p53. They have 5810 to 7265 tested compounds, 3 % to 16 % active.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``tox21.parquet``. There is no OpenML source.
 
     Returns

@@ -24,7 +24,9 @@ def load_ijcnn1(
     ----------
     split : {"train", "test", None}, default=None
         The 49990 training rows, the 91701 test rows, or all of them, training rows first.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``ijcnn1.parquet``. There is no OpenML source: the set there
         holds the training rows twice.
 
@@ -69,7 +71,9 @@ def load_cover_odds(
 
     Parameters
     ----------
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``cover_odds.parquet``. There is no OpenML source.
 
     Returns
@@ -107,7 +111,9 @@ def load_kddcup99_http(
 
     Parameters
     ----------
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``kddcup99_http.parquet``. There is no OpenML source.
 
     Returns
@@ -149,7 +155,9 @@ def load_kddcup99_smtp(
 
     Parameters
     ----------
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``kddcup99_smtp.parquet``. There is no OpenML source.
 
     Returns

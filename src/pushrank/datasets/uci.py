@@ -89,7 +89,9 @@ def load_magic(
     ----------
     positive : {"g", "h"}, default="g"
         The label that is class 1: gamma rays (``"g"``) are the signal, hadrons (``"h"``) the background.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``magic04.parquet``, OpenML's copy is data set 1120.
 
     Returns
@@ -135,7 +137,9 @@ def load_housing(
     medv : bool, default=True
         Whether the median house value MEDV, the target of the original regression, is a feature too:
         13 features with it, 12 without.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``boston_housing.parquet``, OpenML's copy is data set 531.
 
     Returns
@@ -194,7 +198,9 @@ def load_spambase(
     ----------
     positive : {"1", "0"}, default="1"
         The label that is class 1: ``"1"`` is spam.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``spambase.parquet``, OpenML's copy is data set 44.
 
     Returns
@@ -236,7 +242,9 @@ def load_letter(
     ----------
     positive : str, default="A"
         The letter, ``"A"`` to ``"Z"``, that is class 1; each is between 3.6 % and 4.1 % of the rows.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``letter.parquet``, OpenML's copy is data set 6, which may hold
         the same rows in another order.
 
@@ -291,7 +299,9 @@ def load_abalone(
     threshold : float, default=10
         Animals with more rings than this are class 1: 1447 of them at 10, 62 at 19. From 1 up to, not
         including, 29, so that both classes have rows.
-    return_X_y, as_frame, data_home
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
         As in `load_ionosphere`; the file is ``abalone.parquet``, OpenML's copy is data set 183.
 
     Returns
