@@ -1,0 +1,24 @@
+"""Pair losses: how much a pair hurts, as a function of its margin."""
+
+from __future__ import annotations
+
+from pushrank import _registry
+from pushrank.losses.base import Loss
+from pushrank.losses.exponential import Exponential
+from pushrank.losses.hinge import Hinge
+from pushrank.losses.logistic import Logistic
+from pushrank.losses.squared_hinge import SquaredHinge
+from pushrank.losses.zero_one import ZeroOne
+
+__all__ = ["Exponential", "Hinge", "Logistic", "SquaredHinge", "ZeroOne"]
+
+
+def resolve(loss: Loss | str) -> Loss:
+    """Return the loss that a name such as ``"squared_hinge"`` stands for; an instance passes through.
+
+    Examples
+    --------
+    >>> resolve("logistic")
+    Logistic()
+    """
+    return _registry.resolve(loss, Loss, [globals()[name] for name in __all__], "loss")

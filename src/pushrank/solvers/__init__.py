@@ -1,0 +1,11 @@
+"""Solvers, named after their method: each takes a problem, a start, a tolerance and a limit of iterations."""
+
+from pushrank.solvers.coordinate_descent import coordinate_descent
+from pushrank.solvers.lbfgs import lbfgs
+from pushrank.solvers.newton_cg import newton_cg
+from pushrank.solvers.problem import Problem
+from pushrank.solvers.result import Result, Watcher
+
+__all__ = ["SOLVERS", "Problem", "Result", "Watcher", "coordinate_descent", "lbfgs", "newton_cg"]
+
+SOLVERS = {"lbfgs": lbfgs, "newton-cg": newton_cg, "coordinate": coordinate_descent}

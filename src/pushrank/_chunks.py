@@ -1,0 +1,51 @@
+"""Work on fixed ranges of rows, in as many threads as numba may use.
+
+The ranges depend on the data alone and partial results are combined in their order, so a result is the
+same to the last bit whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+from numba import config
+
+Part = TypeVar("Part")
+
+CHUNK_ELEMENTS = 1 << 19  # below this a chunk's work is shorter than handing it to a thread
+MOST_CHUNKS = 64
+
+
+def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
+    """Cut ``range(n_rows)`` into at most 64 ranges of at least half a million stored elements.
+
+    Examples
+    --------
+    >>> row_chunks(10, 5)
+    [(0, 10)]
+    >>> len(row_chunks(1_000_000, 50))
+    64
+    """
+    n_chunks = int(min(MOST_CHUNKS, max(1.0, n_rows * elements_per_row / CHUNK_ELEMENTS)))
+    edges = [n_rows * c // n_chunks for c in range(n_chunks + 1)]
+    return [(start, stop) for start, stop in pairwise(edges) if stop > start]
+
+
+def map_chunks(function: Callable[[int, int], Part], chunks: Sequence[tuple[int, int]]) -> list[Part]:
+    """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads.
+
+    The number of threads is ``NUMBA_NUM_THREADS`` (by default, the processors this process may use).
+
+    Examples
+    --------
+    >>> map_chunks(lambda start, stop: stop - start, [(0, 3), (3, 5)])
+    [3, 2]
+    """
+    n_threads = min(int(config.NUMBA_NUM_THREADS), len(chunks))
+    if n_threads <= 1:
+        return [function(start, stop) for start, stop in chunks]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda chunk: function(*chunk), chunks))

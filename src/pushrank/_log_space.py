@@ -1,0 +1,70 @@
+"""Sums of exponentials that neither overflow nor lose small terms.
+
+scipy and scikit-learn hold general versions; these are the one-dimensional cases that every objective
+calls in its inner loop, free of their dispatching cost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def softmax_and_log_sum(exponents: Floats) -> tuple[Floats, float]:
+    """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``.
+
+    An empty or all ``-inf`` input has the logarithm ``-inf`` and shares of zero.
+
+    Parameters
+    ----------
+    exponents : ndarray of shape (n,)
+        Natural logarithms of the terms, ``-inf`` for a term of zero.
+
+    Returns
+    -------
+    shares : ndarray of shape (n,)
+        Non-negative, summing to one.
+    log_sum : float
+        The logarithm of the sum.
+
+    Examples
+    --------
+    >>> shares, log_sum = softmax_and_log_sum(np.array([1000.0, 1000.0]))
+    >>> shares.tolist(), round(log_sum, 3)
+    ([0.5, 0.5], 1000.693)
+    """
+    largest = float(np.max(exponents, initial=-np.inf))
+    if largest == -np.inf:
+        return np.zeros_like(exponents), -np.inf
+    if largest == np.inf:
+        infinite = np.isposinf(exponents)
+        return infinite / np.count_nonzero(infinite), np.inf
+    shares = np.exp(exponents - largest)
+    total = float(shares.sum())
+    shares /= total
+    return shares, largest + float(np.log(total))
+
+
+def softplus(x: Floats) -> Floats:
+    """Return ``ln(1 + exp(x))`` without overflow.
+
+    Examples
+    --------
+    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(4).tolist()
+    [0.0, 0.6931, 1000.0]
+    """
+    return np.logaddexp(0.0, x)
+
+
+def sigmoid(x: Floats) -> Floats:
+    """Return ``1 / (1 + exp(-x))`` without overflow.
+
+    Examples
+    --------
+    >>> sigmoid(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0.0, 1.0, small) / (1.0 + small)

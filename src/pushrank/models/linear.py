@@ -1,0 +1,174 @@
+"""The linear model: coefficients to scores, and weights of rows back to coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pushrank._chunks import map_chunks, row_chunks
+from pushrank._log_space import Floats
+from pushrank.models import row_kernels
+
+BLOCK_ELEMENTS = 1 << 17  # a block of rows stays in the processor's own cache between two uses
+Groups = NDArray[np.uint8]
+
+
+class LinearModel:
+    """Scores ``X @ coef`` up to a constant, computed on the data where it lies.
+
+    Parameters
+    ----------
+    X : ndarray or scipy sparse matrix or array, shape (n_rows, n_features)
+        Checked, finite, float32 or float64; dense in any memory order, CSR or CSC. Never copied.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        The shape of ``X``.
+
+    Notes
+    -----
+    Dense columns are taken less their first entry. Pairwise objectives ignore a constant in the scores, and
+    a column far from zero then loses no digits; a constant column becomes exactly zero. Every method runs
+    over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and adds up in their
+    order: results do not depend on the number of threads.
+    """
+
+    def __init__(self, X: NDArray[np.floating] | sp.spmatrix | sp.sparray) -> None:
+        self.n_rows, self.n_features = X.shape
+        self._X = X
+        if not sp.issparse(X):
+            self.chunks = row_chunks(self.n_rows, self.n_features)
+            by_rows = X.strides[0] >= X.strides[1]
+            self._scores = (
+                row_kernels.dense_scores_by_rows if by_rows else row_kernels.dense_scores_by_columns
+            )
+            self._sums = row_kernels.dense_sums_by_rows if by_rows else row_kernels.dense_sums_by_columns
+            self._arrays = (X, X[0].astype(np.float64))
+            self._block_rows = max(16, BLOCK_ELEMENTS // self.n_features)
+        elif X.format == "csr":
+            per_row = X.nnz / self.n_rows
+            self.chunks = row_chunks(self.n_rows, per_row)
+            self._scores, self._sums = row_kernels.csr_scores, row_kernels.csr_sums
+            self._arrays = (X.data, X.indices, X.indptr)
+            self._block_rows = max(16, int(BLOCK_ELEMENTS / max(1.0, per_row)))
+        else:
+            self.chunks = [(0, self.n_rows)]
+            self._block_rows = self.n_rows
+
+    def blocks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Cut a range of rows into blocks that fit the processor's cache."""
+        for first in range(start, stop, self._block_rows):
+            yield first, min(first + self._block_rows, stop)
+
+    def block_scores(self, start: int, stop: int, coef: Floats, out: Floats) -> None:
+        """Write the scores of the rows from start to stop into ``out``."""
+        if self._is_csc:
+            out[:] = self._X @ coef
+        else:
+            self._scores(*self._arrays, start, stop, coef, out)
+
+    def add_block_sums(
+        self,
+        start: int,
+        stop: int,
+        factors: Floats,
+        groups: Groups,
+        out: Floats,
+        squared: bool = False,
+    ) -> None:
+        """Add ``factors[i] * X[i]`` (or its square) to ``out[groups[i]]``, rows from start to stop.
+
+        ``factors`` and ``groups``, zeros and ones, are those of the block; ``out`` has shape
+        (2, n_features).
+        """
+        if self._is_csc:
+            X = self._X.power(2) if squared else self._X
+            for group in (0, 1):
+                out[group] += X.T @ np.where(groups == group, factors, 0.0)
+        else:
+            self._sums(*self._arrays, start, stop, factors, groups, squared, out)
+
+    def scores(self, coef: Floats) -> Floats:
+        """Return the scores of all rows, shape (n_rows,), each less the same constant."""
+        scores = np.empty(self.n_rows)
+        map_chunks(lambda start, stop: self.block_scores(start, stop, coef, scores[start:stop]), self.chunks)
+        return scores
+
+    def pull_back(self, factors: Floats) -> Floats:
+        """Return ``X.T @ factors``, shape (n_features,), for factors that sum to zero."""
+        sums: Floats = self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0]
+        return sums
+
+    def class_sums(self, factors: Floats, groups: Groups, squared: bool = False) -> Floats:
+        """Return ``sum_i factors[i] * X[i]`` (or of its square) by group, shape (2, n_features)."""
+
+        def chunk_sums(start: int, stop: int) -> Floats:
+            sums = np.zeros((2, self.n_features))
+            rows = slice(start, stop)
+            self.add_block_sums(start, stop, factors[rows], groups[rows], sums, squared)
+            return sums
+
+        return _added(map_chunks(chunk_sums, self.chunks))
+
+    def class_variances(self, factors: Floats, groups: Groups) -> Floats:
+        """Return the weighted variance of every column within the classes, times the weights.
+
+        The result, shape (n_features,), is ``sum_i factors[i] * (X[i] - mean of i's class) ** 2``.
+        """
+        totals = np.maximum(np.bincount(groups, weights=factors, minlength=2), np.finfo(float).tiny)[:, None]
+        first = self.class_sums(factors, groups)
+        second = self.class_sums(factors, groups, squared=True)
+        variances = second - first**2 / totals
+        # a difference that rounding could have made is a variance of zero
+        variances[variances <= 1e-13 * second] = 0.0
+        return np.asarray(variances.sum(axis=0))
+
+    def class_covariance(self, factors: Floats, groups: Groups) -> Floats:
+        """Return the weighted covariance of the columns within the classes, times the weights.
+
+        The result, shape (n_features, n_features), costs O(n_rows * n_features ** 2) and a block of memory.
+        """
+
+        def chunk_moments(start: int, stop: int) -> Floats:
+            moments = np.zeros((self.n_features, self.n_features))
+            for first, last in self.blocks(start, stop):
+                rows = self._centred_rows(first, last)
+                moments += (rows.T * factors[first:last]) @ rows
+            return moments
+
+        totals = np.bincount(groups, weights=factors, minlength=2)
+        if self._is_csc:
+            covariance = np.asarray((self._X.T.multiply(factors) @ self._X).todense())
+        else:
+            covariance = _added(map_chunks(chunk_moments, self.chunks))
+        for total, sums in zip(totals, self.class_sums(factors, groups), strict=True):
+            if total > 0.0:
+                covariance -= np.outer(sums, sums) / total
+        return covariance
+
+    def column(self, j: int) -> Floats:
+        """Return column j as a dense float64 vector, less its constant."""
+        if sp.issparse(self._X):
+            return np.asarray(self._X[:, [j]].toarray(), dtype=np.float64).ravel()
+        return self._X[:, j].astype(np.float64) - self._arrays[1][j]
+
+    @property
+    def _is_csc(self) -> bool:
+        return sp.issparse(self._X) and self._X.format != "csr"
+
+    def _centred_rows(self, start: int, stop: int) -> Floats:
+        if sp.issparse(self._X):
+            return np.asarray(self._X[start:stop].toarray(), dtype=np.float64)
+        return np.asarray(self._X[start:stop] - self._arrays[1], dtype=np.float64)
+
+
+def _added(parts: list[Floats]) -> Floats:
+    """Add up in order, so that rounding does not depend on which part was finished first."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total

@@ -1,0 +1,195 @@
+"""An objective at given scores: its value, gradient, and products with its Hessian."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from pushrank._log_space import Floats
+from pushrank.pairs import InnerSums
+from pushrank.prices.base import PriceTotal
+
+
+class ByClass(NamedTuple):
+    """A vector over the rows of a sample, positives and negatives apart."""
+
+    positives: Floats
+    negatives: Floats
+
+    def plus(self, other: ByClass, factor: float = 1.0) -> ByClass:
+        """Return ``self + factor * other``."""
+        return ByClass(self.positives + factor * other.positives, self.negatives + factor * other.negatives)
+
+    def times(self, factor: float) -> ByClass:
+        """Return ``factor * self``."""
+        return ByClass(factor * self.positives, factor * self.negatives)
+
+    def dot(self, other: ByClass) -> float:
+        """Return the inner product."""
+        return float(self.positives @ other.positives + self.negatives @ other.negatives)
+
+    def mirrored(self) -> ByClass:
+        """Exchange the classes and negate: what turns a push into a pull."""
+        return ByClass(-self.negatives, -self.positives)
+
+
+class Linearisation(Protocol):
+    """An objective at one point; every vector is over the scores, by class."""
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+
+    def gradient(self) -> ByClass:
+        """Return the gradient, or a subgradient where there are several."""
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction."""
+
+    def diagonal(self) -> ByClass:
+        """Return non-negative weights of the rows by which the objective curves, to scale coordinates by."""
+
+
+class Push:
+    """The total price of the negatives' inner sums."""
+
+    def __init__(self, sums: InnerSums, total: PriceTotal) -> None:
+        self._sums = sums
+        self._total = total
+        self.value = total.value
+
+    def gradient(self) -> ByClass:
+        """Return the gradient."""
+        return ByClass(*self._sums.adjoint_product(self._total.shares))
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction, by the chain rule through the log inner sums."""
+        _, shares, curvature, coupling = self._total
+        change = self._sums.jacobian_product(*direction)
+        bent = curvature * change - (coupling * (shares @ change)) * shares
+        return ByClass(*self._sums.adjoint_product(bent)).plus(
+            ByClass(*self._sums.curvature_product(shares, *direction))
+        )
+
+    def diagonal(self) -> ByClass:
+        """Return the curvature weights of the rows."""
+        return ByClass(*self._sums.diagonal(self._total.shares, self._total.curvature))
+
+
+class Mirrored:
+    """A pull: the push of the exchanged classes at negated scores."""
+
+    def __init__(self, push: Linearisation) -> None:
+        self._push = push
+        self.value = push.value
+
+    def gradient(self) -> ByClass:
+        """Return the gradient."""
+        return self._push.gradient().mirrored()
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction."""
+        return self._push.hessian_product(direction.mirrored()).mirrored()
+
+    def diagonal(self) -> ByClass:
+        """Return the curvature weights of the rows."""
+        of_push = self._push.diagonal()
+        return ByClass(of_push.negatives, of_push.positives)
+
+
+class Sum:
+    """``first + weight * second``."""
+
+    def __init__(self, first: Linearisation, second: Linearisation, weight: float) -> None:
+        self._first, self._second, self._weight = first, second, weight
+        self.value = first.value + weight * second.value
+
+    def gradient(self) -> ByClass:
+        """Return the gradient."""
+        return self._first.gradient().plus(self._second.gradient(), self._weight)
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction."""
+        return self._first.hessian_product(direction).plus(
+            self._second.hessian_product(direction), self._weight
+        )
+
+    def diagonal(self) -> ByClass:
+        """Return the curvature weights of the rows."""
+        return self._first.diagonal().plus(self._second.diagonal(), self._weight)
+
+
+class LogSum:
+    r"""The log scale of a sum, :math:`(1/m) \ln(e^{m F_1} + c\, e^{m F_2})`, from those of its terms."""
+
+    def __init__(self, first: Linearisation, second: Linearisation, weight: float, divisor: float) -> None:
+        self._terms = (first, second)
+        self._divisor = divisor
+        exponents = divisor * np.array([first.value, second.value]) + np.log([1.0, weight])
+        total = float(np.logaddexp(*exponents))
+        self.value = total / divisor
+        self._portions = np.exp(exponents - total) if np.isfinite(total) else np.zeros(2)
+
+    def gradient(self) -> ByClass:
+        """Return the gradient."""
+        first, second = self._terms
+        return first.gradient().times(self._portions[0]).plus(second.gradient(), self._portions[1])
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction."""
+        product = self.gradient().times(-self._divisor * self.gradient().dot(direction))
+        for term, portion in zip(self._terms, self._portions, strict=True):
+            slope = term.gradient()
+            product = product.plus(term.hessian_product(direction), portion).plus(
+                slope, portion * self._divisor * slope.dot(direction)
+            )
+        return product
+
+    def diagonal(self) -> ByClass:
+        """Return the curvature weights of the rows."""
+        first, second = self._terms
+        return first.diagonal().times(self._portions[0]).plus(second.diagonal(), self._portions[1])
+
+
+class Scaled:
+    """``factor * F`` for an objective F."""
+
+    def __init__(self, objective: Linearisation, factor: float) -> None:
+        self._objective, self._factor = objective, factor
+        self.value = factor * objective.value
+
+    def gradient(self) -> ByClass:
+        """Return the gradient."""
+        return self._objective.gradient().times(self._factor)
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction."""
+        return self._objective.hessian_product(direction).times(self._factor)
+
+    def diagonal(self) -> ByClass:
+        """Return the curvature weights of the rows."""
+        return self._objective.diagonal().times(self._factor)
+
+
+class ExpOf:
+    r"""The objective :math:`e^{F - F_0}` of a log-scale objective F: a power mean of the inner sums."""
+
+    def __init__(self, log_scale: Linearisation, log_unit: float) -> None:
+        self._log_scale = log_scale
+        with np.errstate(over="ignore"):
+            self.value = float(np.exp(np.float64(log_scale.value - log_unit)))
+
+    def gradient(self) -> ByClass:
+        """Return the gradient."""
+        return self._log_scale.gradient().times(self.value)
+
+    def hessian_product(self, direction: ByClass) -> ByClass:
+        """Return the Hessian times a direction."""
+        slope = self._log_scale.gradient()
+        bent = self._log_scale.hessian_product(direction)
+        return bent.plus(slope, slope.dot(direction)).times(self.value)
+
+    def diagonal(self) -> ByClass:
+        """Return the curvature weights of the rows."""
+        return self._log_scale.diagonal().times(self.value)

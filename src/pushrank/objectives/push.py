@@ -1,0 +1,292 @@
+"""The push, the pull and their sum: one functional of the scores for any loss and price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array, check_consistent_length
+
+from pushrank import losses, prices
+from pushrank._log_space import Floats
+from pushrank.losses import Loss
+from pushrank.objectives.linearisation import (
+    ByClass,
+    ExpOf,
+    Linearisation,
+    LogSum,
+    Mirrored,
+    Push,
+    Scaled,
+    Sum,
+)
+from pushrank.pairs import BipartiteSample, inner_sums
+from pushrank.prices import Price
+
+Side = Literal["push", "pull", "both"]
+SIDES = ("push", "pull", "both")
+Scale = Literal["raw", "log", "mean"]
+SCALES = ("raw", "log", "mean")
+
+
+@dataclass(frozen=True)
+class PushObjective:
+    r"""A ranking objective of the score vector, for any pair loss and any price.
+
+    .. math::
+
+        R = \sum_k w_k\, g\Bigl(\sum_i w_i\, \ell(s_i - t_k)\Bigr) \quad\text{(push)}, \qquad
+        R' = \sum_i w_i\, g\Bigl(\sum_k w_k\, \ell(s_i - t_k)\Bigr) \quad\text{(pull)}
+
+    with :math:`s_i` the scores of the positives, :math:`t_k` those of the negatives, and the sum
+    :math:`R + c R'` for ``side="both"``.
+
+    Parameters
+    ----------
+    loss : Loss or str, default="exponential"
+        The pair loss, or its name: ``"exponential"``, ``"logistic"``, ``"hinge"``, ``"squared_hinge"``,
+        ``"zero_one"`` (values only).
+    price : Price or str, default="identity"
+        The price, or its name: ``"identity"``, ``"power"``, ``"exponential_price"``, ``"log_one_plus"``,
+        ``"maximum"``.
+    side : {"push", "pull", "both"}, default="push"
+        Push the negatives down, pull the positives up, or both.
+    scale : {"raw", "log", "mean"}, default="raw"
+        ``R`` itself; ``(1/m) ln R`` with m = p for a power price and 1 otherwise; or a mean that does not
+        grow with the number of rows and is convex wherever R is: for a power price (or the maximum) the
+        power mean over k of the mean loss of each k, for another price R over the number of terms. All
+        have the same minimisers.
+    bottom_weight : float, default=1.0
+        The positive weight c of the pull when ``side="both"``.
+
+    Raises
+    ------
+    ValueError
+        When a name, the scale or the weight is not valid, or the price has no log scale.
+
+    Notes
+    -----
+    The exponential loss costs O(n) for every price, in log space: any finite score and any p give a finite
+    log scale, while the raw scale overflows to infinity where R exceeds the largest float. Other losses
+    cost a pass over all pairs in blocks of bounded memory. Ties have the loss of margin zero.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), equation (1) and section 7.
+
+    Examples
+    --------
+    >>> from pushrank.prices import Power
+    >>> objective = PushObjective(price=Power(2.0), scale="log")
+    >>> value, gradient = objective.evaluate([0, 1, 1], [0.5, 1.0, 2.0])
+    >>> round(value, 4), gradient.round(4).tolist()
+    (-0.1867, [1.0, -0.7311, -0.2689])
+    """
+
+    loss: Loss | str = "exponential"
+    price: Price | str = "identity"
+    side: Side = "push"
+    scale: Scale = "raw"
+    bottom_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Resolve names and check the rest."""
+        object.__setattr__(self, "loss", losses.resolve(self.loss))
+        object.__setattr__(self, "price", prices.resolve(self.price))
+        if self.side not in SIDES:
+            raise ValueError(f"side must be one of {list(SIDES)}, got {self.side!r}.")
+        if self.scale not in SCALES:
+            raise ValueError(f"scale must be one of {list(SCALES)}, got {self.scale!r}.")
+        if not (isinstance(self.bottom_weight, Real) and 0.0 < self.bottom_weight < np.inf):
+            raise ValueError(f"bottom_weight must be a positive number, got {self.bottom_weight!r}.")
+        if self.scale == "log" and self._price.log_divisor is None:
+            raise ValueError(f"{type(self.price).__name__} has no log scale; use scale='raw' or 'mean'.")
+
+    @property
+    def _loss(self) -> Loss:
+        return losses.resolve(self.loss)
+
+    @property
+    def _price(self) -> Price:
+        return prices.resolve(self.price)
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether the objective has a gradient everywhere, which gradient solvers need."""
+        return self._loss.differentiable and self._price.smooth
+
+    @property
+    def twice_differentiable(self) -> bool:
+        """Whether Hessian-vector products exist, which Newton's method needs."""
+        return self._loss.twice_differentiable and self._price.smooth
+
+    @property
+    def powers(self) -> tuple[float, float] | None:
+        r"""The :math:`(c_+, c_-)` of the two-sum form, or None where the objective has no such form.
+
+        On the log scale the exponential loss with a power price is, but for a constant,
+
+        .. math::
+
+            \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k},
+
+        with :math:`(1, p)` for the push and :math:`(p, 1)` for the pull, so that value and gradient need a
+        single reading of the scores.
+        """
+        if self.scale != "log" or not self._loss.factorises or self.side == "both":
+            return None
+        if not isinstance(self._price, prices.Power | prices.Identity):
+            return None
+        p = self._price.log_divisor
+        return (1.0, p) if self.side == "push" else (p, 1.0)
+
+    def linearise(self, sample: BipartiteSample, scores: Floats) -> Linearisation:
+        """Return the objective at given scores, ready for its value, gradient and Hessian products.
+
+        Parameters
+        ----------
+        sample : BipartiteSample
+            The classes and their weights.
+        scores : ndarray of float64, shape (n,)
+            A score for each row, checked to be finite.
+        """
+        if self.scale != "mean":
+            return self._on_scale(sample, scores, self.scale)
+        inner, outer = _class_weights(sample if self.side != "pull" else sample.swapped())
+        if self._price.homogeneous:
+            unit = self._price.total(np.log([inner]), np.array([outer]), "log").value
+            return ExpOf(self._on_scale(sample, scores, "log"), unit)
+        terms = outer + self.bottom_weight * inner if self.side == "both" else outer
+        return Scaled(self._on_scale(sample, scores, "raw"), 1.0 / terms)
+
+    def _on_scale(
+        self, sample: BipartiteSample, scores: Floats, scale: Literal["raw", "log"]
+    ) -> Linearisation:
+        if self.side == "push":
+            return self._push(sample, scores, scale)
+        pull = Mirrored(self._push(sample.swapped(), -scores, scale))
+        if self.side == "pull":
+            return pull
+        push = self._push(sample, scores, scale)
+        divisor = self._price.log_divisor
+        if scale == "raw" or divisor is None:
+            return Sum(push, pull, self.bottom_weight)
+        return LogSum(push, pull, self.bottom_weight, divisor)
+
+    def _push(self, sample: BipartiteSample, scores: Floats, scale: Literal["raw", "log"]) -> Push:
+        sums = inner_sums(self._loss, *sample.split(scores), sample.positive_weights)
+        weights = 1.0 if sample.negative_weights is None else sample.negative_weights
+        return Push(sums, self._price.total(sums.log_sums, weights, scale))
+
+    def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the objective alone; unlike ``evaluate`` it serves the zero-one loss too.
+
+        Parameters and errors are those of ``evaluate``.
+
+        Examples
+        --------
+        >>> PushObjective("zero_one").value([0, 0, 1], [0.0, 2.0, 1.0])
+        1.0
+        """
+        return self.linearise(*self._checked(y, scores, sample_weight)).value
+
+    def evaluate(
+        self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[float, Floats]:
+        """Return the objective and its gradient with respect to the scores.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels with two distinct values; the larger is the positive class.
+        scores : array-like of shape (n,)
+            A finite score for each row, in the order of ``y``.
+        sample_weight : array-like of shape (n,), optional
+            Finite, non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        value : float
+            The objective on the chosen scale.
+        gradient : ndarray of float64, shape (n,)
+            In the rows' order; a subgradient for the hinge loss and the maximum.
+
+        Raises
+        ------
+        ValueError
+            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
+        TypeError
+            For the zero-one loss, which has no gradient.
+
+        Examples
+        --------
+        >>> PushObjective("logistic").evaluate([0, 1], [0.0, 0.0])
+        (0.6931471805599453, array([ 0.5, -0.5]))
+        """
+        sample, checked = self._checked(y, scores, sample_weight)
+        at_point = self.linearise(sample, checked)
+        return at_point.value, sample.join(*at_point.gradient())
+
+    def hessian_vector_product(
+        self, y: ArrayLike, scores: ArrayLike, vector: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Floats:
+        """Return the Hessian with respect to the scores times a vector, in the rows' order.
+
+        Parameters
+        ----------
+        y, scores, sample_weight
+            As for ``evaluate``.
+        vector : array-like of shape (n,)
+            The direction.
+
+        Raises
+        ------
+        TypeError
+            When the loss or the price has no second derivative.
+        ValueError
+            As for ``evaluate``.
+
+        Examples
+        --------
+        >>> PushObjective(scale="log").hessian_vector_product([0, 1, 1], [0, 0, 0], [0, 1, -1]).tolist()
+        [0.0, 0.5, -0.5]
+        """
+        if not self.twice_differentiable:
+            raise TypeError(f"{self} has no Hessian; Exponential and Logistic losses with a smooth price do.")
+        sample, checked = self._checked(y, scores, sample_weight)
+        direction = _checked_scores(vector, "vector")
+        check_consistent_length(checked, direction)
+        product = self.linearise(sample, checked).hessian_product(ByClass(*sample.split(direction)))
+        return sample.join(*product)
+
+    @staticmethod
+    def _checked(
+        y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[BipartiteSample, Floats]:
+        checked = _checked_scores(scores, "scores")
+        sample = BipartiteSample.from_labels(y, sample_weight)
+        if sample.n_rows != len(checked):
+            raise ValueError(f"y has {sample.n_rows} rows but scores has {len(checked)}; they must agree.")
+        return sample, checked
+
+
+def _checked_scores(scores: ArrayLike, name: str) -> Floats:
+    checked: Floats = check_array(scores, dtype=np.float64, ensure_2d=False, input_name=name)
+    if checked.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {checked.shape}.")
+    return checked
+
+
+def _class_weights(sample: BipartiteSample) -> tuple[float, float]:
+    """Return the total weight of the positives and of the negatives."""
+    by_class = (
+        (sample.positives, sample.positive_weights),
+        (sample.negatives, sample.negative_weights),
+    )
+    first, second = (
+        float(len(rows)) if weights is None else float(weights.sum()) for rows, weights in by_class
+    )
+    return first, second

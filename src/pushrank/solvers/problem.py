@@ -1,0 +1,75 @@
+"""A ranking objective of a linear model with an L2 penalty, as a function of the coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pushrank._log_space import Floats
+from pushrank.models import LinearModel
+from pushrank.objectives import ByClass, Linearisation, PushObjective
+from pushrank.pairs import BipartiteSample
+from pushrank.solvers import one_pass
+
+
+class Problem:
+    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over the coefficients w.
+
+    Parameters
+    ----------
+    objective : PushObjective
+        The F, a function of the scores.
+    model : LinearModel
+        The data.
+    sample : BipartiteSample
+        The classes and the sample weights.
+    alpha : float
+        The L2 strength, at least zero.
+    """
+
+    def __init__(
+        self, objective: PushObjective, model: LinearModel, sample: BipartiteSample, alpha: float
+    ) -> None:
+        self.objective = objective
+        self.model = model
+        self.sample = sample
+        self.alpha = alpha
+        self.groups = np.zeros(sample.n_rows, dtype=np.uint8)
+        self.groups[sample.positives] = 1
+        self._log_weights = None
+        if sample.positive_weights is not None and sample.negative_weights is not None:
+            with np.errstate(divide="ignore"):
+                self._log_weights = np.log(sample.join(sample.positive_weights, sample.negative_weights))
+        self._point: tuple[Floats, Linearisation] | None = None
+
+    def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
+        """Return the penalised objective and its gradient, shape (n_features,)."""
+        powers = self.objective.powers
+        if powers is not None:
+            value, gradient = one_pass.value_and_gradient(
+                self.model, self.groups, self._log_weights, powers, coef
+            )
+        else:
+            at_point = self._linearise(coef)
+            value = at_point.value
+            gradient = self.model.pull_back(self.sample.join(*at_point.gradient()))
+        return value + 0.5 * self.alpha * float(coef @ coef), gradient + self.alpha * coef
+
+    def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
+        """Return the Hessian at ``coef`` times a direction."""
+        moved = ByClass(*self.sample.split(self.model.scores(direction)))
+        product = self._linearise(coef).hessian_product(moved)
+        return self.model.pull_back(self.sample.join(*product)) + self.alpha * direction
+
+    def row_weights(self, coef: Floats) -> Floats:
+        """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
+        return self.sample.join(*self._linearise(coef).diagonal())
+
+    def separates(self, coef: Floats) -> bool:
+        """Tell whether every positive scores above every negative."""
+        of_positives, of_negatives = self.sample.split(self.model.scores(coef))
+        return bool(of_positives.min() > of_negatives.max())
+
+    def _linearise(self, coef: Floats) -> Linearisation:
+        if self._point is None or not np.array_equal(self._point[0], coef):
+            self._point = (coef.copy(), self.objective.linearise(self.sample, self.model.scores(coef)))
+        return self._point[1]

@@ -1,0 +1,42 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pushrank._log_space import Floats
+
+Watcher = Callable[[int, float, float], None]
+"""Called after every iteration with its number, the objective and the size of the gradient."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The end of a solver's run.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+        The coefficients of the best objective found.
+    objective_path : ndarray of shape (n_iter + 1,)
+        The penalised objective at the start and after every iteration.
+    converged : bool
+        Whether the largest entry of the gradient, in units of the columns' standard deviations, came down
+        to the tolerance.
+    gradient_size : float
+        That largest entry at the end.
+    message : str
+        What to do where it did not converge; empty otherwise.
+    """
+
+    coef: Floats
+    objective_path: Floats
+    converged: bool
+    gradient_size: float
+    message: str
+
+    @property
+    def n_iter(self) -> int:
+        """The number of iterations."""
+        return len(self.objective_path) - 1
