@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeVar
-
-Member = TypeVar("Member")
+from typing import Any
 
 
 def snake_case(name: str) -> str:
@@ -20,7 +18,7 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def resolve(member: Member | str, kind: type[Member], registry: Iterable[type[Member]], what: str) -> Member:
+def resolve(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:
     """Return ``member`` itself, or a default instance of the registered class that its name stands for.
 
     Raises

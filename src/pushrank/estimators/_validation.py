@@ -65,9 +65,10 @@ def training_data(
         When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
         shape.
     """
-    X, y = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES)
-    check_classification_targets(y)
-    classes = np.unique(y)
+    checked: NDArray[Any]
+    X, checked = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES)
+    check_classification_targets(checked)
+    classes = np.unique(checked)
     if len(classes) != 2:
         found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
         raise ValueError(
@@ -78,7 +79,7 @@ def training_data(
     weights = None
     if sample_weight is not None:
         if isinstance(sample_weight, Real):
-            sample_weight = np.full(len(y), float(sample_weight))
+            sample_weight = np.full(len(checked), float(sample_weight))
         weights = checked_weights(sample_weight)
-        check_consistent_length(y, weights)
-    return X, classes, BipartiteSample.from_mask(y == classes[1], weights)
+        check_consistent_length(checked, weights)
+    return X, classes, BipartiteSample.from_mask(checked == classes[1], weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushrank import _registry
-from pushrank.losses.base import Loss
+from pushrank.losses.base import Loss as Loss
 from pushrank.losses.exponential import Exponential
 from pushrank.losses.hinge import Hinge
 from pushrank.losses.logistic import Logistic
@@ -21,4 +21,6 @@ def resolve(loss: Loss | str) -> Loss:
     >>> resolve("logistic")
     Logistic()
     """
-    return _registry.resolve(loss, Loss, [globals()[name] for name in __all__], "loss")
+    members = [globals()[name] for name in __all__]
+    resolved: Loss = _registry.resolve(loss, Loss, members, "loss")
+    return resolved

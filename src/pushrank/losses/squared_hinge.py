@@ -36,4 +36,4 @@ class SquaredHinge(Loss):
 
     def second_derivative(self, margin: Floats) -> Floats:
         """Return ``2`` where the margin is below one, else ``0``."""
-        return 2.0 * (margin < 1.0)
+        return 2.0 * (margin < 1.0).astype(np.float64)

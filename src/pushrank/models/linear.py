@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +38,7 @@ class LinearModel:
     order: results do not depend on the number of threads.
     """
 
-    def __init__(self, X: NDArray[np.floating] | sp.spmatrix | sp.sparray) -> None:
+    def __init__(self, X: Any) -> None:
         self.n_rows, self.n_features = X.shape
         self._X = X
         if not sp.issparse(X):
@@ -47,7 +48,7 @@ class LinearModel:
                 row_kernels.dense_scores_by_rows if by_rows else row_kernels.dense_scores_by_columns
             )
             self._sums = row_kernels.dense_sums_by_rows if by_rows else row_kernels.dense_sums_by_columns
-            self._arrays = (X, X[0].astype(np.float64))
+            self._arrays: tuple[Any, ...] = (X, X[0].astype(np.float64))
             self._block_rows = max(16, BLOCK_ELEMENTS // self.n_features)
         elif X.format == "csr":
             per_row = X.nnz / self.n_rows
@@ -154,11 +155,11 @@ class LinearModel:
         """Return column j as a dense float64 vector, less its constant."""
         if sp.issparse(self._X):
             return np.asarray(self._X[:, [j]].toarray(), dtype=np.float64).ravel()
-        return self._X[:, j].astype(np.float64) - self._arrays[1][j]
+        return np.asarray(self._X[:, j].astype(np.float64) - self._arrays[1][j])
 
     @property
     def _is_csc(self) -> bool:
-        return sp.issparse(self._X) and self._X.format != "csr"
+        return bool(sp.issparse(self._X)) and self._X.format != "csr"
 
     def _centred_rows(self, start: int, stop: int) -> Floats:
         if sp.issparse(self._X):

@@ -14,7 +14,7 @@ _compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"r
 
 
 @_compiled
-def dense_scores_by_rows(X, reference, start, stop, coef, out):  # type: ignore[no-untyped-def]
+def dense_scores_by_rows(X, reference, start, stop, coef, out):
     """Write ``(X[i] - reference) @ coef`` for the rows from start to stop."""
     for i in range(start, stop):
         total = 0.0
@@ -24,7 +24,7 @@ def dense_scores_by_rows(X, reference, start, stop, coef, out):  # type: ignore[
 
 
 @_compiled
-def dense_scores_by_columns(X, reference, start, stop, coef, out):  # type: ignore[no-untyped-def]
+def dense_scores_by_columns(X, reference, start, stop, coef, out):
     """Write ``(X[i] - reference) @ coef`` for the rows from start to stop, column after column."""
     out[: stop - start] = 0.0
     for j in range(X.shape[1]):
@@ -35,7 +35,7 @@ def dense_scores_by_columns(X, reference, start, stop, coef, out):  # type: igno
 
 
 @_compiled
-def csr_scores(data, indices, indptr, start, stop, coef, out):  # type: ignore[no-untyped-def]
+def csr_scores(data, indices, indptr, start, stop, coef, out):
     """Write ``X[i] @ coef`` for the rows from start to stop of a CSR matrix."""
     # unsigned indices spare the test for negative ones, which costs half the time
     for i in range(start, stop):
@@ -46,7 +46,7 @@ def csr_scores(data, indices, indptr, start, stop, coef, out):  # type: ignore[n
 
 
 @_compiled
-def dense_sums_by_rows(X, reference, start, stop, factors, groups, squared, out):  # type: ignore[no-untyped-def]
+def dense_sums_by_rows(X, reference, start, stop, factors, groups, squared, out):
     """Add ``factors[i] * (X[i] - reference)``, or its square, to the row of ``out`` that is i's group."""
     for i in range(start, stop):
         factor = factors[i - start]
@@ -62,7 +62,7 @@ def dense_sums_by_rows(X, reference, start, stop, factors, groups, squared, out)
 
 
 @_compiled
-def dense_sums_by_columns(X, reference, start, stop, factors, groups, squared, out):  # type: ignore[no-untyped-def]
+def dense_sums_by_columns(X, reference, start, stop, factors, groups, squared, out):
     """Add ``factors[i] * (X[i] - reference)``, or its square, by group, column after column."""
     for j in range(X.shape[1]):
         base = reference[j]
@@ -78,7 +78,7 @@ def dense_sums_by_columns(X, reference, start, stop, factors, groups, squared, o
 
 
 @_compiled
-def csr_sums(data, indices, indptr, start, stop, factors, groups, squared, out):  # type: ignore[no-untyped-def]
+def csr_sums(data, indices, indptr, start, stop, factors, groups, squared, out):
     """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` that is i's group, for CSR rows."""
     for i in range(start, stop):
         factor = factors[i - start]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,8 +100,9 @@ class PushObjective:
             raise ValueError(f"side must be one of {list(SIDES)}, got {self.side!r}.")
         if self.scale not in SCALES:
             raise ValueError(f"scale must be one of {list(SCALES)}, got {self.scale!r}.")
-        if not (isinstance(self.bottom_weight, Real) and 0.0 < self.bottom_weight < np.inf):
-            raise ValueError(f"bottom_weight must be a positive number, got {self.bottom_weight!r}.")
+        weight: Any = self.bottom_weight
+        if not isinstance(weight, Real) or not 0.0 < float(weight) < np.inf:
+            raise ValueError(f"bottom_weight must be a positive number, got {weight!r}.")
         if self.scale == "log" and self._price.log_divisor is None:
             raise ValueError(f"{type(self.price).__name__} has no log scale; use scale='raw' or 'mean'.")
 

@@ -50,8 +50,8 @@ class BipartiteSample:
         for rows, name in ((positives, "positive"), (negatives, "negative")):
             if not len(rows):
                 raise ValueError(
-                    f"no {name} example was found whose sample_weight is not zero; ranking needs at least one "
-                    f"row of each class (found {len(positives)} positives and {len(negatives)} negatives)."
+                    f"no {name} example was found whose sample_weight is not zero; ranking needs at least "
+                    f"one row of each class (found {len(positives)} positives, {len(negatives)} negatives)."
                 )
         if weights is None:
             return cls(len(is_positive), positives, negatives)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushrank import _registry
-from pushrank.prices.base import Price
+from pushrank.prices.base import Price as Price
 from pushrank.prices.exponential_price import ExponentialPrice
 from pushrank.prices.identity import Identity
 from pushrank.prices.log_one_plus import LogOnePlus
@@ -21,4 +21,6 @@ def resolve(price: Price | str) -> Price:
     >>> resolve("power")
     Power(p=4.0)
     """
-    return _registry.resolve(price, Price, [globals()[name] for name in __all__], "price")
+    members = [globals()[name] for name in __all__]
+    resolved: Price = _registry.resolve(price, Price, members, "price")
+    return resolved

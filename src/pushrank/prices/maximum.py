@@ -43,7 +43,8 @@ class Maximum(Price):
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return one at the largest inner sums, shared equally, and zero elsewhere."""
         largest = inner_sum == np.max(inner_sum)
-        return largest / np.count_nonzero(largest)
+        shared: Floats = largest / np.count_nonzero(largest)
+        return shared
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""

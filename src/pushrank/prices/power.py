@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,8 +46,9 @@ class Power(Price):
 
     def __post_init__(self) -> None:
         """Check the exponent."""
-        if not (isinstance(self.p, Real) and 1.0 <= self.p < np.inf):
-            raise ValueError(f"Power needs a finite p >= 1, got {self.p!r}.")
+        p: Any = self.p
+        if isinstance(p, bool) or not isinstance(p, Real) or not 1.0 <= float(p) < np.inf:
+            raise ValueError(f"Power needs a finite p >= 1, got {p!r}.")
 
     @property
     def log_divisor(self) -> float:

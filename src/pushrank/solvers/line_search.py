@@ -44,10 +44,8 @@ def exact_step(slope: Slope, longest: float) -> float:
     high_known = False
     for _ in range(MOST_TRIALS):
         newton = at - sign * first / bend if bend > 0.0 else low + 2.0 * max(low, 1.0)
-        if low < newton < high:
-            at = newton
-        else:
-            at = 0.5 * (low + high) if high_known else longest
+        safe = 0.5 * (low + high) if high_known else longest
+        at = newton if low < newton < high else safe
         first, bend = slope(sign * at)
         if abs(first) <= tolerance or (at == longest and sign * first < 0.0):
             break

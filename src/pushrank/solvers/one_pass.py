@@ -25,8 +25,8 @@ class TwoLogSums(NamedTuple):
     rows: Floats
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _weigh_block(scores, groups, log_weights, powers, largest, totals, factors):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _weigh_block(scores, groups, log_weights, powers, largest, totals, factors):
     """Replace scores by their terms in units of the class's running maximum, and move that maximum."""
     previous = largest.copy()
     for i in range(scores.shape[0]):
