@@ -64,10 +64,10 @@ class Problem:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
         return self.sample.join(*self._linearise(coef).diagonal())
 
-    def separates(self, coef: Floats) -> bool:
-        """Tell whether every positive scores above every negative."""
+    def margin(self, coef: Floats) -> float:
+        """Return the lowest score of a positive less the highest of a negative."""
         of_positives, of_negatives = self.sample.split(self.model.scores(coef))
-        return bool(of_positives.min() > of_negatives.max())
+        return float(of_positives.min() - of_negatives.max())
 
     def _linearise(self, coef: Floats) -> Linearisation:
         if self._point is None or not np.array_equal(self._point[0], coef):

@@ -23,6 +23,11 @@ LATER_ROUNDS_WIDE = 100
 STALLED = 3
 CHEAP_WORK = 1 << 26  # n_rows * n_features**2 below which a fit goes on to REFINED * tol, in milliseconds
 REFINED = 1e-5
+UNBOUNDED = (
+    "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
+    "every positive above every negative, by one at least. Set alpha > 0 for a unique solution."
+)
+LOWEST = -700.0  # the logarithm of the smallest float, nearly
 
 
 class _Iterates:
@@ -46,8 +51,13 @@ class _Iterates:
 
     @property
     def finished(self) -> bool:
-        """Whether it is as small as is worth the time."""
-        return self.size <= self._target
+        """Whether it is as small as is worth the time, or will never be small."""
+        return self.size <= self._target or self.unbounded
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether a log-scale objective without penalty has sunk where only separable data can take it."""
+        return self._problem.alpha == 0.0 and self.path[-1] < LOWEST
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
         """Return value and gradient, remembering the last few points' own for ``accept``."""
@@ -109,10 +119,11 @@ def minimise(
         if not message:
             length = LATER_ROUNDS_WIDE if wide else LATER_ROUNDS
             system = coordinates.refreshed(problem, iterates.coef, scales)
-    return Result(
-        iterates.coef, np.array(iterates.path), iterates.converged, iterates.size,
-        "" if iterates.converged else message,
-    )  # fmt: skip
+    coef = iterates.coef
+    if message == UNBOUNDED:
+        coef = coef / problem.margin(coef)
+    advice = "" if iterates.converged else message
+    return Result(coef, np.array(iterates.path), iterates.converged, iterates.size, advice)
 
 
 def _one_round(
@@ -151,13 +162,10 @@ def _one_round(
 def _reason_to_stop(problem: Problem, iterates: _Iterates, max_iter: int, stalled: int) -> str:
     """Return why no further round should run and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
+    if problem.alpha == 0.0 and not iterates.converged and problem.margin(iterates.coef) > 0.0:
+        return UNBOUNDED
     if iterates.finished:
         return "converged"
-    if problem.alpha == 0.0 and problem.separates(iterates.coef):
-        return (
-            "the training data are separable and alpha=0, so the objective has no minimum; the coefficients "
-            "rank every positive above every negative. Set alpha > 0 for a unique solution."
-        )
     if len(iterates.path) - 1 >= max_iter:
         return f"stopped at max_iter={max_iter} ({gradient}): raise max_iter, alpha or tol."
     if stalled >= STALLED:
