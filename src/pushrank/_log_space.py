@@ -41,7 +41,8 @@ def softmax_and_log_sum(exponents: Floats) -> tuple[Floats, float]:
     if largest == np.inf:
         infinite = np.isposinf(exponents)
         return infinite / np.count_nonzero(infinite), np.inf
-    shares = np.exp(exponents - largest)
+    shares = exponents - largest
+    np.exp(shares, out=shares)
     total = float(shares.sum())
     shares /= total
     return shares, largest + float(np.log(total))

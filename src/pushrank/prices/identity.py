@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.prices.base import Price, Terms
+from pushrank.prices.base import Price, PriceTotal, Scale, Terms
 from pushrank.prices.power import Power
 
 
@@ -47,6 +47,10 @@ class Identity(Price):
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""
         return np.zeros_like(inner_sum)
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
+        """Return the total of ``Power(1)``."""
+        return Power(1.0).total(log_sums, weights, scale)
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the sums in units of the largest one."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pushrank._log_space import Floats
-from pushrank.prices.base import Price, Terms
+from pushrank._log_space import Floats, softmax_and_log_sum
+from pushrank.prices.base import Price, PriceTotal, Scale, Terms
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,14 @@ class Power(Price):
         if self.p == 1.0:
             return np.zeros_like(inner_sum)
         return self.p * (self.p - 1.0) * inner_sum ** (self.p - 2.0)
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
+        """Return the total; on the log scale a softmax, in half the time and memory of the general way."""
+        if scale == "raw":
+            return super().total(log_sums, weights, scale)
+        p = float(self.p)
+        shares, log_total = softmax_and_log_sum(p * log_sums + np.log(weights))
+        return PriceTotal(log_total / p, shares, p * shares, p)
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the powers in units of the largest one."""

@@ -62,7 +62,8 @@ class Problem:
 
     def row_weights(self, coef: Floats) -> Floats:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
-        return self.sample.join(*self._linearise(coef).diagonal())
+        at_point = self.objective.linearise(self.sample, self.model.scores(coef))
+        return self.sample.join(*at_point.diagonal())
 
     def margin(self, coef: Floats) -> float:
         """Return the lowest score of a positive less the highest of a negative."""
