@@ -1,0 +1,63 @@
+"""The reciprocal ranks of the positives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from pushrank.metrics.rank_sums import rank_sum
+from pushrank.metrics.ranks import Ranking, Ties
+
+
+def average_reciprocal_rank(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: Ties = "half",
+    pos_label: Any = None,
+) -> float:
+    r"""Return the reciprocal ranks of the positives, summed: Rudin's AveR.
+
+    .. math:: \mathrm{AveR} = \sum_i \frac{1}{\mathrm{rank}(i)}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,)
+        Finite scores, the higher the better.
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Where rows tie: negatives first; the expectation under a random order; or positives first.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float
+        Positive; the higher the better. Despite its name it is a sum, as in the paper.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+
+    Notes
+    -----
+    O(n log n). Ranks count rows from 1 at the top, so there are no sample weights.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7.
+
+    Examples
+    --------
+    >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
+    1.3333
+    """
+    return of_ranking(Ranking(y_true, scores, None, pos_label), ties)
+
+
+def of_ranking(ranking: Ranking, ties: Ties) -> float:
+    """Return the measure of a ranking that has been checked."""
+    return rank_sum(ranking, lambda ranks: 1.0 / ranks, ties)

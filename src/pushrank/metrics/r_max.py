@@ -1,0 +1,80 @@
+"""The worst negative's height."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pushrank.metrics.ranks import Ranking, Ties, tie_share
+
+
+def r_max(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Return the largest height of a negative: how many positives lie below the best negative.
+
+    .. math:: R_{\max} = \max_k \mathrm{Height}(k) = \lim_{p \to \infty} R_{p,1}^{1/p}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,)
+        Finite scores, the higher the better.
+    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
+        Whether a tied pair of a positive and a negative is an error, half an error, or none.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float
+        Between 0 and the weight of the positives; the lower the better.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+
+    Notes
+    -----
+    O(n), without sorting. A negative of weight zero does not count.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; Agarwal, *The Infinite Push*, SDM 2011.
+
+    Examples
+    --------
+    >>> r_max([1, 0, 1, 1], [4.0, 3.0, 2.0, 3.0])
+    2.0
+    """
+    return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), ties)
+
+
+def of_ranking(ranking: Ranking, ties: Ties) -> float:
+    """Return the measure of a ranking that has been checked."""
+    share = tie_share(ties)
+    best = best_negative(ranking)
+    below, tied = (
+        float(np.count_nonzero(mask)) if weights is None else float(weights[mask].sum())
+        for weights in (ranking.weights_of(ranking.is_positive),)
+        for mask in (ranking.positive_scores < best, ranking.positive_scores == best)
+    )
+    return below + share * tied
+
+
+def best_negative(ranking: Ranking) -> float:
+    """Return the highest score of a negative whose weight is not zero."""
+    weights = ranking.weights_of(~ranking.is_positive)
+    counted = ranking.negative_scores if weights is None else ranking.negative_scores[weights > 0.0]
+    return float(counted.max())

@@ -1,0 +1,251 @@
+"""Where ties are settled: how many rows of each class lie above, at and below each score.
+
+Every measure of a bipartite ranking follows from the positives' distinct scores and the weight of the
+negatives at and between them. Sorting the positives and looking up every negative among them gives that, in
+row order as well, for the price of a partial sort.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from pushrank._chunks import map_chunks, row_chunks
+from pushrank._log_space import Floats
+from pushrank.metrics import rank_kernels
+
+Ties = Literal["pessimistic", "half", "optimistic"]
+TIE_SHARE = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
+"""The part of a tied pair that counts as an error."""
+
+MOST_BUCKETS = 1 << 20
+LOOK_UP_COST = 64  # in elements read: keeps a chunk of look-ups worth a thread
+
+
+class Ranking:
+    """The order that scores give to positives and negatives, tie groups and all.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,)
+        Finite scores, the higher the better.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Attributes
+    ----------
+    is_positive : ndarray of bool, shape (n,)
+        The positives.
+    scores : ndarray of float64, shape (n,)
+        The scores.
+    weights : ndarray of float64, shape (n,), or None
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is NaN or infinite, or lengths or weights do not fit.
+
+    Notes
+    -----
+    O(n) to build; the tables below cost O(P log P + n) on average, with P positives, when first asked for.
+    """
+
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        self.scores = np.ascontiguousarray(column_or_1d(scores), dtype=np.float64)
+        labels = column_or_1d(y_true)
+        check_consistent_length(labels, self.scores)
+        if not np.isfinite(self.scores).all():
+            bad = int(np.flatnonzero(~np.isfinite(self.scores))[0])
+            raise ValueError(
+                f"scores must be finite, found {self.scores[bad]} in row {bad}; drop or replace such rows."
+            )
+        self.is_positive = _positives(labels, pos_label)
+        self.weights = None if sample_weight is None else _checked_weights(sample_weight, len(labels))
+        if self.weights is not None:
+            for mask, name in ((self.is_positive, "positive"), (~self.is_positive, "negative")):
+                if not self.weights[mask].any():
+                    raise ValueError(
+                        f"sample_weight is zero for every {name} row; ranking needs both classes."
+                    )
+
+    def weights_of(self, mask: NDArray[np.bool_]) -> Floats | None:
+        """Return the weights of the rows in a mask, or None where all weigh one."""
+        return None if self.weights is None else self.weights[mask]
+
+    @cached_property
+    def positive_scores(self) -> Floats:
+        """The scores of the positives, in row order."""
+        return self.scores[self.is_positive]
+
+    @cached_property
+    def negative_scores(self) -> Floats:
+        """The scores of the negatives, in row order."""
+        return self.scores[~self.is_positive]
+
+    @property
+    def levels(self) -> Floats:
+        """The distinct scores of the positives, ascending, shape (U,)."""
+        return self._levels_and_counts[0]
+
+    @cached_property
+    def _levels_and_counts(self) -> tuple[Floats, Floats]:
+        ascending = self._sorted_classes[0] if self._is_balanced else np.sort(self.positive_scores)
+        levels, counts = rank_kernels.distinct(ascending)
+        return levels, counts
+
+    @property
+    def _is_balanced(self) -> bool:
+        """Whether sorting the negatives too is quicker than looking each of them up."""
+        return self.weights is None and len(self.negative_scores) < 3 * len(self.positive_scores)
+
+    @cached_property
+    def _sorted_classes(self) -> list[Floats]:
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(np.sort, (self.positive_scores, self.negative_scores)))
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.levels)
+
+    @cached_property
+    def positive_levels(self) -> NDArray[np.int64]:
+        """The number of each positive's level, in row order."""
+        return self._lookup.cells(self.positive_scores) >> 1
+
+    @cached_property
+    def negative_cells(self) -> NDArray[np.int64]:
+        """The cell of each negative, in row order: 2g below level g and above g - 1, 2g + 1 tied with g."""
+        return self._lookup.cells(self.negative_scores)
+
+    @cached_property
+    def positives_at(self) -> Floats:
+        """The weight of the positives at each level, shape (U,)."""
+        if self.weights is None:
+            return self._levels_and_counts[1]
+        weights = self.weights_of(self.is_positive)
+        return np.bincount(self.positive_levels, weights, minlength=len(self.levels)).astype(np.float64)
+
+    @cached_property
+    def negatives_in(self) -> Floats:
+        """The weight of the negatives in each cell, shape (2U + 1,)."""
+        if self._is_balanced:
+            return np.asarray(rank_kernels.counts_in_cells(self._sorted_classes[1], self.levels))
+        weights = self.weights_of(~self.is_positive)
+        return np.bincount(self.negative_cells, weights, minlength=2 * len(self.levels) + 1).astype(
+            np.float64
+        )
+
+    @cached_property
+    def total_positive(self) -> float:
+        """The weight of all positives."""
+        weights = self.weights_of(self.is_positive)
+        return float(np.count_nonzero(self.is_positive)) if weights is None else float(weights.sum())
+
+    @cached_property
+    def total_negative(self) -> float:
+        """The weight of all negatives."""
+        weights = self.weights_of(~self.is_positive)
+        return (
+            float(len(self.scores) - np.count_nonzero(self.is_positive))
+            if weights is None
+            else float(weights.sum())
+        )
+
+    def positives_below(self, ties: Ties) -> Floats:
+        """Return the weight of the positives below each cell, counting ties by the rule, shape (2U + 1,)."""
+        below = np.concatenate([[0.0], np.cumsum(self.positives_at)])
+        heights = np.empty(2 * len(self.levels) + 1)
+        heights[::2] = below
+        heights[1::2] = below[:-1] + tie_share(ties) * self.positives_at
+        return heights
+
+    def negatives_above(self, ties: Ties) -> Floats:
+        """Return the weight of the negatives above each level, counting ties by the rule, shape (U,)."""
+        from_top = np.cumsum(self.negatives_in[::-1])[::-1]
+        return from_top[2::2] + tie_share(ties) * self.negatives_in[1::2]
+
+
+class Lookup:
+    """Find the place of scores among ascending distinct levels, through a table of equal-width buckets."""
+
+    def __init__(self, levels: Floats) -> None:
+        self._levels = levels
+        self._low = 0.5 * levels[0]  # halves, since the range of two floats may exceed the largest float
+        width = 0.5 * levels[-1] - self._low
+        n_buckets = min(MOST_BUCKETS, 2 * len(levels))
+        with np.errstate(over="ignore", divide="ignore"):
+            per_unit = n_buckets / width if width > 0.0 else 0.0
+        self._per_unit = per_unit if np.isfinite(per_unit) else 0.0
+        self._starts = rank_kernels.bucket_starts(levels, self._low, self._per_unit, n_buckets)
+
+    def cells(self, scores: Floats) -> NDArray[np.int64]:
+        """Return 2g for a score below level g and above g - 1, and 2g + 1 for one equal to level g."""
+        cells = np.empty(len(scores), dtype=np.int64)
+
+        def place(start: int, stop: int) -> None:
+            rank_kernels.place(
+                scores[start:stop], self._levels, self._low, self._per_unit, self._starts, cells[start:stop]
+            )
+
+        map_chunks(place, row_chunks(len(scores), LOOK_UP_COST))
+        return cells
+
+
+def tie_share(ties: Ties) -> float:
+    """Return the part of a tied pair that is an error: 1, 0.5 or 0.
+
+    Raises
+    ------
+    ValueError
+        When the rule is not known.
+    """
+    if ties not in TIE_SHARE:
+        raise ValueError(f"ties must be one of {sorted(TIE_SHARE)}, got {ties!r}.")
+    return TIE_SHARE[ties]
+
+
+def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    if labels.dtype.kind in "biuf":
+        # two passes in place of a sort of all labels
+        classes = np.array([labels.min(), labels.max()]) if len(labels) else np.array([])
+        counts = [int(np.count_nonzero(labels == value)) for value in classes]
+        if len(set(classes.tolist())) != 2 or sum(counts) != len(labels):
+            classes = np.unique(labels)
+    else:
+        classes = np.unique(labels)
+    if len(classes) != 2:
+        raise ValueError(
+            f"y_true must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
+            "For one class against the rest pass y_true == that_class."
+        )
+    if pos_label is None:
+        pos_label = classes[1]
+    elif pos_label not in classes:
+        raise ValueError(f"pos_label={pos_label!r} is not a class of y_true, which are {classes.tolist()}.")
+    mask: NDArray[np.bool_] = labels == pos_label
+    return mask
+
+
+def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
+    weights = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
+    if len(weights) != n_rows:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
+    if not (np.isfinite(weights).all() and weights.min() >= 0.0):
+        raise ValueError("sample_weight must be finite and non-negative.")
+    return weights

@@ -1,0 +1,134 @@
+"""Every measure under every tie rule equals its definition, written out over all pairs or all orders."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from pushrank import metrics
+
+TIES = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
+LISTS = st.integers(2, 12).flatmap(
+    lambda n: st.tuples(
+        hnp.arrays(bool, n).filter(lambda y: 0 < y.sum() < len(y)),
+        hnp.arrays(float, n, elements=st.integers(-3, 3).map(float)),
+        hnp.arrays(float, n, elements=st.integers(1, 3).map(float)),
+    )
+)
+
+
+def pair_errors(y, scores, ties):
+    s, t = scores[y][:, None], scores[~y][None, :]
+    return (s < t) + TIES[ties] * (s == t)
+
+
+def orders(y, scores, ties):
+    """Labels best first: under half ties, in every order of the tied rows."""
+    tied_first = {"pessimistic": y, "optimistic": ~y}
+    if ties != "half":
+        return [y[np.lexsort((tied_first[ties], -scores))]]
+    groups = [y[scores == value] for value in np.unique(scores)[::-1]]
+    arrangements = [list(set(itertools.permutations(g.tolist()))) for g in groups]
+    return [
+        np.array(list(itertools.chain(*choice)), dtype=bool) for choice in itertools.product(*arrangements)
+    ]
+
+
+def short(n=7):
+    return LISTS.filter(lambda case: len(case[0]) <= n)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@given(case=LISTS)
+@settings(max_examples=60, deadline=None)
+def test_pairwise_measures(ties, case):
+    y, scores, w = case
+    errors = pair_errors(y, scores, ties)
+    wp, wn = w[y], w[~y]
+    heights, reverse = wp @ errors, errors @ wn
+    given_weights = {"ties": ties, "sample_weight": w}
+    np.testing.assert_allclose(metrics.height(y, scores, **given_weights), heights)
+    np.testing.assert_allclose(metrics.reverse_height(y, scores, **given_weights), reverse)
+    assert metrics.r_max(y, scores, **given_weights) == heights.max()
+    assert metrics.positives_at_top(y, scores, **given_weights) == pytest.approx(wp.sum() - heights.max())
+    assert metrics.auc(y, scores, **given_weights) == pytest.approx(1 - heights @ wn / (wp.sum() * wn.sum()))
+    for p in (1, 2.5, 8):
+        total = wn @ heights**p
+        assert metrics.rp_error(y, scores, p, **given_weights) == pytest.approx(total)
+        log = metrics.rp_error(y, scores, p, scale="log", **given_weights)
+        assert log == (pytest.approx(np.log(total) / p, abs=1e-12) if total else -np.inf)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@given(case=short())
+@settings(max_examples=40, deadline=None)
+def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
+    y, scores, _ = case
+    lists = orders(y, scores, ties)
+    ranks = [np.flatnonzero(order) + 1.0 for order in lists]
+    expected = np.mean([np.sum(1 / np.log2(1 + r)) for r in ranks])
+    assert metrics.discounted_cumulative_gain(y, scores, ties=ties) == pytest.approx(expected)
+    expected = np.mean([np.sum(1 / np.log(1 + r)) for r in ranks])
+    gain = metrics.discounted_cumulative_gain(y, scores, ties=ties, log_base=math.e)
+    assert gain == pytest.approx(expected)
+    expected = np.mean([np.sum(1 / r) for r in ranks])
+    assert metrics.average_reciprocal_rank(y, scores, ties=ties) == pytest.approx(expected)
+    for k in range(1, len(y) + 1):
+        expected = np.mean([order[:k].mean() for order in lists])
+        assert metrics.precision_at_k(y, scores, k, ties=ties) == pytest.approx(expected)
+    if ties != "half":  # half is scikit-learn's rule, tested against it
+        expected = np.mean(np.arange(1, len(ranks[0]) + 1) / ranks[0])
+        assert metrics.average_precision(y, scores, ties=ties) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@given(case=LISTS)
+@settings(max_examples=40, deadline=None)
+def test_integer_weights_are_copies(ties, case):
+    y, scores, w = case
+    copies = np.repeat(np.arange(len(y)), w.astype(int))
+    for name in ("auc", "r_max", "positives_at_top", "rp_error", "average_precision"):
+        metric = getattr(metrics, name)
+        weighted = metric(y, scores, ties=ties, sample_weight=w)
+        assert weighted == pytest.approx(metric(y[copies], scores[copies], ties=ties)), name
+
+
+@given(case=LISTS, drop=st.integers(0, 11))
+@settings(max_examples=40, deadline=None)
+def test_weight_zero_is_removal(case, drop):
+    y, scores, w = case
+    kept = np.arange(len(y)) != drop % len(y)
+    if not 0 < y[kept].sum() < kept.sum():
+        return
+    w = np.where(kept, w, 0.0)
+    for name in ("auc", "r_max", "positives_at_top", "rp_error", "average_precision"):
+        metric = getattr(metrics, name)
+        removed = metric(y[kept], scores[kept], sample_weight=w[kept])
+        assert metric(y, scores, sample_weight=w) == pytest.approx(removed), name
+
+
+@given(case=LISTS)
+@settings(max_examples=60, deadline=None)
+def test_increasing_maps_change_nothing(case):
+    y, scores, _ = case
+    assert metrics.top_of_list(y, scores) == pytest.approx(metrics.top_of_list(y, np.exp(3 * scores) - 7))
+
+
+def test_both_ways_of_counting_agree():
+    rng = np.random.default_rng(0)
+    # few positives are looked up, many are sorted: the same list read with the classes' sizes exchanged
+    for n_positive in (3, 30, 270, 297):
+        y = np.zeros(300, dtype=bool)
+        y[rng.permutation(300)[:n_positive]] = True
+        scores = rng.integers(0, 50, 300).astype(float)
+        for ties in TIES:
+            errors = pair_errors(y, scores, ties)
+            np.testing.assert_array_equal(metrics.height(y, scores, ties=ties), errors.sum(axis=0))
+            np.testing.assert_array_equal(metrics.reverse_height(y, scores, ties=ties), errors.sum(axis=1))
+            assert metrics.auc(y, scores, ties=ties) == pytest.approx(1 - errors.mean())

@@ -1,0 +1,189 @@
+"""Measures by hand, against scikit-learn, at extremes, and what they say of bad input."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, dcg_score, roc_auc_score
+from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pushrank import metrics
+
+SCALAR = [
+    "auc", "average_precision", "average_reciprocal_rank", "discounted_cumulative_gain", "positives_at_top",
+    "r_max", "rp_error",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("levels", [5, 40, 10**9])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_to_scikit_learn(levels, share, weighted):
+    rng = np.random.default_rng(levels % 97)
+    y = np.r_[0, 1, (rng.random(800) < share)].astype(int)
+    scores = rng.integers(0, levels, 802) / levels + 0.2 * y
+    w = rng.random(802) if weighted else None
+    assert metrics.auc(y, scores, sample_weight=w) == pytest.approx(
+        roc_auc_score(y, scores, sample_weight=w), abs=1e-12
+    )
+    assert metrics.average_precision(y, scores, sample_weight=w) == pytest.approx(
+        average_precision_score(y, scores, sample_weight=w), abs=1e-12
+    )
+    if not weighted:
+        assert metrics.discounted_cumulative_gain(y, scores) == pytest.approx(
+            dcg_score(y[None], scores[None]), abs=1e-10
+        )
+
+
+def test_by_hand():
+    y, scores = [1, 0, 1, 0, 1], [5.0, 4.0, 4.0, 2.0, 1.0]
+    assert metrics.height(y, scores).tolist() == [2.0, 1.0]
+    assert metrics.height(y, scores, ties="optimistic").tolist() == [1.0, 1.0]
+    assert metrics.reverse_height(y, scores, ties="half").tolist() == [0.0, 0.5, 2.0]
+    assert metrics.rp_error(y, scores, 2) == 5.0
+    assert metrics.r_max(y, scores) == 2.0
+    assert metrics.positives_at_top(y, scores) == 1.0
+    assert metrics.positives_at_top(y, scores, ties="half") == 1.5
+    assert metrics.positives_at_top(y, scores, normalize=True) == pytest.approx(1 / 3)
+    assert metrics.precision_at_k(y, scores, 2) == 0.5
+    assert metrics.precision_at_k(y, scores, 2, ties="optimistic") == 1.0
+    assert metrics.precision_at_k(y, scores, 0.01) == 1.0
+    natural = metrics.discounted_cumulative_gain(y, scores, log_base=math.e, ties="optimistic")
+    assert natural == pytest.approx(1 / math.log(2) + 1 / math.log(3) + 1 / math.log(6))
+    assert metrics.average_reciprocal_rank(y, scores, ties="pessimistic") == pytest.approx(1 + 1 / 3 + 1 / 5)
+
+
+def test_large_powers_stay_finite_on_the_log_scale():
+    rng = np.random.default_rng(1)
+    y, scores = rng.random(5000) < 0.3, rng.normal(size=5000)
+    assert metrics.rp_error(y, scores, 1000) == np.inf
+    log = metrics.rp_error(y, scores, 1000, scale="log")
+    worst = metrics.r_max(y, scores)
+    assert math.log(worst) <= log <= math.log(worst) + math.log(5000) / 1000
+    assert metrics.rp_error([0, 1], [0.0, 1.0], 8, scale="log") == -np.inf
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e30, 8e307])
+def test_any_finite_scores(scale):
+    rng = np.random.default_rng(2)
+    y, scores = rng.random(400) < 0.2, rng.uniform(-1, 1, 400)
+    assert metrics.top_of_list(y, scale * scores) == pytest.approx(metrics.top_of_list(y, scores))
+
+
+def test_scores_that_crowd_one_bucket():
+    rng = np.random.default_rng(3)
+    y, scores = rng.random(3000) < 0.3, rng.normal(size=3000)
+    assert metrics.auc(y, np.exp(60 * scores)) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("y", [[0, 0, 1], [1, 1, 0]])
+@pytest.mark.parametrize("scores", [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [3.0, 2.0, 1.0]])
+def test_one_of_a_class_and_all_tied(y, scores):
+    found = metrics.top_of_list(y, scores)
+    assert all(np.isfinite(value) or name == "log_r4" for name, value in found.items())
+    assert found["auc"] == pytest.approx(roc_auc_score(y, scores))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [list, lambda a: a.astype(np.float32), lambda a: (4 * a).astype(int), lambda a: a.astype(np.float16)],
+)
+def test_any_kind_of_numbers(convert):
+    rng = np.random.default_rng(4)
+    scores = rng.integers(0, 40, 100) / 4
+    y = rng.random(100) < 0.3
+    for labels in (y, y.astype(int), np.where(y, 1, -1), np.where(y, "yes", "no"), y.astype(float), list(y)):
+        assert metrics.top_of_list(labels, convert(scores)) == pytest.approx(metrics.top_of_list(y, scores))
+
+
+def test_pos_label_names_the_positive_class():
+    labels, scores = ["bad", "good", "bad"], [3.0, 2.0, 1.0]
+    assert metrics.positives_at_top(labels, scores) == 0.0
+    assert metrics.positives_at_top(labels, scores, pos_label="bad") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "message"),
+    [
+        ([0, 0], [1.0, 2.0], "exactly 2 classes, found 1"),
+        ([0, 1, 2], [1.0, 2.0, 3.0], "exactly 2 classes, found 3"),
+        (["a", "b", "c"], [1.0, 2.0, 3.0], "exactly 2 classes, found 3"),
+        ([0, 1], [1.0, np.nan], "finite, found nan in row 1"),
+        ([0, 1], [-np.inf, 1.0], "finite, found -inf in row 0"),
+        ([0, 1, 1], [1.0, 2.0], "inconsistent numbers of samples"),
+        ([], [], "exactly 2 classes, found 0"),
+        ([0.0, np.nan, 1.0], [1.0, 2.0, 3.0], "exactly 2 classes"),
+    ],
+)
+@pytest.mark.parametrize("name", SCALAR)
+def test_bad_data(name, y, scores, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(metrics, name)(y, scores)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda y, s: metrics.auc(y, s, ties="random"), "ties must be one of"),
+        (lambda y, s: metrics.rp_error(y, s, 0.5), "p must be"),
+        (lambda y, s: metrics.rp_error(y, s, np.nan), "p must be"),
+        (lambda y, s: metrics.rp_error(y, s, 2, scale="ln"), "scale must be"),
+        (lambda y, s: metrics.precision_at_k(y, s, 0), "k=0 must lie between 1 and"),
+        (lambda y, s: metrics.precision_at_k(y, s, 4), "k=4 must lie between 1 and"),
+        (lambda y, s: metrics.precision_at_k(y, s, 1.5), "k must be"),
+        (lambda y, s: metrics.precision_at_k(y, s, True), "k must be"),
+        (lambda y, s: metrics.discounted_cumulative_gain(y, s, log_base=1), "log_base must be"),
+        (lambda y, s: metrics.auc(y, s, sample_weight=[1, 2]), "sample_weight has 2"),
+        (lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]), "non-negative"),
+        (lambda y, s: metrics.auc(y, s, sample_weight=[1, 0, 1]), "zero for every positive"),
+        (lambda y, s: metrics.auc(y, s, pos_label=7), "pos_label=7"),
+    ],
+)
+def test_bad_parameters(call, message):
+    with pytest.raises(ValueError, match=message):
+        call([0, 1, 0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("name", metrics.scorers.__all__)
+def test_scorers_serve_cross_validation(name):
+    scorer = getattr(metrics.scorers, name)
+    assert pickle.loads(pickle.dumps(scorer)) is not None  # noqa: S301
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = cross_val_score(model, X, y, scoring=scorer, cv=3)
+    assert np.isfinite(scores).all()
+    assert (scores <= 0).all() if name.startswith("neg_") else (scores >= 0).all()
+
+
+def test_scorers_measure_what_the_metrics_do():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    scores = model.decision_function(X)
+    assert metrics.scorers.positives_at_top(model, X, y) == metrics.positives_at_top(y, scores)
+    assert metrics.scorers.neg_rp_error(model, X, y) == -metrics.rp_error(y, scores)
+    w = np.arange(len(y)) % 3
+    expected = metrics.auc(y, scores, sample_weight=w)
+    assert metrics.scorers.auc(model, X, y, sample_weight=w) == expected
+    cross_validate(model, X, y, scoring={"top": metrics.scorers.positives_at_top, "ap": "average_precision"})
+
+
+def test_work_grows_nearly_linearly():
+    """The look-ups a list costs, counted as probes of the levels, stay a few a row."""
+    from pushrank.metrics.ranks import Lookup
+
+    rng = np.random.default_rng(5)
+    levels = np.sort(rng.normal(size=200_000))
+    starts = Lookup(levels)._starts
+    occupied = np.diff(starts)
+    probes = np.log2(1 + occupied) @ occupied / len(levels)
+    assert probes < 4.0
