@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetFormatError", "DatasetNotFoundError"]
+__all__ = ["DatasetFormatError", "DatasetNotFoundError", "ModelFileError"]
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -27,5 +27,16 @@ class DatasetFormatError(ValueError):
     --------
     >>> from pushrank.exceptions import DatasetFormatError
     >>> issubclass(DatasetFormatError, ValueError)
+    True
+    """
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, or holds a type that is not trusted.
+
+    Examples
+    --------
+    >>> from pushrank.exceptions import ModelFileError
+    >>> issubclass(ModelFileError, ValueError)
     True
     """

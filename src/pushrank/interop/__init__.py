@@ -1,0 +1,1 @@
+"""The edges: one file for each dependency that the core does without."""

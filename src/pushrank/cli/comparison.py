@@ -1,0 +1,123 @@
+"""Models under the same cross-validation, and which of them is best at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from pushrank import IRPush, PNormPush, metrics
+from pushrank.cli.models import fit_quietly
+
+BASELINE = "logistic regression"
+HITS = "hits in budget"
+CRITERION = "precision at 1/4"
+
+
+def contestants(ps: list[float]) -> dict[str, BaseEstimator]:
+    """Return the models of a comparison by name."""
+    return {
+        BASELINE: LogisticRegression(max_iter=1000),
+        "RankBoost (p = 1)": PNormPush(p=1.0),
+        **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in ps},
+        "IR Push": IRPush(),
+    }
+
+
+@dataclass
+class Comparison:
+    """The measures of every model on every test part, shape (folds,) each."""
+
+    budget: int | None
+    values: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    warned: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def criterion(self) -> str:
+        """The measure by which models are called better."""
+        return CRITERION if self.budget is None else HITS
+
+    def mean(self, model: str, measure: str) -> float:
+        """Return the mean over the test parts."""
+        return float(np.mean(self.values[model][measure]))
+
+    def standard_error(self, model: str, measure: str) -> float:
+        """Return the standard error of the mean, as if test parts were independent."""
+        return _standard_error(np.array(self.values[model][measure]))
+
+    def best(self) -> str:
+        """Return the model that is best at the top; average precision decides between equals."""
+        return max(
+            self.values,
+            key=lambda model: (
+                self.mean(model, self.criterion),
+                self.mean(model, "average precision"),
+            ),
+        )
+
+    def difference(self, model: str, other: str) -> tuple[float, float]:
+        """Return the mean paired difference in the criterion, and its standard error."""
+        of_model, of_other = (np.array(self.values[name][self.criterion]) for name in (model, other))
+        return float(np.mean(of_model - of_other)), _standard_error(of_model - of_other)
+
+
+def compare_models(
+    X: Any,
+    y: NDArray[np.bool_],
+    make_pipeline: Callable[[BaseEstimator], Pipeline],
+    models: dict[str, BaseEstimator],
+    *,
+    folds: int,
+    repeats: int,
+    seed: int,
+    budget: int | None,
+    progress: Callable[[], None],
+) -> Comparison:
+    """Fit and measure every model on every split; all models see the same ones.
+
+    A budget of N rows out of n becomes, on a test part of m rows, the nearest number to N m / n, at least
+    one: hits are reported as the share of the acted-on rows that are positive, times N.
+    """
+    comparison = Comparison(budget)
+    splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+    for train, test in splits.split(np.zeros(len(y)), y):
+        for name, model in models.items():
+            pipeline = make_pipeline(clone(model))
+            warned = fit_quietly(pipeline, _rows(X, train), y[train])
+            comparison.warned.setdefault(name, []).extend(warned)
+            scores = np.asarray(pipeline.decision_function(_rows(X, test)), dtype=np.float64)
+            for measure, value in _measures(y[test], scores, len(y), budget).items():
+                comparison.values.setdefault(name, {}).setdefault(measure, []).append(value)
+            progress()
+    return comparison
+
+
+def _measures(
+    y: NDArray[np.bool_], scores: NDArray[np.float64], n_rows: int, budget: int | None
+) -> dict[str, float]:
+    found = metrics.top_of_list(y, scores)
+    measures = {
+        "positives at top": found["positives_at_top"],
+        CRITERION: found["precision_at_quarter"],
+        "average precision": found["average_precision"],
+        "AUC": found["auc"],
+    }
+    if budget is not None:
+        acted_on = max(1, round(budget * len(y) / n_rows))
+        measures[HITS] = budget * metrics.precision_at_k(y, scores, acted_on, ties="half")
+    return measures
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _standard_error(values: NDArray[np.float64]) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values)))

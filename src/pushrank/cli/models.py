@@ -1,0 +1,118 @@
+"""Models by name, and the preprocessing that is saved with them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+from pushrank import estimators
+from pushrank.cli.errors import InputError
+from pushrank.cli.tables import Table
+
+
+def kebab_case(name: str) -> str:
+    """Return ``PNormPush`` as ``pnorm-push`` and ``IRPush`` as ``ir-push``.
+
+    Examples
+    --------
+    >>> kebab_case("TopBottomPush"), kebab_case("IRPush"), kebab_case("PNormPush")
+    ('top-bottom-push', 'ir-push', 'pnorm-push')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "-", name).lower()
+
+
+MODELS: dict[str, type[BaseEstimator]] = {
+    **{kebab_case(name): getattr(estimators, name) for name in estimators.__all__},
+    "logistic-regression": LogisticRegression,
+}
+
+
+def make_model(name: str, **options: Any) -> BaseEstimator:
+    """Return a model by its name, with the options that are not None.
+
+    Raises
+    ------
+    InputError
+        When the name is not known or the model has no such option.
+    """
+    if name not in MODELS:
+        raise InputError(f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}.")
+    defaults = {"max_iter": 1000} if MODELS[name] is LogisticRegression else {}
+    model = MODELS[name](**defaults)
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in model.get_params():
+            raise InputError(f"--{option.replace('_', '-')} is not an option of --model {name}.")
+    return model.set_params(**given)
+
+
+def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:
+    """Return the numeric and the other feature columns of a table.
+
+    Raises
+    ------
+    InputError
+        When there is no feature.
+    """
+    if table.is_sparse:
+        return [], []
+    features = table.frame.drop(columns=label)
+    numeric = [name for name in features if pd.api.types.is_numeric_dtype(features[name].dtype)]
+    categorical = [name for name in features if name not in numeric]
+    if not numeric and not categorical:
+        raise InputError(f"{table.path} has no column but the label; there is nothing to rank by.")
+    return numeric, categorical
+
+
+def make_ranking_pipeline(
+    model: BaseEstimator, numeric: list[str], categorical: list[str], *, sparse: bool
+) -> Pipeline:
+    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked."""
+    if sparse:
+        return Pipeline([("scale", MaxAbsScaler()), ("rank", model)])
+    numbers = make_pipeline(
+        SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler()
+    )
+    words = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="(missing)", keep_empty_features=True),
+        OneHotEncoder(handle_unknown="ignore"),
+    )
+    columns = ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
+    return Pipeline([("columns", columns), ("rank", model)])
+
+
+def fit_quietly(pipeline: Pipeline, X: Any, y: np.ndarray) -> list[str]:
+    """Fit, and return the convergence warnings as lines of text.
+
+    Raises
+    ------
+    InputError
+        When the estimator refuses its parameters or the data.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            pipeline.fit(X, y)
+        except (ValueError, TypeError) as error:
+            raise InputError(str(error)) from error
+    for warning in caught:
+        if not issubclass(warning.category, ConvergenceWarning):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return sorted(
+        {
+            " ".join(str(warning.message).split())
+            for warning in caught
+            if issubclass(warning.category, ConvergenceWarning)
+        }
+    )

@@ -1,0 +1,81 @@
+"""What ``pushrank fit`` saves: the pipeline, and how to read the rows it wants."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+import pushrank
+from pushrank.cli.errors import InputError
+from pushrank.cli.tables import Table, feature_frame, read_table
+from pushrank.exceptions import ModelFileError
+from pushrank.interop import persistence
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted pipeline with the columns it was fitted on and its label."""
+
+    pipeline: Pipeline
+    name: str
+    label: str
+    positive: str
+    numeric: list[str]
+    categorical: list[str]
+    sparse: bool
+    n_features: int
+
+    def save(self, path: Path) -> None:
+        """Write the model, whole or not at all."""
+        fields = {key: value for key, value in asdict(self).items() if key != "pipeline"}
+        content = {"format": FORMAT, "pushrank": pushrank.__version__, **fields, "pipeline": self.pipeline}
+        persistence.save(content, path)
+
+    @classmethod
+    def load(cls, path: Path) -> SavedModel:
+        """Read a model.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, not trusted, or of a later format.
+        """
+        try:
+            content = persistence.load(path)
+        except FileNotFoundError as error:
+            raise InputError(f"{path} does not exist; fit a model first: pushrank fit.") from error
+        except (OSError, ModelFileError) as error:
+            raise InputError(str(error)) from error
+        if not isinstance(content, dict) or "format" not in content:
+            raise InputError(f"{path} was not written by pushrank fit.")
+        if content["format"] != FORMAT:
+            raise InputError(
+                f"{path} was written by pushrank {content['pushrank']}; install that version or later."
+            )
+        return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
+
+    def read(self, path: Path) -> Table:
+        """Read rows of the kind that the model was fitted on.
+
+        Raises
+        ------
+        InputError
+            When they cannot be read, or are of the other kind.
+        """
+        table = read_table(path, self.n_features if self.sparse else None)
+        if table.is_sparse != self.sparse:
+            wanted = "a libsvm file" if self.sparse else "a table with named columns"
+            raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
+        return table
+
+    def scores(self, table: Table) -> NDArray[np.float64]:
+        """Return the score of every row, the higher the better."""
+        features: Any = feature_frame(table, self.numeric, self.categorical)
+        return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)

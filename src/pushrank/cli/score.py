@@ -1,0 +1,51 @@
+"""``pushrank score``: rank new rows, best first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+import typer
+from rich.console import Console
+
+from pushrank.cli.errors import check_can_write
+from pushrank.cli.saved_model import SavedModel
+from pushrank.cli.tables import check_output_kind, write_table
+
+
+def score(
+    model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
+    data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv or .parquet.")],
+    top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
+) -> None:
+    """Write the rows best first, with their score and rank.
+
+    Rows with equal scores keep their order. Columns named score or rank in the data are kept; the new ones
+    are then called pushrank_score and pushrank_rank. Rows of a libsvm file are named by their number, from 1.
+
+    Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
+    """
+    check_can_write(output)
+    check_output_kind(output)
+    saved = SavedModel.load(model)
+    table = saved.read(data)
+    scores = saved.scores(table)
+    order = np.argsort(-scores, kind="stable")[:top]
+    frame = pd.DataFrame({"row": np.arange(1, len(table) + 1)}) if table.is_sparse else table.frame
+    ranked = frame.iloc[order].reset_index(drop=True)
+    ranked[free_name(frame, "score")] = scores[order]
+    ranked[free_name(frame, "rank")] = np.arange(1, len(order) + 1)
+    write_table(ranked, output)
+    Console(soft_wrap=True).print(
+        f"{len(ranked):,} of {len(table):,} rows, best first, in {output}.", markup=False, highlight=False
+    )
+
+
+def free_name(frame: pd.DataFrame, name: str) -> str:
+    """Return a column name that the data do not use."""
+    while name in frame.columns:
+        name = f"pushrank_{name}"
+    return name

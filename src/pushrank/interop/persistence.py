@@ -1,0 +1,130 @@
+"""Save fitted models as skops files and load them without running anything that a file holds."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+from pushrank import estimators, losses, prices
+from pushrank._atomic import written_whole
+from pushrank.exceptions import ModelFileError
+
+TRUSTED = tuple(
+    f"{member.__module__}.{member.__qualname__}"
+    for folder in (estimators, losses, prices)
+    for member in (getattr(folder, name) for name in folder.__all__)
+)
+"""The types of pushrank that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
+
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    ImportError,
+)
+"""What skops raises, here and there, on a file that is not whole or not its own."""
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model, or a dict that holds one, to a skops file.
+
+    Parameters
+    ----------
+    model : object
+        A ranker, a pipeline that ends in one, or a dict of such and of plain values.
+    path : str or Path
+        Where to; an existing file is replaced, whole or not at all.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written; nothing is left in its place.
+
+    Notes
+    -----
+    The file is written beside its place and renamed.
+
+    References
+    ----------
+    The skops format: a zip of a JSON schema and numpy arrays, without pickles.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pushrank import PNormPush
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(PNormPush(p=8), Path(folder) / "model.skops")
+    ...     load(Path(folder) / "model.skops")
+    PNormPush(p=8)
+    """
+    from skops import io
+
+    with written_whole(Path(path)) as beside:
+        io.dump(model, beside)
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    object
+        What was saved.
+
+    Raises
+    ------
+    ModelFileError
+        When the file holds a type that is not trusted, or is damaged or no model file at all.
+    OSError
+        When the file cannot be read.
+
+    Notes
+    -----
+    Only types on a fixed list are built: :data:`TRUSTED` and those of scikit-learn, numpy and scipy that
+    skops trusts by itself. Nothing else in the file is imported or run.
+
+    Examples
+    --------
+    >>> from pushrank.interop.persistence import load
+    >>> load("no such file")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
+    """
+    from skops import io
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    data = Path(path).read_bytes()
+    try:
+        strangers = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+        if strangers:
+            raise ModelFileError(
+                f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that "
+                "pushrank saved can be loaded; fit the model again."
+            )
+        return io.loads(data, trusted=list(TRUSTED))
+    except UntrustedTypesFoundException as error:
+        raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        ImportError,
+    ) as error:
+        raise ModelFileError(
+            f"{path} is not a model file of pushrank, or is damaged ({error}); fit the model again."
+        ) from error
