@@ -24,7 +24,12 @@ def fit(
     ] = None,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
     p: Annotated[float | None, typer.Option(help="The strength of the push, at least 1.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="The L2 strength, at least 0.")] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="The L2 strength, at least 0; by default 0.1 on the standardised columns of a table."
+        ),
+    ] = None,
     bottom_weight: Annotated[
         float | None, typer.Option(help="The weight of the bottom, for top-bottom-push.")
     ] = None,
@@ -44,7 +49,7 @@ def fit(
     y, positive_value = positive_rows(table, column, positive)
     numeric, categorical = column_kinds(table, column)
     features = feature_frame(table, numeric, categorical)
-    pipeline = make_ranking_pipeline(chosen, numeric, categorical, sparse=table.is_sparse)
+    pipeline = make_ranking_pipeline(chosen, numeric, categorical, sparse=table.is_sparse, alpha=alpha)
     warned = fit_quietly(pipeline, features, y)
     saved = SavedModel(
         pipeline, model, column, positive_value, numeric, categorical, table.is_sparse, features.shape[1]

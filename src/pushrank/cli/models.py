@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
@@ -36,6 +36,10 @@ MODELS: dict[str, type[BaseEstimator]] = {
     **{kebab_case(name): getattr(estimators, name) for name in estimators.__all__},
     "logistic-regression": LogisticRegression,
 }
+
+
+STANDARD_ALPHA = 0.1
+"""The penalty on tables: their columns are standardised, so that one strength suits them all."""
 
 
 def make_model(name: str, **options: Any) -> BaseEstimator:
@@ -76,9 +80,19 @@ def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:
 
 
 def make_ranking_pipeline(
-    model: BaseEstimator, numeric: list[str], categorical: list[str], *, sparse: bool
+    model: BaseEstimator,
+    numeric: list[str],
+    categorical: list[str],
+    *,
+    sparse: bool,
+    alpha: float | None = None,
 ) -> Pipeline:
-    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked."""
+    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked.
+
+    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
+    """
+    if "alpha" in model.get_params() and (alpha is not None or not sparse):
+        model = clone(model).set_params(alpha=STANDARD_ALPHA if alpha is None else alpha)
     if sparse:
         return Pipeline([("scale", MaxAbsScaler()), ("rank", model)])
     numbers = make_pipeline(

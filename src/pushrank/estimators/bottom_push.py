@@ -27,7 +27,7 @@ class BottomPush(BasePushRanker):
     ----------
     p : float, default=4.0
         The strength of the pull, any finite number of at least 1.
-    alpha : float, default=1e-4
+    alpha : float, default=1e-3
         The L2 strength, at least 0.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise.
@@ -68,7 +68,7 @@ class BottomPush(BasePushRanker):
         self,
         p: float = 4.0,
         *,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 1000,

@@ -23,7 +23,7 @@ class IRPush(BasePushRanker):
 
     Parameters
     ----------
-    alpha : float, default=1e-4
+    alpha : float, default=1e-3
         The L2 strength, at least 0.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise.
@@ -64,7 +64,7 @@ class IRPush(BasePushRanker):
     def __init__(
         self,
         *,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 1000,

@@ -32,7 +32,7 @@ class PNormPush(BasePushRanker):
     p : float, default=4.0
         The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a good
         grid.
-    alpha : float, default=1e-4
+    alpha : float, default=1e-3
         The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise. ``"coordinate"`` is the paper's boosting algorithm, with the features as weak
@@ -89,7 +89,7 @@ class PNormPush(BasePushRanker):
         self,
         p: float = 4.0,
         *,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 1000,

@@ -36,7 +36,7 @@ class PushRanker(BasePushRanker):
         Push negatives down, pull positives up, or both.
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
-    alpha : float, default=1e-4
+    alpha : float, default=1e-3
         The L2 strength, at least 0.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise.
@@ -82,7 +82,7 @@ class PushRanker(BasePushRanker):
         side: Side = "push",
         *,
         bottom_weight: float = 1.0,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 1000,

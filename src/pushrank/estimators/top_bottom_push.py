@@ -26,7 +26,7 @@ class TopBottomPush(BasePushRanker):
         The strength of both pushes, any finite number of at least 1.
     bottom_weight : float, default=1.0
         The weight c of the bottom's part, positive.
-    alpha : float, default=1e-4
+    alpha : float, default=1e-3
         The L2 strength, at least 0.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise.
@@ -71,7 +71,7 @@ class TopBottomPush(BasePushRanker):
         p: float = 4.0,
         bottom_weight: float = 1.0,
         *,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 1000,
