@@ -19,7 +19,7 @@ COMMANDS = {
     "style": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
-    "spelling": ["codespell_lib", "src", "tests", "benchmarks", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+    "spelling": ["codespell_lib", "src", "tests", "benchmarks", *(p.name for p in ROOT.glob("*.md"))],
 }
 PUBLIC = ("pushrank", "pushrank.metrics", "pushrank.losses", "pushrank.prices", "pushrank.datasets")
 # one sentence, the formula, every parameter, returns, raises: what numpydoc can check of it
@@ -37,9 +37,7 @@ def test_static_checks_pass(command: list[str]) -> None:
 
 def test_floors_import_only_from_lower_floors() -> None:
     code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

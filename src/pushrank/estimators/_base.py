@@ -193,25 +193,28 @@ class BasePushRanker(ClassifierMixin, BaseEstimator):
 def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) -> float:
     """Return the threshold above which as much weight is predicted positive as is positive.
 
-    It lies midway between two neighbouring scores; scores tied there all fall below it or above it.
+    It lies midway between two neighbouring scores; rows that tie across it all fall below it, or above it
+    where no score is higher.
 
     Notes
     -----
     O(n) without weights, by selection; O(n log n) with.
     """
     if sample.positive_weights is None or sample.negative_weights is None:
-        cut = len(sample.negatives)
-        below, above = np.partition(scores, [cut - 1, cut])[cut - 1 : cut + 1].astype(np.float64)
-        return 0.5 * float(below) + 0.5 * float(above)
-    weights = sample.join(sample.positive_weights, sample.negative_weights)
-    counted = np.flatnonzero(weights > 0.0)
-    ascending = counted[np.argsort(scores[counted], kind="stable")]
-    weight_below = np.cumsum(weights[ascending])
-    negative_weight = float(sample.negative_weights.sum())
-    cut = int(np.searchsorted(weight_below, negative_weight * (1.0 - 1e-12))) + 1
-    cut = min(cut, len(ascending) - 1)
-    below, above = scores[ascending[cut - 1 : cut + 1]].astype(np.float64)
-    return 0.5 * float(below) + 0.5 * float(above)
+        last = len(sample.negatives) - 1
+        cut = np.partition(scores, last)[last]
+    else:
+        weights = sample.join(sample.positive_weights, sample.negative_weights)
+        scores, weights = scores[weights > 0.0], weights[weights > 0.0]
+        ascending = np.argsort(scores, kind="stable")
+        weight_below = np.cumsum(weights[ascending])
+        # a little less than the negatives' weight, which the sum may miss by rounding
+        last = int(np.searchsorted(weight_below, (1.0 - 1e-12) * sample.negative_weights.sum()))
+        cut = scores[ascending[last]]
+    higher = np.min(scores, where=scores > cut, initial=np.inf)
+    if np.isinf(higher):
+        higher, cut = cut, np.max(scores, where=scores < cut, initial=-np.inf)
+    return float(higher) if np.isinf(cut) else 0.5 * float(cut) + 0.5 * float(higher)
 
 
 def _linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -7,7 +7,6 @@ row order as well, for the price of a partial sort.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,7 +22,7 @@ Ties = Literal["pessimistic", "half", "optimistic"]
 TIE_SHARE = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
 
-MOST_BUCKETS = 1 << 20
+WORTH_HALVING = 1 << 18  # below this a sort is done before a second thread has begun
 LOOK_UP_COST = 64  # in elements read: keeps a chunk of look-ups worth a thread
 
 
@@ -57,7 +56,7 @@ class Ranking:
 
     Notes
     -----
-    O(n) to build; the tables below cost O(P log P + n) on average, with P positives, when first asked for.
+    O(n) to build; the tables below cost O(n log P), with P positives, when first asked for.
     """
 
     def __init__(
@@ -91,12 +90,12 @@ class Ranking:
     @cached_property
     def positive_scores(self) -> Floats:
         """The scores of the positives, in row order."""
-        return self.scores[self.is_positive]
+        return self.scores[np.flatnonzero(self.is_positive)]  # quicker than by the mask
 
     @cached_property
     def negative_scores(self) -> Floats:
         """The scores of the negatives, in row order."""
-        return self.scores[~self.is_positive]
+        return self.scores[np.flatnonzero(~self.is_positive)]
 
     @property
     def levels(self) -> Floats:
@@ -105,33 +104,18 @@ class Ranking:
 
     @cached_property
     def _levels_and_counts(self) -> tuple[Floats, Floats]:
-        ascending = self._sorted_classes[0] if self._is_balanced else np.sort(self.positive_scores)
-        levels, counts = rank_kernels.distinct(ascending)
+        levels, counts = rank_kernels.distinct(_sorted(self.positive_scores))
         return levels, counts
-
-    @property
-    def _is_balanced(self) -> bool:
-        """Whether sorting the negatives too is quicker than looking each of them up."""
-        return self.weights is None and len(self.negative_scores) < 3 * len(self.positive_scores)
-
-    @cached_property
-    def _sorted_classes(self) -> list[Floats]:
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(np.sort, (self.positive_scores, self.negative_scores)))
-
-    @cached_property
-    def _lookup(self) -> Lookup:
-        return Lookup(self.levels)
 
     @cached_property
     def positive_levels(self) -> NDArray[np.int64]:
         """The number of each positive's level, in row order."""
-        return self._lookup.cells(self.positive_scores) >> 1
+        return _cells(self.levels, self.positive_scores) >> 1
 
     @cached_property
     def negative_cells(self) -> NDArray[np.int64]:
         """The cell of each negative, in row order: 2g below level g and above g - 1, 2g + 1 tied with g."""
-        return self._lookup.cells(self.negative_scores)
+        return _cells(self.levels, self.negative_scores)
 
     @cached_property
     def positives_at(self) -> Floats:
@@ -144,8 +128,6 @@ class Ranking:
     @cached_property
     def negatives_in(self) -> Floats:
         """The weight of the negatives in each cell, shape (2U + 1,)."""
-        if self._is_balanced:
-            return np.asarray(rank_kernels.counts_in_cells(self._sorted_classes[1], self.levels))
         weights = self.weights_of(~self.is_positive)
         return np.bincount(self.negative_cells, weights, minlength=2 * len(self.levels) + 1).astype(
             np.float64
@@ -181,32 +163,6 @@ class Ranking:
         return from_top[2::2] + tie_share(ties) * self.negatives_in[1::2]
 
 
-class Lookup:
-    """Find the place of scores among ascending distinct levels, through a table of equal-width buckets."""
-
-    def __init__(self, levels: Floats) -> None:
-        self._levels = levels
-        self._low = 0.5 * levels[0]  # halves, since the range of two floats may exceed the largest float
-        width = 0.5 * levels[-1] - self._low
-        n_buckets = min(MOST_BUCKETS, 2 * len(levels))
-        with np.errstate(over="ignore", divide="ignore"):
-            per_unit = n_buckets / width if width > 0.0 else 0.0
-        self._per_unit = per_unit if np.isfinite(per_unit) else 0.0
-        self._starts = rank_kernels.bucket_starts(levels, self._low, self._per_unit, n_buckets)
-
-    def cells(self, scores: Floats) -> NDArray[np.int64]:
-        """Return 2g for a score below level g and above g - 1, and 2g + 1 for one equal to level g."""
-        cells = np.empty(len(scores), dtype=np.int64)
-
-        def place(start: int, stop: int) -> None:
-            rank_kernels.place(
-                scores[start:stop], self._levels, self._low, self._per_unit, self._starts, cells[start:stop]
-            )
-
-        map_chunks(place, row_chunks(len(scores), LOOK_UP_COST))
-        return cells
-
-
 def tie_share(ties: Ties) -> float:
     """Return the part of a tied pair that is an error: 1, 0.5 or 0.
 
@@ -218,6 +174,26 @@ def tie_share(ties: Ties) -> float:
     if ties not in TIE_SHARE:
         raise ValueError(f"ties must be one of {sorted(TIE_SHARE)}, got {ties!r}.")
     return TIE_SHARE[ties]
+
+
+def _sorted(scores: Floats) -> Floats:
+    """Return the scores in ascending order, each half sorted in a thread of its own."""
+    if len(scores) < WORTH_HALVING:
+        return np.sort(scores)
+    middle = len(scores) // 2
+    halves = np.partition(scores, middle)
+    map_chunks(lambda start, stop: halves[start:stop].sort(), [(0, middle), (middle, len(scores))])
+    return halves
+
+
+def _cells(levels: Floats, scores: Floats) -> NDArray[np.int64]:
+    """Return 2g for a score below level g and above g - 1, and 2g + 1 for one equal to level g."""
+    cells = np.empty(len(scores), dtype=np.int64)
+    map_chunks(
+        lambda start, stop: rank_kernels.find_cells(levels, scores[start:stop], cells[start:stop]),
+        row_chunks(len(scores), LOOK_UP_COST),
+    )
+    return cells
 
 
 def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:

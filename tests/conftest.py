@@ -1,0 +1,6 @@
+"""Tests import the brute-force oracle as a module."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,111 @@
+"""Numbers printed in Rudin, The P-Norm Push, JMLR 10 (2009).
+
+The tables print the exponential and logistic errors of scores that are halved: f(x_i) = i / 2 in Table 1 and
+f = +-(14, ..., 1) / 28 in Table 2. The label orders are the only ones of their length that give every figure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pushrank import PushObjective, metrics
+from pushrank.prices import Power
+
+TABLE_1 = [
+    # labels by rising score, R_{4,exp}, R_{4,logistic}
+    ("-+-+--++", 17160.17, 430.79),
+    ("+--+--++", 72289.39, 670.20),
+    ("-+-+-+-+", 130515.09, 1212.23),
+]
+TABLE_2 = np.array([mark == "+" for mark in "++-----+++++--"])
+F1 = np.arange(14, 0, -1) / 28
+
+
+def raw(loss, p):
+    return PushObjective(loss, Power(p))
+
+
+@pytest.mark.parametrize(("marks", "exponential", "logistic"), TABLE_1)
+def test_table_1(marks, exponential, logistic):
+    y, scores = [mark == "+" for mark in marks], np.arange(1, 9) / 2
+    assert round(raw("exponential", 4).value(y, scores), 2) == exponential
+    assert round(raw("logistic", 4).value(y, scores), 2) == logistic
+    # the zero-one error does not depend on the halving
+    doubled = metrics.rp_error(y, 2 * scores, 4)
+    assert metrics.rp_error(y, scores, 4) == doubled
+    assert raw("zero_one", 4).value(y, scores) == pytest.approx(doubled)
+
+
+def test_table_1_zero_one_errors():
+    scores = np.arange(8)
+    errors = [metrics.rp_error([m == "+" for m in marks], scores, 4) for marks, *_ in TABLE_1]
+    assert errors == [33, 34, 98]
+
+
+def test_table_2_exponential():
+    assert round(raw("exponential", 1).value(TABLE_2, F1), 2) == 50.25
+    assert round(raw("exponential", 1).value(TABLE_2, -F1), 2) == 49.80
+
+
+@pytest.mark.parametrize(("p", "printed", "unit"), [(6, 23.56, 1e4), (7, 16.48, 1e5), (8, 11.53, 1e6)])
+def test_table_2_zero_one(p, printed, unit):
+    assert round(metrics.rp_error(TABLE_2, -F1, p) / unit, 2) == printed
+
+
+def test_table_2_turns_with_p():
+    """f2 has fewer misranked pairs, f1 the better top."""
+    assert metrics.rp_error(TABLE_2, F1, 1) == 25
+    assert metrics.rp_error(TABLE_2, -F1, 1) == 24
+    assert metrics.r_max(TABLE_2, F1) == 5
+    assert metrics.r_max(TABLE_2, -F1) == 7
+    for p in (4, 6, 8):
+        assert metrics.rp_error(TABLE_2, F1, p) < metrics.rp_error(TABLE_2, -F1, p)
+
+
+@pytest.mark.parametrize("p", [1, 2, 4, 16])
+def test_theorem_1(p):
+    """The p-norm error lies between the largest height and K times it, and binds the AUC.
+
+    With heights between 0 and I: R_max^p <= R_p <= K R_max^p, and by the convexity of h^p
+    K^(1-p) (I K (1 - AUC))^p <= R_p <= I^(p-1) I K (1 - AUC).
+    """
+    rng = np.random.default_rng(p)
+    for _ in range(200):
+        n = int(rng.integers(3, 40))
+        y = rng.permutation(np.arange(n) < rng.integers(1, n))
+        scores = rng.normal(size=n)
+        n_positive, n_negative = int(y.sum()), int((~y).sum())
+        error, worst = metrics.rp_error(y, scores, p), metrics.r_max(y, scores)
+        misranked = n_positive * n_negative * (1 - metrics.auc(y, scores))
+        slack = 1 + 1e-9
+        assert worst**p <= error * slack
+        assert error <= n_negative * worst**p * slack
+        assert n_negative ** (1 - p) * misranked**p <= error * slack
+        assert error <= n_positive ** (p - 1) * misranked * slack + 1e-9
+        # the exponential loss bounds the zero-one loss
+        assert error <= raw("exponential", p).value(y, scores) * slack
+
+
+@pytest.mark.parametrize("p", [1, 4])
+def test_figure_1_contributions_of_pairs(p):
+    """Figure 1 shows what each pair adds to the objective: its loss times its negative's height^(p-1).
+
+    The gradient in the positives' scores sums these contributions by row, that in the negatives' by column.
+    """
+    y, scores = TABLE_2, 3 * F1
+    losses = np.exp(-(scores[y][:, None] - scores[~y][None, :]))
+    contributions = losses * losses.sum(axis=0) ** (p - 1)
+    value, gradient = raw("exponential", p).evaluate(y, scores)
+    assert contributions.sum() == pytest.approx(value)
+    np.testing.assert_allclose(gradient[y], -p * contributions.sum(axis=1))
+    np.testing.assert_allclose(gradient[~y], p * contributions.sum(axis=0))
+
+
+def test_figure_1_larger_powers_look_at_the_top():
+    y, scores = TABLE_2, 3 * F1
+    share_of_best = []
+    for p in (1, 4, 16):
+        gradient = PushObjective(price=Power(p), scale="log").evaluate(y, scores)[1]
+        share_of_best.append(gradient[~y].max())
+    assert share_of_best[0] < share_of_best[1] < share_of_best[2]

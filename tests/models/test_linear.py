@@ -1,0 +1,94 @@
+"""A linear model gives the same in every layout, precision and number of threads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pushrank.models import LinearModel
+
+LAYOUTS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: np.ascontiguousarray(X[::-1])[::-1],
+    "float32": lambda X: X.astype(np.float32),
+    "csr": sp.csr_matrix,
+    "csr array": sp.csr_array,
+    "csc": sp.csc_matrix,
+}
+
+
+@pytest.fixture(params=[(40, 6), (30_000, 40)], ids=["one chunk", "many chunks"])
+def data(request):
+    rng = np.random.default_rng(0)
+    n, d = request.param
+    X = rng.integers(-8, 9, (n, d)) / 8 * (rng.random((n, d)) < 0.5)
+    X[:, 2] = 0.5  # a constant column
+    return X, rng.normal(size=d), rng.random(n), (rng.random(n) < 0.3).astype(np.uint8)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_agree_with_numpy(layout, data):
+    X, coef, factors, groups = data
+    stored = LAYOUTS[layout](X)
+    if layout not in ("strided", "reversed"):
+        (stored.data if sp.issparse(stored) else stored).flags.writeable = False
+    model = LinearModel(stored)
+    scores = model.scores(coef)
+    np.testing.assert_allclose(scores - scores[0], X @ coef - X[0] @ coef, atol=1e-12)
+    centred = factors - factors.mean()
+    np.testing.assert_allclose(model.pull_back(centred), X.T @ centred, atol=1e-9)
+    variances = sum(
+        factors[groups == g] @ (X[groups == g] - np.average(X[groups == g], 0, factors[groups == g])) ** 2
+        for g in (0, 1)
+    )
+    np.testing.assert_allclose(model.class_variances(factors, groups), variances, atol=1e-9)
+    covariance = model.class_covariance(factors, groups)
+    np.testing.assert_allclose(np.diag(covariance), variances, atol=1e-8)
+    expected = sum(
+        np.cov(X[groups == g].T, aweights=factors[groups == g], ddof=0) * factors[groups == g].sum()
+        for g in (0, 1)
+    )
+    np.testing.assert_allclose(covariance, expected, atol=1e-7)
+    assert model.class_variances(factors, groups)[2] == 0.0
+    for j in (0, 2, X.shape[1] - 1):
+        column = model.column(j)
+        np.testing.assert_allclose(column - column[0], X[:, j] - X[0, j], atol=1e-15)
+
+
+def test_an_offset_costs_no_digits():
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(500, 3)), 3)
+    factors, groups = rng.random(500), np.zeros(500, dtype=np.uint8)
+    plain, moved = LinearModel(X), LinearModel(X + 2.0**30)
+    expected = plain.class_variances(factors, groups)
+    np.testing.assert_allclose(moved.class_variances(factors, groups), expected, rtol=1e-6)
+    scores = [model.scores(np.ones(3)) for model in (plain, moved)]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
+
+
+def test_thread_count_changes_no_bit():
+    code = """
+import numpy as np, hashlib
+from pushrank import PNormPush, TopBottomPush
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60_000, 30)); y = X[:, 0] + rng.normal(size=60_000) > 1
+for ranker in (PNormPush(p=16), TopBottomPush(p=4)):
+    print(hashlib.sha256(ranker.fit(X, y).coef_.tobytes()).hexdigest())
+"""
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PATH": "", "NUMBA_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "3")
+    ]
+    assert outputs[0] == outputs[1] == outputs[2]
