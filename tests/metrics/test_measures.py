@@ -79,7 +79,7 @@ def test_any_finite_scores(scale):
     assert metrics.top_of_list(y, scale * scores) == pytest.approx(metrics.top_of_list(y, scores))
 
 
-def test_scores_that_crowd_one_bucket():
+def test_scores_that_crowd_together():
     rng = np.random.default_rng(3)
     y, scores = rng.random(3000) < 0.3, rng.normal(size=3000)
     assert metrics.auc(y, np.exp(60 * scores)) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
@@ -105,6 +105,38 @@ def test_any_kind_of_numbers(convert):
         assert metrics.top_of_list(labels, convert(scores)) == pytest.approx(metrics.top_of_list(y, scores))
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble])
+def test_scores_that_float64_cannot_tell_apart(dtype):
+    scores = np.array([2**62, 2**62 + 1, 2**62 + 2], dtype=dtype)
+    if scores[0] == scores[1]:
+        pytest.skip("long double is float64 here")
+    assert metrics.auc([0, 1, 1], scores) == 1.0
+    assert metrics.auc([0, 1, 0], -scores if dtype != np.uint64 else scores[::-1]) == 0.5
+
+
+def test_negative_zero_is_zero():
+    assert metrics.auc([0, 1, 1], [-0.0, 0.0, -0.0]) == 0.5
+    assert metrics.height([0, 0, 1], [-0.0, 0.0, -0.0]).tolist() == [1.0, 1.0]
+
+
+def test_negative_and_subnormal_scores_sort_rightly():
+    scores = np.array([-1e300, -2.0, -5e-324, 0.0, 5e-324, 1e-310, 2.0, 1e300])
+    for positive in range(8):
+        y = np.arange(8) == positive
+        assert metrics.reverse_height(y, scores).tolist() == [7.0 - positive]
+        assert metrics.height(~y, scores).tolist() == [float(positive)]
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1.0, 1e150])
+def test_any_unit_of_weight(unit):
+    y, scores, weights = [0, 1, 1, 0], [1.0, 2.0, 0.0, 0.5], unit * np.ones(4)
+    for name in ("auc", "average_precision"):
+        metric = getattr(metrics, name)
+        assert metric(y, scores, sample_weight=weights) == pytest.approx(metric(y, scores))
+    log = metrics.rp_error(y, scores, 500, scale="log", sample_weight=weights)
+    assert log == pytest.approx(math.log(unit) * (1 + 1 / 500) + math.log(2) / 500, abs=1e-12)
+
+
 def test_pos_label_names_the_positive_class():
     labels, scores = ["bad", "good", "bad"], [3.0, 2.0, 1.0]
     assert metrics.positives_at_top(labels, scores) == 0.0
@@ -122,6 +154,9 @@ def test_pos_label_names_the_positive_class():
         ([0, 1, 1], [1.0, 2.0], "inconsistent numbers of samples"),
         ([], [], "exactly 2 classes, found 0"),
         ([0.0, np.nan, 1.0], [1.0, 2.0, 3.0], "exactly 2 classes"),
+        ([0, 1], [[1.0, 2.0], [3.0, 4.0]], r"scores must be one-dimensional, found shape \(2, 2\)"),
+        ([[0, 1]], [1.0], r"y_true must be one-dimensional, found shape \(1, 2\)"),
+        (np.array(["a", 1], dtype=object), [1.0, 2.0], "mixes labels that have no order"),
     ],
 )
 @pytest.mark.parametrize("name", SCALAR)

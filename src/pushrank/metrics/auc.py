@@ -62,5 +62,6 @@ def auc(
 
 def of_ranking(ranking: Ranking, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    errors = float(ranking.negatives_in @ ranking.positives_below(ties))
-    return 1.0 - errors / (ranking.total_positive * ranking.total_negative)
+    # divided one at a time: the product of two totals may underflow
+    shares_below = ranking.positives_below(ties) / ranking.total_positive
+    return 1.0 - float(ranking.negatives_in @ shares_below) / ranking.total_negative

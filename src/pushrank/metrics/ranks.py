@@ -22,7 +22,6 @@ Ties = Literal["pessimistic", "half", "optimistic"]
 TIE_SHARE = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
 
-WORTH_HALVING = 1 << 18  # below this a sort is done before a second thread has begun
 LOOK_UP_COST = 64  # in elements read: keeps a chunk of look-ups worth a thread
 
 
@@ -45,7 +44,7 @@ class Ranking:
     is_positive : ndarray of bool, shape (n,)
         The positives.
     scores : ndarray of float64, shape (n,)
-        The scores.
+        The scores, or their ranks where float64 cannot tell them apart (integers beyond 2^53).
     weights : ndarray of float64, shape (n,), or None
         The weights.
 
@@ -66,8 +65,8 @@ class Ranking:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> None:
-        self.scores = np.ascontiguousarray(column_or_1d(scores), dtype=np.float64)
-        labels = column_or_1d(y_true)
+        self.scores = _as_floats(_column(scores, "scores"))
+        labels = _column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
         if not np.isfinite(self.scores).all():
             bad = int(np.flatnonzero(~np.isfinite(self.scores))[0])
@@ -104,7 +103,7 @@ class Ranking:
 
     @cached_property
     def _levels_and_counts(self) -> tuple[Floats, Floats]:
-        levels, counts = rank_kernels.distinct(_sorted(self.positive_scores))
+        levels, counts = rank_kernels.distinct(rank_kernels.sort(self.positive_scores))
         return levels, counts
 
     @cached_property
@@ -176,16 +175,6 @@ def tie_share(ties: Ties) -> float:
     return TIE_SHARE[ties]
 
 
-def _sorted(scores: Floats) -> Floats:
-    """Return the scores in ascending order, each half sorted in a thread of its own."""
-    if len(scores) < WORTH_HALVING:
-        return np.sort(scores)
-    middle = len(scores) // 2
-    halves = np.partition(scores, middle)
-    map_chunks(lambda start, stop: halves[start:stop].sort(), [(0, middle), (middle, len(scores))])
-    return halves
-
-
 def _cells(levels: Floats, scores: Floats) -> NDArray[np.int64]:
     """Return 2g for a score below level g and above g - 1, and 2g + 1 for one equal to level g."""
     cells = np.empty(len(scores), dtype=np.int64)
@@ -196,6 +185,25 @@ def _cells(levels: Floats, scores: Floats) -> NDArray[np.int64]:
     return cells
 
 
+def _column(values: ArrayLike, name: str) -> NDArray[Any]:
+    shape = np.shape(values)
+    if len(shape) != 1 and shape[1:] != (1,):
+        raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
+    column: NDArray[Any] = column_or_1d(values)
+    return column
+
+
+def _as_floats(scores: NDArray[Any]) -> Floats:
+    """Return the scores as float64, or as their ranks where the conversion would tie distinct ones."""
+    largest_exact = 2**53
+    if scores.dtype.kind in "iu" and len(scores):
+        if max(-int(scores.min()), int(scores.max())) > largest_exact:
+            scores = np.unique(scores, return_inverse=True)[1]
+    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
+        scores = np.unique(scores, return_inverse=True)[1]
+    return np.ascontiguousarray(scores, dtype=np.float64)
+
+
 def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     if labels.dtype.kind in "biuf":
         # two passes in place of a sort of all labels
@@ -204,7 +212,10 @@ def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         if len(set(classes.tolist())) != 2 or sum(counts) != len(labels):
             classes = np.unique(labels)
     else:
-        classes = np.unique(labels)
+        try:
+            classes = np.unique(labels)
+        except TypeError as error:
+            raise ValueError("y_true mixes labels that have no order; use two values of one kind.") from error
     if len(classes) != 2:
         raise ValueError(
             f"y_true must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
@@ -219,7 +230,7 @@ def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
 
 
 def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    weights = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
+    weights = np.ascontiguousarray(_column(sample_weight, "sample_weight"), dtype=np.float64)
     if len(weights) != n_rows:
         raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
     if not (np.isfinite(weights).all() and weights.min() >= 0.0):
