@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+import numba
 import numpy as np
 
 from pushrank import metrics
@@ -54,7 +55,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
-    print(f"numpy {np.__version__}; {arguments.rows:,} float64 scores; medians of {arguments.repeats}")
+    print(
+        f"numpy {np.__version__}, {numba.config.NUMBA_NUM_THREADS} threads; "
+        f"{arguments.rows:,} float64 scores; medians of {arguments.repeats}"
+    )
     rng = np.random.default_rng(0)
     for share in (0.01, 0.1, 0.5):
         y = rng.random(arguments.rows) < share

@@ -49,11 +49,11 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     pipeline = make_pipeline(StandardScaler(), ranker())
     name = ranker.__name__.lower()
     scores = cross_val_score(pipeline, X, y, scoring="average_precision", cv=3)
-    assert scores.min() > 0.97
+    assert scores.min() > 0.95
     top = cross_val_score(pipeline, X, y, scoring=metrics.scorers.positives_at_top, cv=3)
     assert top.min() >= 0
     grid = GridSearchCV(pipeline, {f"{name}__alpha": [0.01, 1.0]}, cv=2).fit(X, y)
-    assert grid.best_score_ > 0.97
+    assert grid.best_score_ > 0.95
 
 
 def test_calibration_pickle_copy_clone(data):

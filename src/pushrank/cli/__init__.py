@@ -9,6 +9,7 @@ import typer
 from pushrank import __version__
 from pushrank.cli.compare import compare
 from pushrank.cli.demo import demo
+from pushrank.cli.errors import told_in_one_line
 from pushrank.cli.evaluate import evaluate
 from pushrank.cli.fit import fit
 from pushrank.cli.score import score
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (fit, score, evaluate, compare, demo):
-    app.command()(command)
+    app.command()(told_in_one_line(command))
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
-import click
+import typer
 
 
-class InputError(click.ClickException):
+class InputError(Exception):
     """Input that a command cannot use; the message says what was found and what to do."""
-
-    exit_code = 2
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+def told_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that ends on input it cannot use with one line on standard error and exit code 2."""
+
+    @wraps(command)
+    def told(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except InputError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(2) from error
+
+    return told
 
 
 @contextmanager

@@ -11,12 +11,15 @@ from pushrank import estimators, losses, prices
 from pushrank._atomic import written_whole
 from pushrank.exceptions import ModelFileError
 
-TRUSTED = tuple(
-    f"{member.__module__}.{member.__qualname__}"
-    for folder in (estimators, losses, prices)
-    for member in (getattr(folder, name) for name in folder.__all__)
+TRUSTED = (
+    *(
+        f"{member.__module__}.{member.__qualname__}"
+        for folder in (estimators, losses, prices)
+        for member in (getattr(folder, name) for name in folder.__all__)
+    ),
+    "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 )
-"""The types of pushrank that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
+"""The types that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
 
 DAMAGED = (
     zipfile.BadZipFile,
@@ -108,23 +111,16 @@ def load(path: str | Path) -> Any:
     data = Path(path).read_bytes()
     try:
         strangers = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
-        if strangers:
-            raise ModelFileError(
-                f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that "
-                "pushrank saved can be loaded; fit the model again."
-            )
-        return io.loads(data, trusted=list(TRUSTED))
+        model = None if strangers else io.loads(data, trusted=list(TRUSTED))
     except UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        ImportError,
-    ) as error:
+    except DAMAGED as error:
         raise ModelFileError(
             f"{path} is not a model file of pushrank, or is damaged ({error}); fit the model again."
         ) from error
+    if strangers:
+        raise ModelFileError(
+            f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "
+            "saved can be loaded; fit the model again."
+        )
+    return model

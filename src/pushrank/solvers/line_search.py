@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 Slope = Callable[[float], tuple[float, float]]
 
 MOST_TRIALS = 100
@@ -41,11 +43,14 @@ def exact_step(slope: Slope, longest: float) -> float:
         longest,
         0.0,
     )  # distances along the descent direction; the slope at low still descends
-    high_known = False
+    high_known, last_step = False, np.inf
     for _ in range(MOST_TRIALS):
         newton = at - sign * first / bend if bend > 0.0 else low + 2.0 * max(low, 1.0)
         safe = 0.5 * (low + high) if high_known else longest
-        at = newton if low < newton < high else safe
+        # a bracketed step that does not halve the last one creeps: bisect instead
+        creeps = high_known and abs(newton - at) > 0.5 * last_step
+        previous, at = at, newton if low < newton < high and not creeps else safe
+        last_step = abs(at - previous)
         first, bend = slope(sign * at)
         if abs(first) <= tolerance or (at == longest and sign * first < 0.0):
             break

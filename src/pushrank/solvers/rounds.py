@@ -109,7 +109,7 @@ def minimise(
     system = coordinates.diagonal(problem, start, curvature)
     iterates = _Iterates(problem, start, scales, tol)
     wide = problem.model.n_features > coordinates.WIDEST_WHITENED
-    length, stalled, message = FIRST_ROUND, 0, ""
+    length, stalled, message = FIRST_ROUND, 0, "converged" if iterates.converged else ""
     while not message:
         before = iterates.path[-1]
         limit = min(length, max_iter - len(iterates.path) + 1)

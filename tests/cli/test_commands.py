@@ -1,0 +1,270 @@
+"""Every command on every kind of file, and one clear line for every kind of bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+from skops import io
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+from pushrank.cli.models import MODELS
+from pushrank.cli.saved_model import SavedModel
+
+run = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def frame():
+    data = load_breast_cancer(as_frame=True)
+    table = data.frame.iloc[:, :6].rename(columns=lambda name: name.replace("mean ", ""))
+    rng = np.random.default_rng(0)
+    table["größe in cm"] = rng.choice(["small", "large", None], len(table))
+    table["checked"] = rng.random(len(table)) < 0.5
+    table.loc[::7, "radius"] = np.nan
+    table["class"] = np.where(data.target, "benign", "malignant")
+    return table
+
+
+@pytest.fixture
+def files(tmp_path, frame):
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    frame.to_csv(tmp_path / "data.tsv", index=False, sep="\t")
+    frame.to_csv(tmp_path / "data.csv.gz", index=False)
+    frame.to_parquet(tmp_path / "data.parquet")
+    X, y = load_breast_cancer(return_X_y=True)
+    dump_svmlight_file(X[:, :5], 2 * y - 1, str(tmp_path / "data.libsvm"))
+    return tmp_path
+
+
+def call(*arguments, code=0):
+    result = run.invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def fitted(files, *more, data="data.csv"):
+    model = files / "model.skops"
+    label = [] if data.endswith("libsvm") else ["--label", "class"]
+    call("fit", files / data, *label, "-o", model, *more)
+    return model
+
+
+@pytest.mark.parametrize("data", ["data.csv", "data.tsv", "data.csv.gz", "data.parquet"])
+def test_fit_score_evaluate(files, frame, data):
+    model = fitted(files, "--p", 8, data=data)
+    shown = call("score", model, files / data, "-o", files / "ranked.csv", "--top", 50)
+    assert "50 of 569 rows" in shown.output
+    ranked = pd.read_csv(files / "ranked.csv")
+    assert ranked["rank"].tolist() == list(range(1, 51))
+    assert (np.diff(ranked["score"]) <= 0).all()
+    assert list(ranked.columns) == [*frame.columns, "score", "rank"]
+    assert (ranked["class"] == "malignant").all()  # the larger of the two labels
+    measures = json.loads(call("evaluate", model, files / data, "--json").output)
+    assert measures["average_precision"] > 0.9
+    assert measures["positives"] == (frame["class"] == "malignant").sum()
+    table = call("evaluate", model, files / data).output
+    assert "positives_at_top" in table
+
+
+def test_scores_are_those_of_the_saved_pipeline(files):
+    model = fitted(files)
+    saved = SavedModel.load(model)
+    expected = saved.scores(saved.read(files / "data.parquet"))
+    call("score", model, files / "data.parquet", "-o", files / "ranked.parquet")
+    ranked = pd.read_parquet(files / "ranked.parquet")
+    np.testing.assert_array_equal(ranked["score"], np.sort(expected)[::-1])
+
+
+def test_libsvm_stays_sparse(files):
+    model = fitted(files, data="data.libsvm")
+    saved = SavedModel.load(model)
+    assert saved.sparse
+    assert [name for name, _ in saved.pipeline.steps] == ["scale", "rank"]
+    call("score", model, files / "data.libsvm", "-o", files / "ranked.tsv")
+    ranked = pd.read_csv(files / "ranked.tsv", sep="\t")
+    assert sorted(ranked["row"]) == list(range(1, 570))
+    assert json.loads(call("evaluate", model, files / "data.libsvm", "--json").output)["auc"] > 0.9
+    call("compare", files / "data.libsvm", "--folds", 2, "--p", 4)
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+def test_every_model_fits(files, model):
+    fitted(files, "--model", model)
+
+
+def test_positive_value_and_one_against_the_rest(files, frame):
+    model = fitted(files, "--positive", "benign")
+    assert SavedModel.load(model).positive == "benign"
+    frame.assign(digit=np.arange(len(frame)) % 3).to_csv(files / "three.csv", index=False)
+    for text in ("1", "1.0"):
+        call("fit", files / "three.csv", "--label", "digit", "--positive", text, "-o", files / "m.skops")
+        assert SavedModel.load(files / "m.skops").positive == "1"
+    call("fit", files / "data.csv", "--label", "checked", "--positive", "true", "-o", files / "m.skops")
+
+
+def test_extra_columns_are_carried_and_names_do_not_clash(files, frame):
+    model = fitted(files)
+    frame.assign(score=1, note="x").to_csv(files / "more.csv", index=False)
+    call("score", model, files / "more.csv", "-o", files / "ranked.csv")
+    ranked = pd.read_csv(files / "ranked.csv")
+    assert (ranked["score"] == 1).all()
+    assert (np.diff(ranked["pushrank_score"]) <= 0).all()
+    assert (ranked["note"] == "x").all()
+
+
+def test_unseen_categories_and_missing_values_are_scored(files, frame):
+    model = fitted(files)
+    frame.assign(**{"größe in cm": "enormous", "radius": np.nan}).to_csv(files / "new.csv", index=False)
+    call("score", model, files / "new.csv", "-o", files / "ranked.csv")
+    assert np.isfinite(pd.read_csv(files / "ranked.csv")["score"]).all()
+
+
+def test_compare(files):
+    arguments = ["compare", files / "data.csv", "--label", "class", "--budget", 60, "--folds", 3, "--seed", 1]
+    shown = call(*arguments, "-o", files / "parts.csv").output
+    for text in ("logistic regression", "RankBoost (p = 1)", "P-Norm Push, p = 64", "IR Push", "in 60 rows"):
+        assert text in shown
+    assert "Best at the top, by hits in 60 rows: " in shown
+    parts = pd.read_csv(files / "parts.csv")
+    assert parts.groupby(["model", "measure"]).size().eq(3).all()
+    summary = json.loads(call(*arguments, "--json").output)
+    assert summary == json.loads(call(*arguments, "--json").output)  # same seed, same result
+    for model, measures in summary["models"].items():
+        assert 0 <= measures["hits in budget"]["mean"] <= 60
+        values = parts[(parts["model"] == model) & (parts["measure"] == "AUC")]["value"]
+        assert measures["AUC"]["mean"] == pytest.approx(values.mean())
+        assert measures["AUC"]["standard_error"] == pytest.approx(values.std() / np.sqrt(3))
+
+
+def test_demo():
+    shown = call("demo").output
+    assert "Best at the top, by hits in 30 rows" in shown
+
+
+def test_version_and_help():
+    assert call("--version").output.startswith("pushrank ")
+    for command in ("fit", "score", "evaluate", "compare", "demo"):
+        assert "Example" in call(command, "--help").output or command == "demo"
+
+
+def bad(files, frame):
+    """Bad input, by what is said of it."""
+    frame.assign(**{"class": "benign"}).to_csv(files / "one.csv", index=False)
+    frame.assign(digit=np.arange(len(frame)) % 3).to_csv(files / "three.csv", index=False)
+    missing = frame.copy()
+    missing.loc[3, "class"] = None
+    missing.to_csv(files / "missing.csv", index=False)
+    frame.assign(area=np.where(frame.index == 5, np.inf, 1.0)).to_csv(files / "infinite.csv", index=False)
+    (files / "empty.csv").write_text("")
+    (files / "head.csv").write_text("a,class\n")
+    (files / "cut.parquet").write_bytes((files / "data.parquet").read_bytes()[:2000])
+    (files / "cut.csv.gz").write_bytes((files / "data.csv.gz").read_bytes()[:500])
+    (files / "bad.libsvm").write_text("1 1:0.5\n0 what\n")
+    (files / "data.xlsx").write_text("")
+    frame[["class"]].to_csv(files / "bare.csv", index=False)
+    data, out = files / "data.csv", files / "out.skops"
+    fit = ["fit", "-o", out, "--label", "class"]
+    return {
+        "has no column 'klass' for --label": ["fit", data, "--label", "klass", "-o", out],
+        "--label COLUMN": ["fit", data, "-o", out],
+        "one class only (benign)": [*fit, files / "one.csv"],
+        "holds 3 values (0, 1, 2)": ["fit", files / "three.csv", "--label", "digit", "-o", out],
+        "no label in row 4": [*fit, files / "missing.csv"],
+        "--positive 'maybe' does not occur": [*fit, data, "--positive", "maybe"],
+        "holds infinity in row 6": [*fit, files / "infinite.csv"],
+        "cannot be read as csv": [*fit, files / "empty.csv"],
+        "holds no rows": [*fit, files / "head.csv"],
+        "cannot be read as parquet": [*fit, files / "cut.parquet"],
+        "ended before the end-of-stream": [*fit, files / "cut.csv.gz"],
+        "cannot be read as libsvm": ["fit", "-o", out, files / "bad.libsvm"],
+        "kind of file is not known": [*fit, files / "data.xlsx"],
+        "does not exist": [*fit, files / "nothing.csv"],
+        "is a folder": ["fit", data, "--label", "class", "-o", files],
+        "the folder": ["fit", data, "--label", "class", "-o", files / "no" / "out.skops"],
+        "p must be finite and >= 1": [*fit, data, "--p", "0.5"],
+        "--p is not an option of --model ir-push": [*fit, data, "--model", "ir-push", "--p", "2"],
+        "--model 'svm' is not known": [*fit, data, "--model", "svm"],
+        "no column but the label": [*fit, files / "bare.csv"],
+        "exceeds the 569 rows": ["compare", data, "--label", "class", "--budget", "1000"],
+        "choose at most": ["compare", data, "--label", "class", "--folds", "300"],
+        "at least 1, got 0.5": ["compare", data, "--label", "class", "--p", "0.5"],
+    }
+
+
+def test_bad_input_gets_one_line(files, frame):
+    for message, arguments in bad(files, frame).items():
+        result = call(*arguments, code=2)
+        lines = [line for line in result.stderr.splitlines() if line]
+        assert len(lines) == 1, result.stderr
+        assert message in lines[0], (message, lines)
+        assert not (files / "out.skops").exists()
+
+
+def test_bad_input_at_score_time(files, frame):
+    model = fitted(files)
+    frame.drop(columns=["area", "texture"]).to_csv(files / "fewer.csv", index=False)
+    frame.assign(area="wide").to_csv(files / "text.csv", index=False)
+    io.dump({"format": 1, "x": Path("a")}, files / "evil.skops")
+    io.dump({"x": 1}, files / "other.skops")
+    (files / "cut.skops").write_bytes(model.read_bytes()[:300])
+    out = files / "ranked.csv"
+    cases = {
+        "lacks the columns 'texture', 'area'": ["score", model, files / "fewer.csv", "-o", out],
+        "column 'area' of": ["score", model, files / "text.csv", "-o", out],
+        "a table with named columns": ["score", model, files / "data.libsvm", "-o", out],
+        "does not exist; fit a model first": ["score", files / "no.skops", files / "data.csv", "-o", out],
+        "not trusted": ["score", files / "evil.skops", files / "data.csv", "-o", out],
+        "is damaged": ["score", files / "cut.skops", files / "data.csv", "-o", out],
+        "not written by pushrank fit": ["score", files / "other.skops", files / "data.csv", "-o", out],
+        "written as .csv, .tsv or .parquet": ["score", model, files / "data.csv", "-o", files / "r.txt"],
+        "has no column 'y' for --label": ["evaluate", model, files / "data.csv", "--label", "y"],
+    }
+    for message, arguments in cases.items():
+        result = call(*arguments, code=2)
+        assert message in result.stderr, (message, result.stderr)
+        assert len([line for line in result.stderr.splitlines() if line]) == 1
+        assert not out.exists()
+    assert call("score", model, files / "data.csv", "-o", out, "--top", 0, code=2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_named(files):
+    closed = files / "closed"
+    closed.mkdir(mode=0o500)
+    result = call("fit", files / "data.csv", "--label", "class", "-o", closed / "m.skops", code=2)
+    assert "cannot be written" in result.stderr
+
+
+def test_a_write_that_fails_is_one_line(files, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pushrank._atomic.tempfile.mkstemp", refuse)
+    out = files / "m.skops"
+    result = call("fit", files / "data.csv", "--label", "class", "-o", out, code=2)
+    assert "cannot be written: Permission denied" in result.stderr
+
+
+def test_as_a_program(files):
+    """No traceback, no colour, and the exit code, as a shell sees them."""
+    command = [sys.executable, "-c", "from pushrank.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "fit", str(files / "data.csv"), "--label", "nothing", "-o", str(files / "m.skops")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("Error: ")
+    done = subprocess.run([*command, "demo"], capture_output=True, text=True, check=True)
+    assert "\x1b[" not in done.stdout
+    assert "…" not in done.stdout

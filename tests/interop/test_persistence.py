@@ -1,0 +1,114 @@
+"""Model files: what was saved comes back, and nothing else is built."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from skops import io
+
+from pushrank import PushRanker, estimators
+from pushrank._atomic import written_whole
+from pushrank.exceptions import ModelFileError
+from pushrank.interop import persistence
+from pushrank.losses import Logistic
+from pushrank.prices import Power
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_what_was_saved_comes_back(tmp_path, name):
+    X, y = load_breast_cancer(return_X_y=True)
+    ranker = getattr(estimators, name)(alpha=0.1).fit(X, y)
+    persistence.save(ranker, tmp_path / "model.skops")
+    loaded = persistence.load(tmp_path / "model.skops")
+    assert type(loaded) is type(ranker)
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    assert (tmp_path / "model.skops").stat().st_size < 30_000
+
+
+def test_objects_as_parameters_come_back(tmp_path):
+    ranker = PushRanker(Logistic(), Power(8))
+    persistence.save({"model": ranker}, tmp_path / "model.skops")
+    assert persistence.load(tmp_path / "model.skops")["model"].get_params() == ranker.get_params()
+
+
+class Stranger:
+    """A type that no model of ours holds."""
+
+    def __init__(self):
+        self.value = 1
+
+
+def test_an_untrusted_type_is_refused(tmp_path):
+    io.dump({"format": 1, "pipeline": Stranger()}, tmp_path / "evil.skops")
+    with pytest.raises(ModelFileError, match=r"types that are not trusted: .*Stranger"):
+        persistence.load(tmp_path / "evil.skops")
+
+
+def test_an_altered_file_is_refused(tmp_path):
+    """The type of a saved model, swapped in the schema for one that would run a command."""
+    persistence.save(LogisticRegression(), tmp_path / "model.skops")
+    with zipfile.ZipFile(tmp_path / "model.skops") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    schema = files["schema.json"].replace(b'"LogisticRegression"', b'"Popen"')
+    schema = schema.replace(b'"sklearn.linear_model._logistic"', b'"subprocess"')
+    assert schema != files["schema.json"]
+    with zipfile.ZipFile(tmp_path / "evil.skops", "w") as archive:
+        for name, content in {**files, "schema.json": schema}.items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelFileError, match=r"subprocess\.Popen"):
+        persistence.load(tmp_path / "evil.skops")
+
+
+@pytest.mark.parametrize("damage", ["cut", "text", "empty"])
+def test_a_damaged_file_is_said_to_be(tmp_path, damage):
+    path = tmp_path / "model.skops"
+    persistence.save(LogisticRegression(), path)
+    whole = path.read_bytes()
+    path.write_bytes({"cut": whole[: len(whole) // 2], "text": b"a,b\n1,2\n", "empty": b""}[damage])
+    with pytest.raises(ModelFileError, match="not a model file of pushrank, or is damaged"):
+        persistence.load(path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def write_half():
+        with written_whole(path) as beside:
+            beside.write_text("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write_half()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]  # noqa: PTH208
+
+
+def test_a_killed_write_leaves_no_file(tmp_path):
+    code = """
+import sys, time
+from pathlib import Path
+from pushrank._atomic import written_whole
+with written_whole(Path(sys.argv[1])) as beside:
+    beside.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+    path = tmp_path / "model.skops"
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    time.sleep(0.1)
+    assert not Path(path).exists()
