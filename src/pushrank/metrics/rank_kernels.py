@@ -81,3 +81,41 @@ def distinct(ascending):
             levels[last] = ascending[i]
         counts[last] += 1.0
     return levels, counts
+
+
+@_compiled
+def count_in_cells(ascending, levels):
+    """Return how many of some ascending scores lie in each cell of the levels."""
+    counts = np.zeros(2 * len(levels) + 1)
+    g = 0
+    for score in ascending:
+        while g < len(levels) and levels[g] < score:
+            g += 1
+        tied = g < len(levels) and levels[g] == score
+        counts[2 * g + tied] += 1.0
+    return counts
+
+
+@_compiled
+def positives_below(positives_at, share):
+    """Return the weight of the positives below each cell, with a share of those at it."""
+    below = np.empty(2 * len(positives_at) + 1)
+    total = 0.0
+    for g in range(len(positives_at)):
+        below[2 * g] = total
+        below[2 * g + 1] = total + share * positives_at[g]
+        total += positives_at[g]
+    below[-1] = total
+    return below
+
+
+@_compiled
+def negatives_above(negatives_in, share):
+    """Return the weight of the negatives above each level, with a share of those at it."""
+    above = np.empty(len(negatives_in) // 2)
+    total = 0.0
+    for g in range(len(above) - 1, -1, -1):
+        total += negatives_in[2 * g + 2]
+        above[g] = total + share * negatives_in[2 * g + 1]
+        total += negatives_in[2 * g + 1]
+    return above

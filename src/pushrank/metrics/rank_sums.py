@@ -21,7 +21,7 @@ def rank_sum(ranking: Ranking, worth: Callable[[Floats], Floats], ties: Ties) ->
     hits_above = np.cumsum(hits[::-1])[::-1] - hits
     misses_tied = ranking.negatives_in[1::2]
     misses_above = ranking.negatives_above("optimistic")
-    if share != 0.5:
+    if share != 0.5 or not misses_tied.any():
         first = hits_above + misses_above + share * misses_tied
         return float(worth(_places(first, hits)).sum())
     places = hits + misses_tied

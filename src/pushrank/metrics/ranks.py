@@ -22,6 +22,7 @@ Ties = Literal["pessimistic", "half", "optimistic"]
 TIE_SHARE = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
 
+WORTH_A_THREAD = 1 << 18  # rows below which a sort is done before a thread has begun
 LOOK_UP_COST = 64  # in elements read: keeps a chunk of look-ups worth a thread
 
 
@@ -103,8 +104,21 @@ class Ranking:
 
     @cached_property
     def _levels_and_counts(self) -> tuple[Floats, Floats]:
-        levels, counts = rank_kernels.distinct(rank_kernels.sort(self.positive_scores))
+        ascending = self._sorted_classes[0] if self._is_balanced else rank_kernels.sort(self.positive_scores)
+        levels, counts = rank_kernels.distinct(ascending)
         return levels, counts
+
+    @property
+    def _is_balanced(self) -> bool:
+        """Whether sorting the negatives too is quicker than searching for the place of each."""
+        return self.weights is None and len(self.negative_scores) < 3 * len(self.positive_scores)
+
+    @cached_property
+    def _sorted_classes(self) -> list[Floats]:
+        classes = [self.positive_scores, self.negative_scores]
+        if len(self.scores) < WORTH_A_THREAD:
+            return [rank_kernels.sort(scores) for scores in classes]
+        return map_chunks(lambda c, _: np.asarray(rank_kernels.sort(classes[c])), [(0, 1), (1, 2)])
 
     @cached_property
     def positive_levels(self) -> NDArray[np.int64]:
@@ -127,6 +141,8 @@ class Ranking:
     @cached_property
     def negatives_in(self) -> Floats:
         """The weight of the negatives in each cell, shape (2U + 1,)."""
+        if self._is_balanced:
+            return np.asarray(rank_kernels.count_in_cells(self._sorted_classes[1], self.levels))
         weights = self.weights_of(~self.is_positive)
         return np.bincount(self.negative_cells, weights, minlength=2 * len(self.levels) + 1).astype(
             np.float64
@@ -150,16 +166,11 @@ class Ranking:
 
     def positives_below(self, ties: Ties) -> Floats:
         """Return the weight of the positives below each cell, counting ties by the rule, shape (2U + 1,)."""
-        below = np.concatenate([[0.0], np.cumsum(self.positives_at)])
-        heights = np.empty(2 * len(self.levels) + 1)
-        heights[::2] = below
-        heights[1::2] = below[:-1] + tie_share(ties) * self.positives_at
-        return heights
+        return np.asarray(rank_kernels.positives_below(self.positives_at, tie_share(ties)))
 
     def negatives_above(self, ties: Ties) -> Floats:
         """Return the weight of the negatives above each level, counting ties by the rule, shape (U,)."""
-        from_top = np.cumsum(self.negatives_in[::-1])[::-1]
-        return from_top[2::2] + tie_share(ties) * self.negatives_in[1::2]
+        return np.asarray(rank_kernels.negatives_above(self.negatives_in, tie_share(ties)))
 
 
 def tie_share(ties: Ties) -> float:
