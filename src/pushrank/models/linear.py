@@ -151,6 +151,19 @@ class LinearModel:
                 covariance -= np.outer(sums, sums) / total
         return covariance
 
+    @property
+    def stored_bytes(self) -> int:
+        """The memory that the data take."""
+        if sp.issparse(self._X):
+            return int(self._X.data.nbytes + self._X.indices.nbytes + self._X.indptr.nbytes)
+        return int(self._X.nbytes)
+
+    def rows(self, numbers: NDArray[np.intp]) -> Floats:
+        """Return some rows as a dense float64 matrix, each less the same constant."""
+        if sp.issparse(self._X):
+            return np.asarray(self._X[numbers].toarray(), dtype=np.float64)
+        return np.asarray(self._X[numbers] - self._arrays[1], dtype=np.float64)
+
     def column(self, j: int) -> Floats:
         """Return column j as a dense float64 vector, less its constant."""
         if sp.issparse(self._X):

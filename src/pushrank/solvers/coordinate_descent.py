@@ -39,7 +39,7 @@ def coordinate_descent(
     """
     coef = start.copy()
     scores = problem.model.scores(coef)
-    scales = column_curvature(problem, coef)[1]
+    scales = column_curvature(problem, problem.row_weights(np.zeros_like(coef)))[1]
     path: list[float] = []
     message = ""
     while True:

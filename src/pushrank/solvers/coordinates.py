@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -11,72 +11,144 @@ from pushrank._log_space import Floats
 from pushrank.solvers.problem import Problem
 
 WIDEST_WHITENED = 1024
+MOST_ROWS = 512
+SMALL_BASIS = 1 << 20  # numbers that a basis may always hold; beyond, an eighth of what the data hold
 RIDGE = 1e-11
 
 
-class Coordinates(NamedTuple):
-    """Coefficients ``origin + factor @ v``, or ``origin + factor * v`` where the factor is a vector."""
+class Coordinates(Protocol):
+    """A linear map S from coordinates to changes of the coefficients."""
 
-    origin: Floats
-    factor: Floats
+    def step(self, v: Floats) -> Floats:
+        """Return ``S @ v``."""
 
-    def to_coef(self, v: Floats) -> Floats:
-        """Return the coefficients at the coordinates ``v``."""
-        return self.origin + self.step(v)
+    def gradient(self, of_coef: Floats) -> Floats:
+        """Return ``S.T @ of_coef``: the gradient in the coordinates from that in the coefficients."""
+
+
+class Diagonal(NamedTuple):
+    """Every coefficient in a unit of its own."""
+
+    units: Floats
 
     def step(self, v: Floats) -> Floats:
         """Return the change of the coefficients along ``v``."""
-        return self.factor * v if self.factor.ndim == 1 else self.factor @ v
+        return self.units * v
 
     def gradient(self, of_coef: Floats) -> Floats:
-        """Return the gradient in the coordinates from that in the coefficients."""
-        return self.factor * of_coef if self.factor.ndim == 1 else self.factor.T @ of_coef
+        """Return the gradient in the coordinates."""
+        return self.units * of_coef
 
 
-def column_curvature(problem: Problem, coef: Floats) -> tuple[Floats, Floats]:
-    """Return the curvature along every coefficient at ``coef``, and the columns' standard deviations.
+class Whitened(NamedTuple):
+    """Axes and units of the whole curvature."""
 
-    Both are taken within the classes, under the row weights at ``coef``; the penalty is left out. Gradients
-    are measured in units of the deviations (one for a constant column), so that a tolerance does not depend
-    on the units of a feature.
+    factor: Floats
+
+    def step(self, v: Floats) -> Floats:
+        """Return the change of the coefficients along ``v``."""
+        return self.factor @ v
+
+    def gradient(self, of_coef: Floats) -> Floats:
+        """Return the gradient in the coordinates."""
+        return self.factor.T @ of_coef
+
+
+class LowRank(NamedTuple):
+    """Units of their own, shrunk along the few directions in which heavy rows curve the objective."""
+
+    units: Floats
+    basis: Floats
+    shrink: Floats
+
+    def step(self, v: Floats) -> Floats:
+        """Return the change of the coefficients along ``v``."""
+        return self.units * self._shrunk(v)
+
+    def gradient(self, of_coef: Floats) -> Floats:
+        """Return the gradient in the coordinates."""
+        return self._shrunk(self.units * of_coef)
+
+    def _shrunk(self, v: Floats) -> Floats:
+        shrunk: Floats = v + self.basis.T @ (self.shrink * (self.basis @ v))
+        return shrunk
+
+
+def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Floats]:
+    """Return the curvature along every coefficient, and the columns' standard deviations.
+
+    Both are taken within the classes, under the given row weights; the penalty is left out. Gradients are
+    measured in units of the deviations (one for a constant column), so that a tolerance does not depend on
+    the units of a feature.
 
     Notes
     -----
     Two readings of the data.
     """
-    row_weights = problem.row_weights(coef)
     curvature = problem.model.class_variances(row_weights, problem.groups)
     scales = np.sqrt(np.where(curvature > 0.0, curvature / row_weights.sum(), 1.0))
     return curvature, scales
 
 
-def diagonal(problem: Problem, coef: Floats, curvature: Floats) -> Coordinates:
+def diagonal(problem: Problem, curvature: Floats) -> Diagonal:
     """Return coordinates that scale every coefficient by the curvature along it."""
-    penalised = curvature + problem.alpha
-    return Coordinates(coef, 1.0 / np.sqrt(np.where(penalised > 0.0, penalised, 1.0)))
+    return Diagonal(_units(curvature + problem.alpha))
 
 
-def whitened(problem: Problem, coef: Floats, scales: Floats) -> Coordinates:
-    """Return coordinates in which the objective curves alike in all directions at ``coef``.
+def whitened(problem: Problem, row_weights: Floats, scales: Floats) -> Whitened:
+    """Return coordinates in which the objective curves alike in all directions.
 
-    The curvature is the covariance of the columns within the classes under the row weights at ``coef``. For
-    the P-Norm Push on the log scale this is the exact Hessian.
+    The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
+    Push on the log scale this is the exact Hessian.
 
     Notes
     -----
     O(n_rows * n_features ** 2) time, O(n_features ** 2) memory.
     """
-    covariance = problem.model.class_covariance(problem.row_weights(coef), problem.groups)
+    covariance = problem.model.class_covariance(row_weights, problem.groups)
     curvature = covariance / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += problem.alpha / scales**2
     eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
     # columns that are copies or constants leave directions without curvature: they get a little
     floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
-    return Coordinates(coef, eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None])
+    return Whitened(eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None])
+
+
+def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
+    """Return coordinates for wide data, from the heaviest rows and the diagonal of all others.
+
+    As p grows or the classes come apart, the weight gathers on few rows, and they shape the curvature.
+
+    Notes
+    -----
+    Two readings of the data, and a dense basis of at most 512 rows that takes no more than an eighth of the
+    memory of the data (or 8 MiB).
+    """
+    model = problem.model
+    room = max(SMALL_BASIS, model.stored_bytes // 64)
+    n_heavy = max(1, min(MOST_ROWS, room // model.n_features, model.n_rows))
+    heavy = np.sort(np.argpartition(-row_weights, n_heavy - 1)[:n_heavy])
+    totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)
+    means = model.class_sums(row_weights, problem.groups) / totals[:, None]
+    basis = model.rows(heavy) - means[problem.groups[heavy]]
+    basis *= np.sqrt(row_weights[heavy])[:, None]
+    curvature = column_curvature(problem, row_weights)[0]
+    of_others = np.maximum(curvature - np.einsum("ij,ij->j", basis, basis), RIDGE * curvature)
+    units = _units(of_others + problem.alpha)
+    basis *= units
+    squares, mixing = scipy.linalg.eigh(basis @ basis.T, check_finite=False)
+    kept = squares > RIDGE * max(float(squares[-1]), 1.0)
+    basis = (mixing[:, kept] / np.sqrt(squares[kept])).T @ basis
+    return LowRank(units, basis, 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0)
 
 
 def refreshed(problem: Problem, coef: Floats, scales: Floats) -> Coordinates:
-    """Return coordinates for a further round: whitened, or diagonal on more than 1,024 columns."""
+    """Return coordinates for a further round: whitened, or of low rank on more than 1,024 columns."""
+    row_weights = problem.row_weights(coef)
     if problem.model.n_features > WIDEST_WHITENED:
-        return diagonal(problem, coef, column_curvature(problem, coef)[0])
-    return whitened(problem, coef, scales)
+        return low_rank(problem, row_weights)
+    return whitened(problem, row_weights, scales)
+
+
+def _units(curvature: Floats) -> Floats:
+    return 1.0 / np.sqrt(np.where(curvature > 0.0, curvature, 1.0))

@@ -62,7 +62,9 @@ class Problem:
 
     def row_weights(self, coef: Floats) -> Floats:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
-        at_point = self.objective.linearise(self.sample, self.model.scores(coef))
+        scores = self.model.scores(coef) if coef.any() else np.zeros(self.sample.n_rows)
+        at_point = self.objective.linearise(self.sample, scores)
+        del scores
         return self.sample.join(*at_point.diagonal())
 
     def margin(self, coef: Floats) -> float:

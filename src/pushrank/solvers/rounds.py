@@ -21,8 +21,8 @@ FIRST_ROUND = 30
 LATER_ROUNDS = 20
 LATER_ROUNDS_WIDE = 100
 STALLED = 3
-CHEAP_WORK = 1 << 26  # n_rows * n_features**2 below which a fit goes on to REFINED * tol, in milliseconds
-REFINED = 1e-5
+CHEAP_WORK = 1 << 26  # below this n_rows * n_features**2, whitening takes milliseconds
+REFINED = 1e-5  # and so does going on to this part of the tolerance
 UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
     "every positive above every negative, by one at least. Set alpha > 0 for a unique solution."
@@ -33,12 +33,10 @@ LOWEST = -700.0  # the logarithm of the smallest float, nearly
 class _Iterates:
     """The objective along the iterations, the best point among them, and whether to stop there."""
 
-    def __init__(self, problem: Problem, start: Floats, scales: Floats, tol: float) -> None:
+    def __init__(self, problem: Problem, start: Floats, scales: Floats, tol: float, target: float) -> None:
         self._problem = problem
         self._scales = scales
-        cheap = problem.model.n_rows * problem.model.n_features**2 <= CHEAP_WORK
-        self._tol = tol
-        self._target = REFINED * tol if cheap else tol
+        self._tol, self._target = tol, target
         value, gradient = problem.value_and_gradient(start)
         self.coef, self.size = start, self._size(gradient)
         self.path = [value]
@@ -105,11 +103,22 @@ def minimise(
     watcher : callable, optional
         Called after every iteration.
     """
-    curvature, scales = coordinates.column_curvature(problem, start)
-    system = coordinates.diagonal(problem, start, curvature)
-    iterates = _Iterates(problem, start, scales, tol)
+    # units are those of the data, whatever the start
+    row_weights = problem.row_weights(np.zeros_like(start))
+    curvature, scales = coordinates.column_curvature(problem, row_weights)
+    if start.any():
+        row_weights = problem.row_weights(start)
+        curvature = coordinates.column_curvature(problem, row_weights)[0]
     wide = problem.model.n_features > coordinates.WIDEST_WHITENED
-    length, stalled, message = FIRST_ROUND, 0, "converged" if iterates.converged else ""
+    cheap = not wide and problem.model.n_rows * problem.model.n_features**2 <= CHEAP_WORK
+    system: coordinates.Coordinates
+    if cheap:
+        system = coordinates.whitened(problem, row_weights, scales)
+    else:
+        system = coordinates.diagonal(problem, curvature)
+    iterates = _Iterates(problem, start, scales, tol, REFINED * tol if cheap else tol)
+    length = LATER_ROUNDS if cheap else FIRST_ROUND
+    stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
         before = iterates.path[-1]
         limit = min(length, max_iter - len(iterates.path) + 1)
@@ -134,15 +143,17 @@ def _one_round(
     options: dict[str, Any],
     watcher: Watcher | None,
 ) -> None:
+    origin = iterates.coef
+
     def value_and_gradient(v: Floats) -> tuple[float, Floats]:
-        value, gradient = iterates.evaluate(system.to_coef(v))
+        value, gradient = iterates.evaluate(origin + system.step(v))
         return value, system.gradient(gradient)
 
     def hessian_product(v: Floats, direction: Floats) -> Floats:
-        return system.gradient(problem.hessian_product(system.to_coef(v), system.step(direction)))
+        return system.gradient(problem.hessian_product(origin + system.step(v), system.step(direction)))
 
     def after_iteration(intermediate_result: Any) -> None:
-        iterates.accept(system.to_coef(intermediate_result.x))
+        iterates.accept(origin + system.step(intermediate_result.x))
         if watcher is not None:
             watcher(len(iterates.path) - 1, iterates.path[-1], iterates.size)
         if iterates.finished:
