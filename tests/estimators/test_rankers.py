@@ -197,6 +197,15 @@ def test_huge_features_and_powers(dtype):
     assert metrics.auc(y, ranker.decision_function(X)) > 0.75
 
 
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+@pytest.mark.parametrize("solver", ["lbfgs", "coordinate"])
+def test_columns_beyond_the_range_of_floats_are_named(unit, solver):
+    X, y = overlapping(seed=8)
+    X[:, 2] *= unit
+    with pytest.raises(ValueError, match="column 2 holds values whose squares are beyond the range"):
+        PNormPush(solver=solver).fit(X, y)
+
+
 def test_more_columns_than_rows_and_wide_data():
     rng = np.random.default_rng(9)
     for X in (rng.normal(size=(30, 200)), sp.random(100, 3000, 0.02, "csr", random_state=0)):

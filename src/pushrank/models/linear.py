@@ -119,10 +119,22 @@ class LinearModel:
         """Return the weighted variance of every column within the classes, times the weights.
 
         The result, shape (n_features,), is ``sum_i factors[i] * (X[i] - mean of i's class) ** 2``.
+
+        Raises
+        ------
+        ValueError
+            When the squares of a column overflow, or vanish.
         """
         totals = np.maximum(np.bincount(groups, weights=factors, minlength=2), np.finfo(float).tiny)[:, None]
         first = self.class_sums(factors, groups)
         second = self.class_sums(factors, groups, squared=True)
+        unusable = ~np.isfinite(second) | ((second == 0.0) & (first != 0.0))
+        if unusable.any():
+            column = int(np.flatnonzero(unusable.any(axis=0))[0])
+            raise ValueError(
+                f"column {column} holds values whose squares are beyond the range of floats (above 1e150 or "
+                "below 1e-150); scale it, for example with StandardScaler."
+            )
         variances = second - first**2 / totals
         # a difference that rounding could have made is a variance of zero
         variances[variances <= 1e-13 * second] = 0.0
