@@ -156,6 +156,13 @@ def test_a_far_off_row_of_no_weight_costs_the_others_no_digits(place):
     np.testing.assert_allclose(LinearModel(X).class_variances(factors, groups), expected, rtol=1e-9)
 
 
+@pytest.mark.xfail(raises=ValueError, reason="a weight that underflows is taken for a square that does")
+def test_weights_that_vanish_are_not_blamed_on_the_column():
+    X = sp.csr_array(np.array([[0.0], [0.6], [0.0]]))
+    factors, groups = np.array([1.0, 5e-324, 1.0]), np.array([0, 0, 1], dtype=np.uint8)
+    assert LinearModel(X).class_variances(factors, groups)[0] == 0.0
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
