@@ -50,7 +50,8 @@ def test_the_minimum_is_that_of_the_written_out_pairs(solver, alpha, side):
 def test_any_start_leads_to_the_same_minimum(solver, p):
     X, y = overlapping(seed=2)
     starts = [np.zeros(3), np.array([50.0, -50.0, 10.0]), np.full(3, -1e4)]
-    ends = [SOLVERS[solver](problem_of(X, y, p, 0.01), start, 1e-7, 5000) for start in starts]
+    # at p = 256 a gradient of 1e-7 changes the objective by less than its rounding
+    ends = [SOLVERS[solver](problem_of(X, y, p, 0.01), start, 1e-6, 5000) for start in starts]
     for start, end in zip(starts, ends, strict=True):
         assert end.converged, (start, end.message)
         np.testing.assert_allclose(end.coef, ends[0].coef, atol=1e-4)
@@ -183,9 +184,8 @@ def test_identity_is_the_power_of_one():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_columns_that_differ_between_the_classes_only_still_count_in_any_unit(solver, request):
+def test_columns_that_differ_between_the_classes_only_still_count_in_any_unit(solver):
     """A column constant within each class has no spread there, but it ranks."""
-    request.applymarker(pytest.mark.xfail(reason="such a column is measured in units of one"))
     y = np.array([False, False, True, True])
     for unit in (1.0, 1e-3, 1e-6):
         X = unit * y[:, None]

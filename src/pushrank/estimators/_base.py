@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -67,13 +66,13 @@ class BasePushRanker(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         objective = self._objective()
         self._check_solver_can(objective)
-        X, self.classes_, sample = training_data(self, X, y, sample_weight)
+        X, classes, sample = training_data(self, X, y, sample_weight)
         with threadpool_limits(limits=1, user_api="blas"):
             problem = Problem(objective, LinearModel(X), sample, float(self.alpha))
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
                 solve = SOLVERS[self.solver]
                 result = solve(problem, self._start(X.shape[1]), self.tol, self.max_iter, watcher)
-        self._keep(X, sample, result)
+        self._keep(X, classes, sample, result)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -89,7 +88,7 @@ class BasePushRanker(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             ``X @ coef_ - threshold_``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
         scores: NDArray[np.floating] = _linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
         return scores
@@ -171,7 +170,8 @@ class BasePushRanker(ClassifierMixin, BaseEstimator):
             return self.coef_.astype(np.float64)
         return np.zeros(n_features)
 
-    def _keep(self, X: Any, sample: BipartiteSample, result: Result) -> None:
+    def _keep(self, X: Any, classes: NDArray[Any], sample: BipartiteSample, result: Result) -> None:
+        self.classes_ = classes
         self.coef_ = result.coef.astype(X.dtype)
         self.threshold_ = break_even_threshold(_linear_scores(X, self.coef_), sample)
         self.n_iter_ = result.n_iter
@@ -214,8 +214,14 @@ def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) 
     higher = np.min(scores, where=scores > cut, initial=np.inf)
     if np.isinf(higher):
         higher, cut = cut, np.max(scores, where=scores < cut, initial=-np.inf)
-    return float(higher) if np.isinf(cut) else 0.5 * float(cut) + 0.5 * float(higher)
+    if np.isinf(cut):
+        return float(higher)
+    middle = 0.5 * float(cut) + 0.5 * float(higher)
+    # between neighbouring floats there is no other: the higher of the two must stay above
+    return middle if scores.dtype.type(middle) < higher else float(cut)
 
 
 def _linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
-    return np.asarray(safe_sparse_dot(X, coef))
+    """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
+    scores = LinearModel(X, centred=False).scores(coef.astype(np.float64))
+    return scores.astype(coef.dtype, copy=False)

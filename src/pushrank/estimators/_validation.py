@@ -48,7 +48,7 @@ def check_solver(name: Any) -> None:
     ValueError
         When it is not.
     """
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise ValueError(f"solver must be one of {sorted(SOLVERS)}, got {name!r}.")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+from pushrank._compiled import compiled
+
+_compiled = compiled()
 
 DIGITS = 8  # a float64 has eight digits to the base 256
 SIGN = np.uint64(1 << 63)

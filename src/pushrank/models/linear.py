@@ -23,7 +23,11 @@ class LinearModel:
     Parameters
     ----------
     X : ndarray or scipy sparse matrix or array, shape (n_rows, n_features)
-        Checked, finite, float32 or float64; dense in any memory order, CSR or CSC. Never copied.
+        Checked, finite, float32 or float64; dense in any memory order, CSR or CSC. Not copied,
+        but for a sparse matrix whose indices are unsorted or repeated.
+
+    centred : bool, default=True
+        Whether dense columns are taken less a reference of their own.
 
     Attributes
     ----------
@@ -32,13 +36,16 @@ class LinearModel:
 
     Notes
     -----
-    Dense columns are taken less their first entry. Pairwise objectives ignore a constant in the scores, and
-    a column far from zero then loses no digits; a constant column becomes exactly zero. Every method runs
-    over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and adds up in their
-    order: results do not depend on the number of threads.
+    Dense columns are taken less the median of a few of their entries. Pairwise objectives ignore a constant
+    in the scores, and a column far from zero then loses no digits; a constant column becomes exactly zero.
+    Every method runs over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and
+    adds up in their order: results do not depend on the number of threads.
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, *, centred: bool = True) -> None:
+        if sp.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         self.n_rows, self.n_features = X.shape
         self._X = X
         if not sp.issparse(X):
@@ -48,7 +55,7 @@ class LinearModel:
                 row_kernels.dense_scores_by_rows if by_rows else row_kernels.dense_scores_by_columns
             )
             self._sums = row_kernels.dense_sums_by_rows if by_rows else row_kernels.dense_sums_by_columns
-            self._arrays: tuple[Any, ...] = (X, X[0].astype(np.float64))
+            self._arrays: tuple[Any, ...] = (X, _reference(X) if centred else np.zeros(self.n_features))
             self._block_rows = max(16, BLOCK_ELEMENTS // self.n_features)
         elif X.format == "csr":
             per_row = X.nnz / self.n_rows
@@ -87,9 +94,8 @@ class LinearModel:
         (2, n_features).
         """
         if self._is_csc:
-            X = self._X.power(2) if squared else self._X
-            for group in (0, 1):
-                out[group] += X.T @ np.where(groups == group, factors, 0.0)
+            stored = (self._X.data, self._X.indices, self._X.indptr)
+            row_kernels.csc_sums(*stored, factors, groups, squared, out)
         else:
             self._sums(*self._arrays, start, stop, factors, groups, squared, out)
 
@@ -119,26 +125,32 @@ class LinearModel:
         """Return the weighted variance of every column within the classes, times the weights.
 
         The result, shape (n_features,), is ``sum_i factors[i] * (X[i] - mean of i's class) ** 2``.
-
-        Raises
-        ------
-        ValueError
-            When the squares of a column overflow, or vanish.
         """
         totals = np.maximum(np.bincount(groups, weights=factors, minlength=2), np.finfo(float).tiny)[:, None]
         first = self.class_sums(factors, groups)
         second = self.class_sums(factors, groups, squared=True)
-        unusable = ~np.isfinite(second) | ((second == 0.0) & (first != 0.0))
-        if unusable.any():
-            column = int(np.flatnonzero(unusable.any(axis=0))[0])
-            raise ValueError(
-                f"column {column} holds values whose squares are beyond the range of floats (above 1e150 or "
-                "below 1e-150); scale it, for example with StandardScaler."
-            )
         variances = second - first**2 / totals
         # a difference that rounding could have made is a variance of zero
         variances[variances <= 1e-13 * second] = 0.0
         return np.asarray(variances.sum(axis=0))
+
+    def check_range(self) -> None:
+        """Raise when a column's squares are no normal floats.
+
+        Raises
+        ------
+        ValueError
+            When a column varies by more than 1e150, or by less than 1e-145 but not zero.
+        """
+        ones, groups = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
+        sums = self.class_sums(ones, groups)[0]
+        squares = self.class_sums(ones, groups, squared=True)[0]
+        unusable = ~np.isfinite(squares) | ((squares < 1e-290) & (sums != 0.0))
+        if unusable.any():
+            raise ValueError(
+                f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
+                "of floats (above 1e150 or below 1e-145); scale it, for example with StandardScaler."
+            )
 
     def class_covariance(self, factors: Floats, groups: Groups) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
@@ -190,6 +202,12 @@ class LinearModel:
         if sp.issparse(self._X):
             return np.asarray(self._X[start:stop].toarray(), dtype=np.float64)
         return np.asarray(self._X[start:stop] - self._arrays[1], dtype=np.float64)
+
+
+def _reference(X: NDArray[np.floating]) -> Floats:
+    """Return the median of a few rows: the value of a constant column, and no outlier of another."""
+    few = np.linspace(0, len(X) - 1, 5).astype(np.intp)
+    return np.median(X[few].astype(np.float64), axis=0)
 
 
 def _added(parts: list[Floats]) -> Floats:

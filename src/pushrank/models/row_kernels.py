@@ -7,10 +7,11 @@ so that an offset common to a column costs no precision.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+from pushrank._compiled import compiled
+
+_compiled = compiled(fastmath={"reassoc", "contract", "nsz"})
 
 
 @_compiled
@@ -87,3 +88,13 @@ def csr_sums(data, indices, indptr, start, stop, factors, groups, squared, out):
             for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
                 x = np.float64(data[e])
                 out[group, np.uint32(indices[e])] += factor * x * (x if squared else 1.0)
+
+
+@_compiled
+def csc_sums(data, indices, indptr, factors, groups, squared, out):
+    """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` that is i's group, for a CSC matrix."""
+    for j in range(indptr.shape[0] - 1):
+        for e in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            i = np.uint32(indices[e])
+            x = np.float64(data[e])
+            out[groups[i], j] += factors[i] * x * (x if squared else 1.0)

@@ -37,6 +37,7 @@ def coordinate_descent(
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
     """
+    problem.model.check_range()
     coef = start.copy()
     scores = problem.model.scores(coef)
     scales = column_curvature(problem, problem.row_weights(np.zeros_like(coef)))[1]

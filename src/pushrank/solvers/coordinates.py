@@ -12,7 +12,7 @@ from pushrank.solvers.problem import Problem
 
 WIDEST_WHITENED = 1024
 MOST_ROWS = 512
-SMALL_BASIS = 1 << 20  # numbers that a basis may always hold; beyond, an eighth of what the data hold
+SMALL_BASIS = 1 << 20  # numbers that a basis may always hold; beyond, a sixteenth of what the data hold
 RIDGE = 1e-11
 
 
@@ -86,8 +86,13 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     Two readings of the data.
     """
     curvature = problem.model.class_variances(row_weights, problem.groups)
-    scales = np.sqrt(np.where(curvature > 0.0, curvature / row_weights.sum(), 1.0))
-    return curvature, scales
+    scales = np.sqrt(curvature / row_weights.sum())
+    if not scales.all():
+        # a column that is constant within the classes is measured by its step from one to the other
+        totals = np.bincount(problem.groups, row_weights, minlength=2)
+        means = problem.model.class_sums(row_weights, problem.groups) / totals[:, None]
+        scales = np.where(scales > 0.0, scales, np.abs(means[1] - means[0]))
+    return curvature, np.where(scales > 0.0, scales, 1.0)
 
 
 def diagonal(problem: Problem, curvature: Floats) -> Diagonal:
@@ -121,12 +126,11 @@ def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
 
     Notes
     -----
-    Two readings of the data, and a dense basis of at most 512 rows that takes no more than an eighth of the
-    memory of the data (or 8 MiB).
+    Two readings of the data, and a dense basis of at most 512 rows that takes no more than a sixteenth of
+    the memory of the data (or 8 MiB).
     """
     model = problem.model
-    room = max(SMALL_BASIS, model.stored_bytes // 64)
-    n_heavy = max(1, min(MOST_ROWS, room // model.n_features, model.n_rows))
+    n_heavy = rank(problem)
     heavy = np.sort(np.argpartition(-row_weights, n_heavy - 1)[:n_heavy])
     totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)
     means = model.class_sums(row_weights, problem.groups) / totals[:, None]
@@ -140,6 +144,13 @@ def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
     kept = squares > RIDGE * max(float(squares[-1]), 1.0)
     basis = (mixing[:, kept] / np.sqrt(squares[kept])).T @ basis
     return LowRank(units, basis, 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0)
+
+
+def rank(problem: Problem) -> int:
+    """Return how many rows the basis of low-rank coordinates has room for."""
+    model = problem.model
+    room = max(SMALL_BASIS, model.stored_bytes // 128)
+    return int(max(1, min(MOST_ROWS, room // model.n_features, model.n_rows)))
 
 
 def refreshed(problem: Problem, coef: Floats, scales: Floats) -> Coordinates:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from pushrank._chunks import map_chunks
+from pushrank._compiled import compiled
 from pushrank._log_space import Floats
 from pushrank.models.linear import Groups, LinearModel
 
@@ -25,7 +25,7 @@ class TwoLogSums(NamedTuple):
     rows: Floats
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def _weigh_block(scores, groups, log_weights, powers, largest, totals, factors):
     """Replace scores by their terms in units of the class's running maximum, and move that maximum."""
     previous = largest.copy()

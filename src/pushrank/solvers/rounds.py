@@ -103,21 +103,28 @@ def minimise(
     watcher : callable, optional
         Called after every iteration.
     """
+    problem.model.check_range()
     # units are those of the data, whatever the start
     row_weights = problem.row_weights(np.zeros_like(start))
     curvature, scales = coordinates.column_curvature(problem, row_weights)
     if start.any():
         row_weights = problem.row_weights(start)
         curvature = coordinates.column_curvature(problem, row_weights)[0]
-    wide = problem.model.n_features > coordinates.WIDEST_WHITENED
-    cheap = not wide and problem.model.n_rows * problem.model.n_features**2 <= CHEAP_WORK
+    n_rows, n_features = problem.model.n_rows, problem.model.n_features
+    wide = n_features > coordinates.WIDEST_WHITENED
+    cheap = not wide and n_rows * n_features**2 <= CHEAP_WORK
+    few_rows = wide and coordinates.rank(problem) == n_rows
     system: coordinates.Coordinates
     if cheap:
         system = coordinates.whitened(problem, row_weights, scales)
+    elif few_rows:
+        system = coordinates.low_rank(problem, row_weights)
     else:
         system = coordinates.diagonal(problem, curvature)
+    del row_weights
+    later = LATER_ROUNDS_WIDE if wide and not few_rows else LATER_ROUNDS
+    length = LATER_ROUNDS if cheap or few_rows else FIRST_ROUND
     iterates = _Iterates(problem, start, scales, tol, REFINED * tol if cheap else tol)
-    length = LATER_ROUNDS if cheap else FIRST_ROUND
     stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
         before = iterates.path[-1]
@@ -126,7 +133,8 @@ def minimise(
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled)
         if not message:
-            length = LATER_ROUNDS_WIDE if wide else LATER_ROUNDS
+            length = later
+            del system  # it may hold a good part of the memory that its successor needs
             system = coordinates.refreshed(problem, iterates.coef, scales)
     coef = iterates.coef
     if message == UNBOUNDED:
