@@ -240,7 +240,8 @@ def test_a_fit_makes_no_copy_of_the_data(dtype, layout):
     y = rng.random(100_000) < 0.1
     stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else X.nbytes
     ranker = PNormPush(p=16)
-    ranker.fit(X[:100], y[:100].astype(int) | (np.arange(100) < 2))  # load what is compiled
+    # load what is compiled for this layout
+    ranker.fit(layout(X[:100]), y[:100].astype(int) | (np.arange(100) < 2))
     tracemalloc.start()
     ranker.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
