@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss
-from pushrank.pairs import BlockedSums, FactorisedSums, blocked
+from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, blocked
 from pushrank.prices import Power, Price
 
 LOSSES = [getattr(losses, name)() for name in losses.__all__]
@@ -135,7 +135,8 @@ def test_exponential_loss_is_finite_on_the_log_scale(scores, shift, p):
 def test_factorised_sums_are_blocked_sums():
     rng = np.random.default_rng(6)
     s, t, w = rng.normal(size=7), rng.normal(size=11), rng.random(7)
-    fast, slow = FactorisedSums(s, t, w), BlockedSums(losses.Exponential(), s, t, w)
+    two_classes = BipartiteSample.from_labels(np.repeat([1, 0], [7, 11]), np.append(w, np.ones(11)))
+    fast, slow = FactorisedSums(two_classes, s, t), BlockedSums(losses.Exponential(), s, t, w)
     np.testing.assert_allclose(fast.log_sums, slow.log_sums, rtol=1e-13)
     us, ut, z = rng.normal(size=7), rng.normal(size=11), rng.random(11)
     np.testing.assert_allclose(fast.jacobian_product(us, ut), slow.jacobian_product(us, ut))
@@ -171,7 +172,7 @@ def test_exponential_work_is_linear():
     """Counted in elements of the arrays that numpy's exponential sees."""
     seen = []
     for n in (1000, 4000):
-        sums = FactorisedSums(np.zeros(n), np.zeros(n), None)
+        sums = FactorisedSums(BipartiteSample.from_labels(np.repeat([1, 0], n)), np.zeros(n), np.zeros(n))
         seen.append(sums.log_sums.size + sums.adjoint_product(np.ones(n))[0].size)
     assert seen[1] == 4 * seen[0]
 

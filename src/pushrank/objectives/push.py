@@ -23,7 +23,7 @@ from pushrank.objectives.linearisation import (
     Scaled,
     Sum,
 )
-from pushrank.pairs import BipartiteSample, inner_sums
+from pushrank.pairs import BipartiteSample, Sample, inner_sums
 from pushrank.prices import Price
 
 Side = Literal["push", "pull", "both"]
@@ -144,13 +144,13 @@ class PushObjective:
         p = self._price.log_divisor
         return (1.0, p) if self.side == "push" else (p, 1.0)
 
-    def linearise(self, sample: BipartiteSample, scores: Floats) -> Linearisation:
+    def linearise(self, sample: Sample, scores: Floats) -> Linearisation:
         """Return the objective at given scores, ready for its value, gradient and Hessian products.
 
         Parameters
         ----------
-        sample : BipartiteSample
-            The classes and their weights.
+        sample : Sample
+            Which rows are compared, and their weights.
         scores : ndarray of float64, shape (n,)
             A score for each row, checked to be finite.
         """
@@ -163,9 +163,7 @@ class PushObjective:
         terms = outer + self.bottom_weight * inner if self.side == "both" else outer
         return Scaled(self._on_scale(sample, scores, "raw"), 1.0 / terms)
 
-    def _on_scale(
-        self, sample: BipartiteSample, scores: Floats, scale: Literal["raw", "log"]
-    ) -> Linearisation:
+    def _on_scale(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> Linearisation:
         if self.side == "push":
             return self._push(sample, scores, scale)
         pull = Mirrored(self._push(sample.swapped(), -scores, scale))
@@ -177,8 +175,8 @@ class PushObjective:
             return Sum(push, pull, self.bottom_weight)
         return LogSum(push, pull, self.bottom_weight, divisor)
 
-    def _push(self, sample: BipartiteSample, scores: Floats, scale: Literal["raw", "log"]) -> Push:
-        sums = inner_sums(self._loss, *sample.split(scores), sample.positive_weights)
+    def _push(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> Push:
+        sums = inner_sums(self._loss, sample, scores)
         weights = 1.0 if sample.negative_weights is None else sample.negative_weights
         return Push(sums, self._price.total(sums.log_sums, weights, scale))
 
@@ -281,7 +279,7 @@ def _checked_scores(scores: ArrayLike, name: str) -> Floats:
     return checked
 
 
-def _class_weights(sample: BipartiteSample) -> tuple[float, float]:
+def _class_weights(sample: Sample) -> tuple[float, float]:
     """Return the total weight of the positives and of the negatives."""
     by_class = (
         (sample.positives, sample.positive_weights),

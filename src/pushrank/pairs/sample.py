@@ -1,30 +1,49 @@
-"""The two classes of a bipartite ranking problem, and who sits where."""
+"""The rows of a ranking problem: which should stand above which."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from pushrank._log_space import Floats
+from pushrank._log_space import Floats, softmax_and_log_sum
 
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class BipartiteSample:
-    """The rows of the positives and of the negatives, with their sample weights.
+class Mixture(Protocol):
+    r"""The sum of every negative's positives, :math:`A_k = \sum_i \pi_{ik} e^{a_i}`, and their shares in it.
 
-    Rows of weight zero belong to neither class: they take no part in any sum.
+    The shares :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k` of a negative sum to one. They are never laid out pair
+    by pair.
+    """
+
+    @property
+    def log_totals(self) -> Floats | float:
+        """The ``ln A_k``, shape (K,), or one number where they are all the same."""
+
+    def average(self, of_positives: Floats) -> Floats | float:
+        """Return ``sum_i m_ki u_i``, shape (K,), or one number where all are the same."""
+
+    def spread(self, of_negatives: Floats) -> Floats:
+        """Return ``sum_k v_k m_ki``, shape (I,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(ABC):
+    """Rows that should stand above others, the rows that should stand below, and their weights.
 
     Attributes
     ----------
     n_rows : int
-        Rows of the data, those of weight zero included.
+        Rows of the data, those that take no part included.
     positives, negatives : ndarray of int
-        Row numbers, ascending: the paper's ``x_i`` (i = 1..I) and ``x~_k`` (k = 1..K).
+        Numbers of the rows that should stand above some row, the paper's ``x_i`` (i = 1..I), and of those
+        that should stand below some row, its ``x~_k`` (k = 1..K). Beyond two classes a row can be both.
     positive_weights, negative_weights : ndarray of float64 or None
         Their sample weights, all positive; None when every row weighs one.
     """
@@ -34,6 +53,79 @@ class BipartiteSample:
     negatives: Rows
     positive_weights: Floats | None = None
     negative_weights: Floats | None = None
+
+    @abstractmethod
+    def swapped(self) -> Self:
+        """Return the sample in which every pair is turned around."""
+
+    @abstractmethod
+    def mixture(self, exponents: Floats) -> Mixture:
+        """Return the sums of ``exp(exponents)``, shape (I,), over the positives of every negative."""
+
+    @abstractmethod
+    def least_margin(self, scores: Floats) -> float:
+        """Return the smallest ``s_i - t_k`` over all pairs that count."""
+
+    @abstractmethod
+    def restricted(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the sample of the pairs of which both rows are kept, shape (n_rows,).
+
+        Raises
+        ------
+        ValueError
+            When no pair is left.
+        """
+
+    @property
+    def least_log_weight(self) -> float:
+        """The logarithm of the least weight of a pair, or a bound below it."""
+        weights = (self.positive_weights, self.negative_weights)
+        return sum(float(np.log(w.min())) for w in weights if w is not None)
+
+    @property
+    def row_weights(self) -> Floats | None:
+        """The sample weights of all rows, zero for those that take no part; None when all weigh one."""
+        if self.positive_weights is None or self.negative_weights is None:
+            return None
+        weights = np.zeros(self.n_rows)
+        weights[self.positives] = self.positive_weights
+        weights[self.negatives] = self.negative_weights
+        return weights
+
+    def split(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the entries of the positives and of the negatives of a vector over all rows."""
+        return values[self.positives], values[self.negatives]
+
+    def join(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+        """Return one vector over all rows, zero on rows that take no part; rows that are both add up."""
+        values = np.zeros(self.n_rows)
+        values[self.positives] = of_positives
+        values[self.negatives] += of_negatives
+        return values
+
+
+class _AllAlike:
+    """Every negative is compared with all positives: one sum serves them all."""
+
+    def __init__(self, exponents: Floats) -> None:
+        self._mass, self.log_totals = softmax_and_log_sum(exponents)
+
+    def average(self, of_positives: Floats) -> float:
+        """Return the one weighted mean."""
+        return float(self._mass @ of_positives)
+
+    def spread(self, of_negatives: Floats) -> Floats:
+        """Return the positives' shares of the total."""
+        shared: Floats = of_negatives.sum() * self._mass
+        return shared
+
+
+@dataclass(frozen=True, eq=False)
+class BipartiteSample(Sample):
+    """Two classes: every positive should stand above every negative.
+
+    Rows of weight zero belong to neither class: they take no part in any sum. Row numbers ascend.
+    """
 
     @classmethod
     def from_mask(cls, is_positive: NDArray[np.bool_], weights: Floats | None = None) -> BipartiteSample:
@@ -97,16 +189,25 @@ class BipartiteSample:
             self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights
         )
 
-    def split(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the entries of the positives and of the negatives of a vector over all rows."""
-        return values[self.positives], values[self.negatives]
+    def mixture(self, exponents: Floats) -> Mixture:
+        """Return the one sum that all negatives share."""
+        return _AllAlike(exponents)
 
-    def join(self, of_positives: Floats, of_negatives: Floats) -> Floats:
-        """Return one vector over all rows, zero on rows of weight zero: the inverse of ``split``."""
-        values = np.zeros(self.n_rows)
-        values[self.positives] = of_positives
-        values[self.negatives] = of_negatives
-        return values
+    def least_margin(self, scores: Floats) -> float:
+        """Return the lowest score of a positive less the highest of a negative."""
+        return float(scores[self.positives].min() - scores[self.negatives].max())
+
+    def restricted(self, kept: NDArray[np.bool_]) -> BipartiteSample:
+        """Return the sample of the kept rows."""
+        is_positive = np.zeros(self.n_rows, dtype=bool)
+        is_positive[self.positives] = True
+        takes_part = is_positive.copy()
+        takes_part[self.negatives] = True
+        weights = np.where(kept & takes_part, 1.0 if self.row_weights is None else self.row_weights, 0.0)
+        sample = BipartiteSample.from_mask(is_positive, weights)
+        if self.row_weights is None:
+            return BipartiteSample(self.n_rows, sample.positives, sample.negatives)
+        return sample
 
 
 def checked_weights(sample_weight: ArrayLike) -> Floats:

@@ -89,7 +89,7 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     scales = np.sqrt(curvature / row_weights.sum())
     if not scales.all():
         # a column that is constant within the classes is measured by its step from one to the other
-        totals = np.bincount(problem.groups, row_weights, minlength=2)
+        totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)
         means = problem.model.class_sums(row_weights, problem.groups) / totals[:, None]
         scales = np.where(scales > 0.0, scales, np.abs(means[1] - means[0]))
     return curvature, np.where(scales > 0.0, scales, 1.0)

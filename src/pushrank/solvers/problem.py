@@ -7,7 +7,7 @@ import numpy as np
 from pushrank._log_space import Floats
 from pushrank.models import LinearModel
 from pushrank.objectives import ByClass, Linearisation, PushObjective
-from pushrank.pairs import BipartiteSample
+from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers import one_pass
 
 
@@ -20,33 +20,33 @@ class Problem:
         The F, a function of the scores.
     model : LinearModel
         The data.
-    sample : BipartiteSample
-        The classes and the sample weights.
+    sample : Sample
+        Which rows are compared, and the sample weights.
     alpha : float
         The L2 strength, at least zero.
     """
 
-    def __init__(
-        self, objective: PushObjective, model: LinearModel, sample: BipartiteSample, alpha: float
-    ) -> None:
+    def __init__(self, objective: PushObjective, model: LinearModel, sample: Sample, alpha: float) -> None:
         self.objective = objective
         self.model = model
         self.sample = sample
         self.alpha = alpha
         self.groups = np.zeros(sample.n_rows, dtype=np.uint8)
-        self.groups[sample.positives] = 1
+        self._powers = None
+        if isinstance(sample, BipartiteSample):
+            self.groups[sample.positives] = 1
+            self._powers = objective.powers
         self._log_weights = None
-        if sample.positive_weights is not None and sample.negative_weights is not None:
+        if sample.row_weights is not None:
             with np.errstate(divide="ignore"):
-                self._log_weights = np.log(sample.join(sample.positive_weights, sample.negative_weights))
+                self._log_weights = np.log(sample.row_weights)
         self._point: tuple[Floats, Linearisation] | None = None
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
-        powers = self.objective.powers
-        if powers is not None:
+        if self._powers is not None:
             value, gradient = one_pass.value_and_gradient(
-                self.model, self.groups, self._log_weights, powers, coef
+                self.model, self.groups, self._log_weights, self._powers, coef
             )
         else:
             at_point = self._linearise(coef)
@@ -68,9 +68,8 @@ class Problem:
         return self.sample.join(*at_point.diagonal())
 
     def margin(self, coef: Floats) -> float:
-        """Return the lowest score of a positive less the highest of a negative."""
-        of_positives, of_negatives = self.sample.split(self.model.scores(coef))
-        return float(of_positives.min() - of_negatives.max())
+        """Return the smallest difference of scores over the pairs that count."""
+        return self.sample.least_margin(self.model.scores(coef))
 
     def _linearise(self, coef: Floats) -> Linearisation:
         if self._point is None or not np.array_equal(self._point[0], coef):

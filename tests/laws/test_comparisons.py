@@ -1,0 +1,161 @@
+"""Grades, query groups and explicit pairs: every sum equals the sum over the pairs laid out one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pushrank import PushObjective
+from pushrank.objectives import ByClass
+from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, inner_sums
+from pushrank.prices import Identity, LogOnePlus, Power
+
+OBJECTIVES = [
+    PushObjective(price=price, side=side, scale=scale)
+    for price, scale in ((Identity(), "log"), (Power(3.0), "log"), (Power(2.0), "raw"), (LogOnePlus(), "raw"))
+    for side in ("push", "pull")
+]
+
+
+def graded(seed=0, n=17, weighted=True):
+    """A sample, its pairs (i, k, pi) and the weights of its rows."""
+    rng = np.random.default_rng(seed)
+    grades, groups = rng.integers(0, 4, n).astype(float), rng.integers(0, 3, n)
+    weights = rng.integers(0, 3, n).astype(float) if weighted else np.ones(n)
+    pairs = [
+        (i, k, 1.0)
+        for i in range(n)
+        for k in range(n)
+        if groups[i] == groups[k] and grades[i] > grades[k] and weights[i] * weights[k] > 0
+    ]
+    return GradedSample.from_grades(grades, groups, weights if weighted else None), pairs, weights
+
+
+def crucial(seed=0, n=9, weighted=True):
+    """The same for explicit pairs, some repeated, some contradicting each other."""
+    rng = np.random.default_rng(seed)
+    better, worse = rng.integers(0, n, 20), rng.integers(0, n - 1, 20)
+    worse += worse >= better
+    pi = rng.integers(0, 3, 20).astype(float)
+    weights = rng.integers(0, 3, n).astype(float) if weighted else np.ones(n)
+    pairs = [(i, k, p) for i, k, p in zip(better, worse, pi, strict=True) if p * weights[i] * weights[k] > 0]
+    return CrucialSample.from_pairs(n, better, worse, pi, weights if weighted else None), pairs, weights
+
+
+def brute_force(objective, pairs, weights, scores):
+    """The objective as a loop over pairs."""
+    sums = np.zeros(len(scores))
+    for i, k, pi in pairs:
+        inner, outer = (i, k) if objective.side == "push" else (k, i)
+        sums[outer] += pi * weights[inner] * np.exp(scores[k] - scores[i])
+    rows = np.flatnonzero(sums)
+    total = float(weights[rows] @ objective.price.value(sums[rows]))
+    return total if objective.scale == "raw" else np.log(total) / objective.price.log_divisor
+
+
+@pytest.mark.parametrize("make", [graded, crucial])
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
+    for seed in range(5):
+        sample, pairs, weights = make(seed, weighted=weighted)
+        scores = np.random.default_rng(seed).normal(size=sample.n_rows)
+
+        def value(s, pairs=pairs, weights=weights):
+            return brute_force(objective, pairs, weights, s)
+
+        at_point = objective.linearise(sample, scores)
+        assert at_point.value == pytest.approx(value(scores), rel=1e-12)
+        gradient = sample.join(*at_point.gradient())
+        unit = np.eye(sample.n_rows) * 1e-5
+        numeric = [(value(scores + e) - value(scores - e)) / 2e-5 for e in unit]
+        np.testing.assert_allclose(gradient, numeric, rtol=2e-7, atol=2e-8 * (1.0 + np.abs(gradient).max()))
+        direction = np.random.default_rng(seed + 1).normal(size=sample.n_rows)
+        product = sample.join(*at_point.hessian_product(ByClass(*sample.split(direction))))
+        ahead, behind = (
+            sample.join(*objective.linearise(sample, scores + e * direction).gradient())
+            for e in (1e-5, -1e-5)
+        )
+        numeric = (ahead - behind) / 2e-5
+        np.testing.assert_allclose(product, numeric, rtol=2e-6, atol=1e-7 * (1.0 + np.abs(product).max()))
+
+
+@pytest.mark.parametrize("make", [graded, crucial])
+def test_margin_and_mirror_and_restriction(make):
+    for seed in range(20):
+        sample, pairs, _ = make(seed)
+        scores = np.random.default_rng(seed).integers(-3, 4, sample.n_rows).astype(float)
+        least = min(scores[i] - scores[k] for i, k, _ in pairs)
+        assert sample.least_margin(scores) == least
+        assert sample.swapped().least_margin(-scores) == least
+        kept = np.random.default_rng(seed).random(sample.n_rows) < 0.7
+        left = [scores[i] - scores[k] for i, k, _ in pairs if kept[i] and kept[k]]
+        if left:
+            assert sample.restricted(kept).least_margin(scores) == min(left)
+        else:
+            with pytest.raises(ValueError, match="pair"):
+                sample.restricted(kept)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 30.0, 1e4]))
+def test_two_grades_in_one_group_are_two_classes(seed, spread):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(12) < rng.integers(1, 12))
+    scores, w = spread * rng.normal(size=12), rng.random(12)
+    for objective in OBJECTIVES[:4]:
+        two = BipartiteSample.from_mask(y, w)
+        steps = GradedSample.from_grades(y.astype(float), np.zeros(12, dtype=np.intp), w)
+        rows, worse = np.nonzero(np.greater.outer(y, y))
+        listed = CrucialSample.from_pairs(12, rows, worse, None, w)
+        expected = objective.linearise(two, scores)
+        for sample in (steps, listed):
+            found = objective.linearise(sample, scores)
+            assert found.value == pytest.approx(expected.value, rel=1e-12)
+            np.testing.assert_allclose(
+                sample.join(*found.gradient()), two.join(*expected.gradient()), rtol=1e-9, atol=1e-14
+            )
+
+
+@pytest.mark.parametrize("make", [graded, crucial])
+def test_extreme_scores_stay_finite(make):
+    sample, _, _ = make(3)
+    scores = np.random.default_rng(0).normal(size=sample.n_rows) * 1e6
+    at_point = PushObjective(price=Power(64), scale="log").linearise(sample, scores)
+    assert np.isfinite(at_point.value)
+    assert np.isfinite(sample.join(*at_point.gradient())).all()
+
+
+def test_contradictory_pairs_weigh_against_each_other():
+    """Sylvia prefers a to b, b to c and c to a: no row is better than another."""
+    sample = CrucialSample.from_pairs(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
+    at_point = PushObjective(scale="log").linearise(sample, np.zeros(3))
+    assert at_point.value == pytest.approx(np.log(3.0))
+    np.testing.assert_allclose(sample.join(*at_point.gradient()), 0.0, atol=1e-15)
+
+
+def test_a_group_without_two_grades_takes_no_part():
+    grades, groups = np.array([1.0, 1.0, 0.0, 2.0]), np.array([0, 0, 1, 1])
+    sample = GradedSample.from_grades(grades, groups)
+    assert sample.positives.tolist() == [3]
+    assert sample.negatives.tolist() == [2]
+    with pytest.raises(ValueError, match="no pair to rank"):
+        GradedSample.from_grades(grades, np.arange(4))
+
+
+def test_other_losses_say_that_they_need_two_classes():
+    sample, _, _ = graded()
+    with pytest.raises(TypeError, match="two classes only"):
+        inner_sums(PushObjective("hinge").loss, sample, np.zeros(sample.n_rows))
+
+
+def test_work_is_linear_in_rows_and_in_pairs():
+    """Counted in the elements that a sample holds: four times the rows, four times the elements."""
+
+    def held(n):
+        sample = GradedSample.from_grades(np.arange(n) % 5.0, np.arange(n) // 100)
+        return len(sample.positives) + len(sample.negatives) + len(sample.opens)
+
+    assert held(4000) == 4 * held(1000)
