@@ -34,17 +34,19 @@ def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in pairwise(edges) if stop > start]
 
 
-def map_chunks(function: Callable[[int, int], Part], chunks: Sequence[tuple[int, int]]) -> list[Part]:
+def map_chunks(
+    function: Callable[[int, int], Part], chunks: Sequence[tuple[int, int]], n_threads: int | None = None
+) -> list[Part]:
     """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads.
 
-    The number of threads is ``NUMBA_NUM_THREADS`` (by default, the processors this process may use).
+    The number of threads is by default ``NUMBA_NUM_THREADS`` (the processors this process may use).
 
     Examples
     --------
     >>> map_chunks(lambda start, stop: stop - start, [(0, 3), (3, 5)])
     [3, 2]
     """
-    n_threads = min(int(config.NUMBA_NUM_THREADS), len(chunks))
+    n_threads = min(n_threads or int(config.NUMBA_NUM_THREADS), len(chunks))
     if n_threads <= 1:
         return [function(start, stop) for start, stop in chunks]
     with ThreadPoolExecutor(n_threads) as pool:

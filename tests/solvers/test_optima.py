@@ -12,7 +12,18 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, Power
 from pushrank.solvers import SOLVERS, Problem, coordinate_descent
-from pushrank.solvers.coordinate_descent import _best_step
+from pushrank.solvers.score_problem import score_problem
+from pushrank.solvers.step_rules import Direction, ExactStep
+from pushrank.weak_rankers import Columns
+
+
+def best_step(problem, scores, column):
+    """The step along one column of a linear problem, in units of its coefficient."""
+    family = Columns().fit(column[:, None])
+    unit = 1.0 / family.ranges_[0]
+    on_rows = score_problem(problem.objective, problem.sample)
+    along = Direction(family.pool(column[:, None]).values(0), ridge=problem.alpha * unit**2)
+    return ExactStep().step(on_rows, on_rows.at(scores), scores, along) * unit
 
 
 def overlapping(n=120, d=3, seed=0):
@@ -130,7 +141,7 @@ class TestBoosting:
         column = np.where(h, values[1], values[0])
         scores = rng.normal(size=60)
         problem = problem_of(column[:, None], y, p)
-        step = _best_step(problem, scores, problem.model.column(0), 0.0)
+        step = best_step(problem, scores, problem.model.column(0))
         a = np.exp(-scores[y]) / np.exp(-scores[y]).sum()
         b = np.exp(p * scores[~y]) / np.exp(p * scores[~y]).sum()
         a1, b1 = a[h[y]].sum(), b[h[~y]].sum()
@@ -143,16 +154,16 @@ class TestBoosting:
         y = rng.random(60) < 0.4
         h = (rng.random(60) < 0.4).astype(float)
         scores = rng.normal(size=60)
-        closed = _best_step(problem_of(h[:, None], y, p), scores, h, 0.0)
+        closed = best_step(problem_of(h[:, None], y, p), scores, h)
         # a penalty too small to matter sends the same column through the line search
-        searched = _best_step(problem_of(h[:, None], y, p, alpha=1e-13), scores, h, 0.0)
+        searched = best_step(problem_of(h[:, None], y, p, alpha=1e-13), scores, h)
         assert closed == pytest.approx(searched, rel=1e-9)
 
     def test_pairs_that_are_all_right_give_a_finite_step_even_with_huge_scores(self):
         y = np.array([True, True, False, False])
         h = np.array([1.0, 1.0, 0.0, 0.0])
         for size in (1.0, 1e3, 1e6):
-            step = _best_step(problem_of(h[:, None], y), size * (h - 0.5), h, 0.0)
+            step = best_step(problem_of(h[:, None], y), size * (h - 0.5), h)
             assert 0 < step < 100
 
     def test_refreshed_scores_leave_no_drift(self):

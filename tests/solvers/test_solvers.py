@@ -12,8 +12,19 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
 from pushrank.solvers import SOLVERS, Problem, coordinate_descent, lbfgs, one_pass
-from pushrank.solvers.coordinate_descent import _best_step
 from pushrank.solvers.line_search import exact_step
+from pushrank.solvers.score_problem import score_problem
+from pushrank.solvers.step_rules import Direction, ExactStep
+from pushrank.weak_rankers import Columns
+
+
+def best_step(problem, scores, column):
+    """The step along one column of a linear problem, in units of its coefficient."""
+    family = Columns().fit(column[:, None])
+    unit = 1.0 / family.ranges_[0]
+    on_rows = score_problem(problem.objective, problem.sample)
+    along = Direction(family.pool(column[:, None]).values(0), ridge=problem.alpha * unit**2)
+    return ExactStep().step(on_rows, on_rows.at(scores), scores, along) * unit
 
 
 def overlapping(n=150, d=4, seed=0, binary=False):
@@ -131,7 +142,7 @@ class TestCoordinateDescent:
         a1, b1 = a[h[y]].sum(), b[h[~y]].sum()
         expected = np.log(a1 * (1 - b1) / ((1 - a1) * b1)) / (p + 1)
         column = problem.model.column(1)
-        assert _best_step(problem, scores, column, 0.0) == pytest.approx(expected)
+        assert best_step(problem, scores, column) == pytest.approx(expected)
         # and it is the minimum along the column
         values = [
             problem.objective.value(y, scores + (expected + step) * X[:, 1]) for step in (-1e-3, 0, 1e-3)
@@ -141,7 +152,7 @@ class TestCoordinateDescent:
     def test_takes_the_steepest_column_first(self):
         X, y = overlapping(seed=6)
         problem = make_problem(X, y, OBJECTIVES["push 8"])
-        gradient = problem.value_and_gradient(np.zeros(4))[1]
+        gradient = problem.value_and_gradient(np.zeros(4))[1] / np.ptp(X, axis=0)
         result = coordinate_descent(problem, np.zeros(4), 1e-6, 1)
         assert np.flatnonzero(result.coef).tolist() == [np.argmax(np.abs(gradient))]
 

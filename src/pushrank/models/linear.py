@@ -176,6 +176,16 @@ class LinearModel:
         return covariance
 
     @property
+    def data(self) -> Any:
+        """The ``X`` that the model was made of."""
+        return self._X
+
+    @property
+    def references(self) -> Floats:
+        """What every column is taken less, shape (n_features,); zeros for sparse data."""
+        return np.zeros(self.n_features) if sp.issparse(self._X) else np.asarray(self._arrays[1])
+
+    @property
     def stored_bytes(self) -> int:
         """The memory that the data take."""
         if sp.issparse(self._X):

@@ -76,6 +76,17 @@ class Push:
         """Return the curvature weights of the rows."""
         return ByClass(*self._sums.diagonal(self._total.shares, self._total.curvature))
 
+    def pair_shares(self, high: ByClass) -> tuple[float, float, float]:
+        r"""Return the shares of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all.
+
+        On the log scale of RankBoost's objective they are the paper's :math:`d_+, d_-, d_0`.
+        """
+        nowhere = np.zeros_like(high.negatives)
+        of_high = -self._sums.jacobian_product(high.positives, nowhere)
+        of_low = -self._sums.jacobian_product(1.0 - high.positives, nowhere)
+        in_high, in_low = self._total.shares * high.negatives, self._total.shares * (1.0 - high.negatives)
+        return float(of_high @ in_low), float(of_low @ in_high), float(of_high @ in_high + of_low @ in_low)
+
 
 class Mirrored:
     """A pull: the push of the exchanged classes at negated scores."""

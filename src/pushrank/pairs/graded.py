@@ -148,7 +148,7 @@ class _Staircase:
         # the share of a positive in the sum of the step that adds it, and of a sum in the next one
         self._shares = np.exp(exponents - np.repeat(log_running, upper_sizes))
         self._carried = np.zeros_like(log_running)
-        self._carried[1:] = np.where(opens[1:], 0.0, np.exp(log_running[:-1] - log_running[1:]))
+        self._carried[1:] = np.exp(np.where(opens[1:], -np.inf, log_running[:-1] - log_running[1:]))
         self.log_totals: Floats = np.repeat(log_running, lower_sizes)
 
     def average(self, of_positives: Floats) -> Floats:

@@ -1,108 +1,266 @@
-"""Boosting as coordinate descent: in each round the steepest column, and the best step along it.
+"""Boosting as coordinate descent: in each round the steepest weak ranker, and the best step along it.
 
-With the columns as weak rankers and the P-Norm Push's objective this is the algorithm of Rudin (2009),
-figure 2; with p = 1 it is RankBoost.
+With the P-Norm Push's objective this is the algorithm of Rudin (2009), figure 2; with p = 1 it is RankBoost,
+with AdaBoost's objective AdaBoost, and with the rule for steps of the smooth margin Smooth Margin Ranking.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Literal, NamedTuple
 
-from pushrank._log_space import Floats, softmax_and_log_sum
-from pushrank.objectives import ByClass
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._log_space import Floats
 from pushrank.solvers.coordinates import column_curvature
-from pushrank.solvers.line_search import exact_step
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Result, Watcher
+from pushrank.solvers.score_problem import Point, ScoreProblem, score_problem
+from pushrank.solvers.step_rules import Direction, ExactStep, StepRule
+from pushrank.weak_rankers import Columns
+from pushrank.weak_rankers.base import GrowingPool, Numbers, Pool
 
-REFRESH = 100  # rounds after which scores are computed afresh, so that rounding does not pile up
+REFRESH = 100  # rounds after which a linear model's scores are computed afresh, against piling up of rounding
+TIE = 1e-9  # relative difference of slopes below which two rankers are as steep as each other
+Choice = Literal["steepest", "lowest"]
+
+
+class Round(NamedTuple):
+    """What a round of boosting did.
+
+    Attributes
+    ----------
+    ranker : int
+        The number of the weak ranker chosen.
+    edge : float
+        Its edge :math:`r_t`: minus the slope of the objective along it, signed.
+    step : float
+        How its weight changed.
+    """
+
+    ranker: int
+    edge: float
+    step: float
+
+
+class CoordinateDescent:
+    """The state of a boosting run: the training rows' scores and the weak rankers' weights.
+
+    Parameters
+    ----------
+    problem : ScoreProblem
+        The objective of the scores.
+    pool : Pool
+        The weak rankers on the training rows.
+    rule : StepRule
+        How far to step.
+    choice : {"steepest", "lowest"}, default="steepest"
+        Take the ranker with the largest edge, or the one with the lowest objective after its own best step
+        (Freund's RankBoost).
+    ridge : ndarray of shape (n_rankers,) or float, default=0.0
+        The penalty is half of this times the squares of the weights.
+    scales : ndarray of shape (n_rankers,) or float, default=1.0
+        Slopes are measured in these units where they are compared with the tolerance.
+    lower, upper : ndarray of shape (n_rankers,) or float
+        Bounds of the weights.
+    learning_rate : float, default=1.0
+        What part of each step is taken.
+    """
+
+    def __init__(
+        self,
+        problem: ScoreProblem,
+        pool: Pool,
+        rule: StepRule,
+        *,
+        choice: Choice = "steepest",
+        ridge: Floats | float = 0.0,
+        scales: Floats | float = 1.0,
+        lower: Floats | float = -np.inf,
+        upper: Floats | float = np.inf,
+        learning_rate: float = 1.0,
+    ) -> None:
+        self.problem, self.pool, self.rule, self.choice = problem, pool, rule, choice
+        self.ridge, self.scales, self.lower, self.upper = ridge, scales, lower, upper
+        self.learning_rate = learning_rate
+        self.weights: Floats = np.zeros(pool.n_rankers)
+
+    def start(self, scores: Floats, weights: Floats | None = None) -> None:
+        """Set the scores, and the weights that they came from."""
+        self.scores = scores
+        if weights is not None:
+            self.weights = weights
+        self.point = self.problem.at(scores)
+
+    @property
+    def norm(self) -> float:
+        """The sum of the absolute weights."""
+        return float(np.abs(self.weights).sum())
+
+    @property
+    def objective(self) -> float:
+        """The penalised objective."""
+        return self.point.value + 0.5 * float(np.sum(self.ridge * self.weights**2))
+
+    def slopes(self, point: Point) -> Floats:
+        """Return the objective's slope along every ranker; zero where a bound stops it."""
+        slopes: Floats = self.ridge * self.weights - self.pool.edges(-point.gradient)
+        stopped = ((slopes < 0.0) & (self.weights >= self.upper)) | (
+            (slopes > 0.0) & (self.weights <= self.lower)
+        )
+        return np.where(stopped, 0.0, slopes)
+
+    def size(self, slopes: Floats) -> float:
+        """Return the largest slope in its ranker's unit."""
+        return float(np.max(np.abs(slopes) / self.scales, initial=0.0))
+
+    def round(
+        self,
+        tol: float,
+        *,
+        rows: NDArray[np.bool_] | None = None,
+        features: Numbers | None = None,
+        random_state: np.random.RandomState | None = None,
+    ) -> Round | None:
+        """Take one step and return it, or None where no slope exceeds ``tol``.
+
+        Parameters
+        ----------
+        tol : float
+            The tolerance.
+        rows : ndarray of bool, shape (n_rows,), optional
+            Choose and step by these rows alone.
+        features : ndarray of int, optional
+            Choose among the rankers of these features alone.
+        random_state : RandomState, optional
+            For rankers that are made in the round.
+        """
+        problem, point = self.problem, self.point
+        if rows is not None:
+            problem = problem.restricted(rows)
+            point = problem.at(self.scores)
+        ranker: int | None
+        if isinstance(self.pool, GrowingPool):
+            ranker = self._grow(self.pool, point, features, random_state or np.random.RandomState(0))
+            slopes = self.slopes(point)
+        else:
+            slopes = self.slopes(point)
+            if features is not None:
+                slopes = np.where(np.isin(self.pool.features, features), slopes, 0.0)
+            ranker = _first_largest(np.abs(slopes))
+        self.gradient_size = self.size(slopes)
+        if self.gradient_size <= tol or slopes[ranker] == 0.0:
+            return None
+        if self.choice == "lowest" and not isinstance(self.pool, GrowingPool):
+            ranker = self._lowest(problem, point, slopes)
+        along = self._direction(ranker)
+        step = self.learning_rate * self.rule.step(problem, point, self.scores, along)
+        step = float(np.clip(step, *self._room(ranker)))
+        self.weights[ranker] += step
+        if along.values.dtype == bool:
+            np.add(self.scores, step, out=self.scores, where=along.values)
+        else:
+            self.scores += step * along.values
+        edge = _entry(self.ridge, ranker) * (self.weights[ranker] - step) - slopes[ranker]
+        self.point = self.problem.at(self.scores)
+        return Round(ranker, float(edge), step)
+
+    def _direction(self, ranker: int) -> Direction:
+        values = self.pool.values(ranker)
+        return Direction(values, float(self.weights[ranker]), _entry(self.ridge, ranker), self.norm)
+
+    def _room(self, ranker: int) -> tuple[float, float]:
+        """Return the least and the largest step that the bounds allow."""
+        weight = float(self.weights[ranker])
+        return _entry(self.lower, ranker) - weight, _entry(self.upper, ranker) - weight
+
+    def _grow(
+        self, pool: GrowingPool, point: Point, features: Numbers | None, random_state: np.random.RandomState
+    ) -> int:
+        curvature = point.curvature
+        targets = np.divide(-point.gradient, curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
+        ranker = pool.grow(targets, curvature, features, random_state)
+        self.weights = np.append(self.weights, 0.0)
+        return ranker
+
+    def _lowest(self, problem: ScoreProblem, point: Point, slopes: Floats) -> int:
+        """Return the ranker whose best step lowers the objective most.
+
+        For rankers in {0, 1} the objective falls to :math:`d_0 + 2 \\sqrt{d_+ d_-}` of itself, which is
+        :math:`1 - (\\sqrt{d_+} - \\sqrt{d_-})^2`; others are tried one by one.
+        """
+        gradient = point.gradient
+        of_positives = self.pool.edges(np.maximum(-gradient, 0.0))
+        of_negatives = self.pool.edges(np.maximum(gradient, 0.0))
+        rightly = of_positives * np.maximum(1.0 - of_negatives, 0.0)
+        wrongly = np.maximum(1.0 - of_positives, 0.0) * of_negatives
+        fall = (np.sqrt(np.maximum(rightly, 0.0)) - np.sqrt(np.maximum(wrongly, 0.0))) ** 2
+        for ranker in np.flatnonzero(self.pool.real_valued & (slopes != 0.0)):
+            along = self._direction(int(ranker))
+            step = self.rule.step(problem, point, self.scores, along)
+            after = problem.at(self.scores + step * along.values).value
+            fall[ranker] = 1.0 - np.exp(after - point.value)
+        return _first_largest(np.where(slopes == 0.0, 0.0, fall))
 
 
 def coordinate_descent(
     problem: Problem, start: Floats, tol: float, max_iter: int, watcher: Watcher | None = None
 ) -> Result:
-    """Minimise by exact steps along one coefficient at a time.
+    """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
     Parameters are those of :func:`pushrank.solvers.rounds.minimise`; ``max_iter`` is the paper's
-    :math:`t_{max}`.
+    :math:`t_{max}`. The weak rankers are the columns in units of their range.
 
     Notes
     -----
-    A round costs one reading of the data to choose the column and O(n_rows) a trial step. A column of two
-    values has a closed form when ``alpha=0``. A column that ranks all pairs the same way has its best step
-    at infinity when ``alpha=0``: the step is then that of a sample with one more pair of each kind, split
-    evenly (smoothing by one over the number of pairs, as RankBoost implementations do).
+    A round costs one reading of the data to choose the column and O(n_rows) a trial step.
 
     References
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
     """
     problem.model.check_range()
-    coef = start.copy()
-    scores = problem.model.scores(coef)
-    scales = column_curvature(problem, problem.row_weights(np.zeros_like(coef)))[1]
-    path: list[float] = []
-    message = ""
+    family = Columns().fit(problem.model.data, problem.sample.row_weights)
+    pool = family.pool(problem.model.data)
+    units = np.divide(1.0, family.ranges_, out=np.zeros_like(start), where=family.ranges_ > 0.0)
+    scales = column_curvature(problem, problem.row_weights(np.zeros_like(start)))[1]
+    descent = CoordinateDescent(
+        score_problem(problem.objective, problem.sample),
+        pool,
+        ExactStep(),
+        ridge=problem.alpha * units**2,
+        scales=np.where(units > 0.0, scales * units, 1.0),
+    )
+    # a constant column moves no score: its coefficient only costs, and the best is zero
+    coef = np.where(units > 0.0, start, 0.0 if problem.alpha > 0.0 else start)
+    descent.start(problem.model.scores(coef), coef * family.ranges_)
+    path, message = [descent.objective], ""
     while True:
-        at_point = problem.objective.linearise(problem.sample, scores)
-        gradient = problem.model.pull_back(problem.sample.join(*at_point.gradient())) + problem.alpha * coef
-        size = float(np.max(np.abs(gradient) / scales))
-        path.append(at_point.value + 0.5 * problem.alpha * float(coef @ coef))
-        rounds = len(path) - 1
-        if watcher is not None and rounds:
-            watcher(rounds, path[-1], size)
-        if size <= tol:
+        if len(path) > max_iter:
+            size = descent.size(descent.slopes(descent.point))
+            if size > tol:
+                message = (
+                    f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient "
+                )
+                message += f"is {size:.1e}): raise max_iter or tol, or use solver='lbfgs'."
             break
-        if rounds >= max_iter:
-            message = f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient "
-            message += f"is {size:.1e}): raise max_iter or tol, or use solver='lbfgs'."
+        if descent.round(tol) is None:
+            size = descent.gradient_size
             break
-        j = int(np.argmax(np.abs(gradient)))
-        column = problem.model.column(j)
-        step = _best_step(problem, scores, column, float(coef[j]))
-        coef[j] += step
-        scores = problem.model.scores(coef) if rounds % REFRESH == REFRESH - 1 else scores + step * column
+        path.append(descent.objective)
+        if (len(path) - 1) % REFRESH == 0:
+            coef = np.where(units > 0.0, descent.weights * units, coef)
+            descent.start(problem.model.scores(coef))
+        if watcher is not None:
+            watcher(len(path) - 1, path[-1], descent.gradient_size)
+    coef = np.where(units > 0.0, descent.weights * units, coef)
     return Result(coef, np.array(path), not message, size, message)
 
 
-def _best_step(problem: Problem, scores: Floats, column: Floats, weight: float) -> float:
-    """Return the step along a column that minimises the penalised objective."""
-    least, most = float(column.min()), float(column.max())
-    powers = problem.objective.powers
-    pairs = float(len(problem.sample.positives)) * len(problem.sample.negatives)
-    binary = bool(np.all((column == least) | (column == most)))
-    if binary and powers is not None and problem.alpha == 0.0:
-        return _binary_step(problem, scores, column == most, powers, 1.0 / pairs) / (most - least)
-
-    along = ByClass(*problem.sample.split(column))
-
-    def slope(step: float) -> tuple[float, float]:
-        at_point = problem.objective.linearise(problem.sample, scores + step * column)
-        first = at_point.gradient().dot(along) + problem.alpha * (weight + step)
-        if not problem.objective.twice_differentiable:
-            return first, 0.0
-        return first, at_point.hessian_product(along).dot(along) + problem.alpha
-
-    longest = np.log1p(pairs) / (most - least) / sum(powers or (1.0, 1.0))
-    return exact_step(slope, longest if problem.alpha == 0.0 else np.inf)
+def _first_largest(sizes: Floats) -> int:
+    """Return the first entry that is largest but for rounding, so that exact ties do not hang on it."""
+    return int(np.argmax(sizes >= (1.0 - TIE) * sizes.max()))
 
 
-def _binary_step(
-    problem: Problem, scores: Floats, h: np.ndarray, powers: tuple[float, float], epsilon: float
-) -> float:
-    r"""Return the step :math:`\ln(A_1 B_0 / A_0 B_1) / (c_+ + c_-)` of a weak ranker in {0, 1}."""
-    sample = problem.sample
-    of_positives, of_negatives = sample.split(scores)
-    shares = []
-    for exponents, weights, rows in (
-        (-powers[0] * of_positives, sample.positive_weights, sample.positives),
-        (powers[1] * of_negatives, sample.negative_weights, sample.negatives),
-    ):
-        mass = softmax_and_log_sum(exponents if weights is None else exponents + np.log(weights))[0]
-        ones = h[rows]
-        shares.append((float(mass[ones].sum()), float(mass[~ones].sum())))
-    (a1, a0), (b1, b0) = shares
-    for_h, against_h = a1 * b0, a0 * b1
-    if for_h == 0.0 or against_h == 0.0:
-        for_h, against_h = for_h + epsilon, against_h + epsilon
-    return float(np.log(for_h / against_h)) / sum(powers)
+def _entry(values: Floats | float, ranker: int) -> float:
+    return float(values) if np.ndim(values) == 0 else float(values[ranker])  # type: ignore[index]

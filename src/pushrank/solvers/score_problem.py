@@ -1,0 +1,247 @@
+"""A ranking objective as a function of the scores of the training rows, as boosting needs it.
+
+A *point* is the objective at given scores: its value, its gradient in the rows, its curvature along a
+direction, and, where the best step along a weak ranker in {0, 1} has a closed form, the masses that decide
+it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._chunks import map_chunks, row_chunks
+from pushrank._log_space import Floats
+from pushrank.objectives import ByClass, Linearisation, Push, PushObjective
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.prices import Identity, Power
+from pushrank.solvers import mass_kernels
+
+Ones = NDArray[np.bool_]
+
+
+class Forces(NamedTuple):
+    """The shares of the objective in pairs that a weak ranker orders rightly, wrongly, and not at all.
+
+    The paper's :math:`d_+`, :math:`d_-` and :math:`d_0`, summing to one.
+    """
+
+    rightly: float
+    wrongly: float
+    neither: float
+
+
+class Point(Protocol):
+    """An objective at given scores."""
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+
+    @property
+    def gradient(self) -> Floats:
+        """The gradient in the scores, shape (n_rows,)."""
+
+    @property
+    def curvature(self) -> Floats:
+        """Non-negative weights of the rows by which the objective curves, shape (n_rows,)."""
+
+    def slopes(self, direction: Floats) -> tuple[float, float]:
+        """Return the first and second derivatives along a direction; the second is zero where unknown."""
+
+    def forces(self, ones: Ones) -> Forces | None:
+        """Return the masses that decide the step along a ranker in {0, 1}, or None without closed form."""
+
+
+class ScoreProblem(Protocol):
+    """An objective on the training rows.
+
+    ``rate`` is the c of the closed form :math:`\\ln(d_+ / d_-) / c` of the best step along a weak ranker in
+    {0, 1}, and ``log_pairs`` the logarithm of the number of pairs, which bounds steps towards infinity.
+    """
+
+    rate: float
+    log_pairs: float
+
+    def at(self, scores: Floats) -> Point:
+        """Return the objective at given scores."""
+
+    def restricted(self, kept: Ones) -> ScoreProblem:
+        """Return the objective of some of the rows."""
+
+
+def score_problem(objective: PushObjective, sample: Sample, n_threads: int | None = None) -> ScoreProblem:
+    """Return the objective on the sample's rows, in the form that is fastest to evaluate."""
+    if isinstance(sample, BipartiteSample) and objective.powers is not None:
+        return ClassProblem(sample, objective.powers, n_threads=n_threads)
+    return PairProblem(objective, sample)
+
+
+class PairProblem:
+    """Any differentiable objective of any sample."""
+
+    def __init__(self, objective: PushObjective, sample: Sample) -> None:
+        self.objective, self.sample = objective, sample
+        self.rate = 2.0
+        self.log_pairs = float(np.log(len(sample.positives)) + np.log(len(sample.negatives)))
+        p_one = objective.price in (Identity(), Power(1.0)) and objective.scale == "log"
+        self.is_rank_boost = p_one and objective.side == "push"
+
+    def at(self, scores: Floats) -> PairPoint:
+        """Return the objective at given scores."""
+        return PairPoint(self, self.objective.linearise(self.sample, scores))
+
+    def restricted(self, kept: Ones) -> PairProblem:
+        """Return the objective of some of the rows."""
+        return PairProblem(self.objective, self.sample.restricted(kept))
+
+
+class PairPoint:
+    """Any objective at given scores."""
+
+    def __init__(self, problem: PairProblem, at_point: Linearisation) -> None:
+        self._problem, self._at_point = problem, at_point
+        self.value = at_point.value
+        self._by_class = at_point.gradient()
+        self.gradient = problem.sample.join(*self._by_class)
+
+    @property
+    def curvature(self) -> Floats:
+        """The curvature weights of the rows."""
+        return self._problem.sample.join(*self._at_point.diagonal())
+
+    def slopes(self, direction: Floats) -> tuple[float, float]:
+        """Return the first and second derivatives along a direction."""
+        along = ByClass(*self._problem.sample.split(direction))
+        first = self._by_class.dot(along)
+        if not self._problem.objective.twice_differentiable:
+            return first, 0.0
+        return first, self._at_point.hessian_product(along).dot(along)
+
+    def forces(self, ones: Ones) -> Forces | None:
+        """Return the shares of the pairs for RankBoost's objective, which has a closed form for any pairs."""
+        if not (self._problem.is_rank_boost and isinstance(self._at_point, Push)):
+            return None
+        high = ByClass(*self._problem.sample.split(ones.astype(np.float64)))
+        return Forces(*self._at_point.pair_shares(high))
+
+
+class ClassProblem:
+    r"""Two classes whose objective is made of one sum of exponentials each, in O(n) a point.
+
+    Parameters
+    ----------
+    sample : BipartiteSample
+        The classes.
+    powers : (float, float)
+        The :math:`c_+` and :math:`c_-` of the sums :math:`A = \sum_i w_i e^{-c_+ s_i}` and
+        :math:`B = \sum_k w_k e^{c_- t_k}`.
+    joint : bool, default=False
+        Whether the objective is :math:`\ln(A + B)`, AdaBoost's, and not :math:`\ln A / c_+ + \ln B / c_-`.
+    n_threads : int, optional
+        The number of threads.
+    """
+
+    def __init__(
+        self,
+        sample: BipartiteSample,
+        powers: tuple[float, float],
+        *,
+        joint: bool = False,
+        n_threads: int | None = None,
+    ) -> None:
+        self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
+        self.rate = sum(powers)
+        self.log_pairs = float(np.log(len(sample.positives)) + np.log(len(sample.negatives)))
+        self.classes = np.full(sample.n_rows, 2, dtype=np.uint8)
+        self.classes[sample.positives], self.classes[sample.negatives] = 0, 1
+        self.log_weights = np.zeros(0)
+        if sample.row_weights is not None:
+            with np.errstate(divide="ignore"):
+                self.log_weights = np.log(sample.row_weights)
+        self.chunks = row_chunks(sample.n_rows, 8)
+
+    def at(self, scores: Floats) -> ClassPoint:
+        """Return the objective at given scores."""
+        return ClassPoint(self, scores)
+
+    def restricted(self, kept: Ones) -> ClassProblem:
+        """Return the objective of some of the rows."""
+        sample = self.sample.restricted(kept)
+        return ClassProblem(sample, self.powers, joint=self.joint, n_threads=self.n_threads)
+
+
+class ClassPoint:
+    """Two sums of exponentials at given scores."""
+
+    def __init__(self, problem: ClassProblem, scores: Floats) -> None:
+        self._problem = problem
+        signed = np.array([-problem.powers[0], problem.powers[1]])
+        masses = np.empty_like(scores)
+        classes = problem.classes
+
+        def each(kernel: Any, *arguments: Any) -> list[Any]:
+            return map_chunks(
+                lambda start, stop: kernel(*arguments[:-1], start, stop, *arguments[-1:]),
+                problem.chunks,
+                problem.n_threads,
+            )
+
+        largest = np.max(
+            each(mass_kernels.exponents, scores, signed, classes, problem.log_weights, masses), axis=0
+        )
+        shifts = np.where(np.isfinite(largest), largest, 0.0)
+        each(mass_kernels.lower_by, shifts, classes, masses)
+
+        def exponentials(start: int, stop: int) -> Floats:
+            np.exp(masses[start:stop], out=masses[start:stop])
+            totals: Floats = mass_kernels.class_totals(masses, classes, start, stop)
+            return totals
+
+        totals = np.zeros(3)
+        for part in map_chunks(exponentials, problem.chunks, problem.n_threads):
+            totals += part
+        log_sums = shifts[:2] + np.log(totals[:2])
+        self.log_sums = float(log_sums[0]), float(log_sums[1])
+        if problem.joint:
+            self.value = float(np.logaddexp(*log_sums))
+            portions = np.exp(log_sums - self.value)
+        else:
+            self.value = float(log_sums @ (1.0 / np.array(problem.powers)))
+            portions = np.ones(2)
+        factors = np.array([-portions[0] / totals[0], portions[1] / totals[1], 0.0])
+        each(mass_kernels.multiply_by, factors, classes, masses)
+        self.gradient: Floats = masses
+
+    @property
+    def curvature(self) -> Floats:
+        """The curvature weights of the rows."""
+        factors = np.array([*self._problem.powers, 0.0])
+        curvature: Floats = np.abs(self.gradient) * factors[self._problem.classes]
+        return curvature
+
+    def slopes(self, direction: Floats) -> tuple[float, float]:
+        """Return the first and second derivatives along a direction."""
+        (first_a, second_a), (first_b, second_b) = self._summed(mass_kernels.moments, direction)
+        first = first_a + first_b
+        if self._problem.joint:
+            return first, second_a + second_b - first**2
+        of_positives, of_negatives = self._problem.powers
+        return first, of_positives * (second_a - first_a**2) + of_negatives * (second_b - first_b**2)
+
+    def forces(self, ones: Ones) -> Forces:
+        """Return the shares of pairs, or for AdaBoost of rows, that the ranker orders rightly and wrongly."""
+        (a0, a1), (b0, b1) = self._summed(mass_kernels.masses_where, ones)
+        if self._problem.joint:
+            return Forces(a1 + b0, a0 + b1, 0.0)
+        return Forces(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
+
+    def _summed(self, kernel: Any, values: NDArray[Any]) -> Floats:
+        parts = map_chunks(
+            lambda start, stop: kernel(self.gradient, values, start, stop),
+            self._problem.chunks,
+            self._problem.n_threads,
+        )
+        return np.asarray(sum(parts[1:], start=parts[0]))

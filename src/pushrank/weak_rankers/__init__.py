@@ -1,0 +1,41 @@
+"""Weak rankers: the features themselves, threshold stumps, regressors of scikit-learn, a user's functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_regressor
+
+from pushrank import _registry
+from pushrank.weak_rankers.base import WeakRankers
+from pushrank.weak_rankers.columns import Columns
+from pushrank.weak_rankers.functions import Functions
+from pushrank.weak_rankers.regressors import Regressors
+from pushrank.weak_rankers.stumps import Stumps
+
+__all__ = ["Columns", "Functions", "Regressors", "Stumps"]
+
+
+def resolve(weak_rankers: Any) -> WeakRankers:
+    """Return the family that a name, a scikit-learn regressor or a list of callables stands for.
+
+    Raises
+    ------
+    ValueError
+        When a name is not known.
+    TypeError
+        When it is none of these.
+
+    Examples
+    --------
+    >>> resolve("stumps")
+    Stumps()
+    """
+    if isinstance(weak_rankers, list | tuple):
+        return Functions(weak_rankers)
+    if not isinstance(weak_rankers, WeakRankers) and is_regressor(weak_rankers):
+        return Regressors(weak_rankers)
+    resolved: WeakRankers = _registry.resolve(
+        weak_rankers, WeakRankers, (Columns, Regressors, Stumps), "weak_rankers"
+    )
+    return resolved

@@ -1,0 +1,91 @@
+"""What every family of weak rankers offers: values in [0, 1] on rows, and edges over all of the family."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from pushrank._log_space import Floats
+
+Numbers = NDArray[np.intp]
+Values = NDArray[Any]
+
+
+class Pool(Protocol):
+    """The weak rankers of a family at work on the training rows.
+
+    A pool numbers its rankers. ``values`` of a ranker are float64 in [0, 1], or bool where it has two values
+    only.
+    """
+
+    @property
+    def n_rankers(self) -> int:
+        """How many weak rankers there are (so far)."""
+
+    @property
+    def features(self) -> Numbers:
+        """The feature that each ranker reads, shape (n_rankers,); -1 where there is no single one."""
+
+    @property
+    def real_valued(self) -> NDArray[np.bool_]:
+        """Which rankers take other values than 0 and 1, shape (n_rankers,)."""
+
+    def edges(self, forces: Floats) -> Floats:
+        """Return ``sum_i forces_i h_j(x_i)`` for every ranker, shape (n_rankers,)."""
+
+    def values(self, ranker: int) -> Values:
+        """Return ``h_j(x_i)`` for every training row."""
+
+
+@runtime_checkable
+class GrowingPool(Pool, Protocol):
+    """A pool whose rankers are made to measure, one in each round."""
+
+    def grow(
+        self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
+    ) -> int:
+        """Fit a new ranker to weighted targets and return its number."""
+
+
+class WeakRankers(BaseEstimator, ABC):
+    r"""A family of weak rankers :math:`h_j(x) \in [0, 1]`.
+
+    Attributes
+    ----------
+    takes_missing : bool
+        Whether features may be NaN.
+    """
+
+    takes_missing: ClassVar[bool] = False
+
+    @abstractmethod
+    def fit(
+        self, X: Any, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
+    ) -> Self:
+        """Learn ranges or bins from checked features; rows of weight zero do not count."""
+
+    @abstractmethod
+    def pool(self, X: Any, n_threads: int | None = None) -> Pool:
+        """Return the rankers at work on the training rows."""
+
+    @abstractmethod
+    def values(self, X: Any, ranker: int) -> Values:
+        """Return ``h_j(x)`` for every row of ``X``."""
+
+    @abstractmethod
+    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
+        """Return ``sum_t steps_t h_{rankers_t}(x)`` for every row of ``X``."""
+
+    @abstractmethod
+    def importances(self, rankers: Numbers, gains: Floats) -> Floats:
+        """Return how much of the gains is due to each feature, shape (n_features,).
+
+        Raises
+        ------
+        AttributeError
+            When the rankers do not tell which features they read.
+        """

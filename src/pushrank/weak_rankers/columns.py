@@ -1,0 +1,113 @@
+"""The features themselves as weak rankers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pushrank._log_space import Floats
+from pushrank.models import LinearModel
+from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
+
+
+class Columns(WeakRankers):
+    r"""Every feature is a weak ranker, scaled by the range that it had in training.
+
+    .. math::
+
+        h_j(x) = (x_j - \min_j) / (\max_j - \min_j),
+
+    in [0, 1] on the training rows, and beyond on rows outside their range. A constant feature is zero.
+
+    Attributes
+    ----------
+    lows_, ranges_ : ndarray of float64, shape (n_features,)
+        The least value of each feature and how far the largest is above it.
+
+    Notes
+    -----
+    Reads the data once; nothing is copied.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+
+    Examples
+    --------
+    >>> columns = Columns().fit(np.array([[1.0], [3.0]]))
+    >>> columns.values(np.array([[2.0], [5.0]]), 0).tolist()
+    [0.5, 2.0]
+    """
+
+    def fit(
+        self,
+        X: Any,
+        row_weights: Floats | None = None,
+        random_state: np.random.RandomState | None = None,  # noqa: ARG002
+    ) -> Self:
+        """Remember the range of every feature."""
+        if row_weights is not None and not row_weights.all():
+            X = X[row_weights > 0.0]
+        lows, highs = X.min(axis=0), X.max(axis=0)
+        if sp.issparse(X):
+            lows, highs = lows.toarray(), highs.toarray()
+        self.lows_ = np.asarray(lows, dtype=np.float64).ravel()
+        self.ranges_ = np.asarray(highs, dtype=np.float64).ravel() - self.lows_
+        return self
+
+    def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
+        """Return the columns of the training rows."""
+        return ColumnPool(LinearModel(X), self.lows_, self.ranges_)
+
+    def coef(self, rankers: Numbers, steps: Floats) -> Floats:
+        """Return the coefficients of the features that the steps add up to."""
+        weights = np.bincount(rankers, steps, minlength=len(self.ranges_))
+        return np.divide(weights, self.ranges_, out=np.zeros_like(weights), where=self.ranges_ > 0.0)
+
+    def values(self, X: Any, ranker: int) -> Values:
+        """Return a feature in units of its range."""
+        return ColumnPool(LinearModel(X, centred=False), self.lows_, self.ranges_).values(ranker)
+
+    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
+        """Return the linear scores, each in one reading of its row."""
+        coef = self.coef(rankers, steps)
+        return LinearModel(X, centred=False).scores(coef) - float(self.lows_ @ coef)
+
+    def importances(self, rankers: Numbers, gains: Floats) -> Floats:
+        """Return the gains of each feature."""
+        return np.bincount(rankers, gains, minlength=len(self.ranges_)).astype(np.float64)
+
+
+class ColumnPool:
+    """Columns of the training data, where they lie."""
+
+    def __init__(self, model: LinearModel, lows: Floats, ranges: Floats) -> None:
+        self.model = model
+        self.n_rankers = model.n_features
+        self.features: Numbers = np.arange(model.n_features)
+        self._lows = lows - model.references
+        self._units = np.divide(1.0, ranges, out=np.zeros_like(ranges), where=ranges > 0.0)
+
+    def edges(self, forces: Floats) -> Floats:
+        """Return the edges of all columns in one reading of the data."""
+        edges: Floats = (self.model.pull_back(forces) - float(forces.sum()) * self._lows) * self._units
+        return edges
+
+    @cached_property
+    def real_valued(self) -> NDArray[np.bool_]:
+        """Which columns hold other values than their extremes."""
+        return np.array([self.values(ranker).dtype != bool for ranker in range(self.n_rankers)])
+
+    def values(self, ranker: int) -> Values:
+        """Return a column in units of its range; bool where it holds its two extremes only."""
+        column = self.model.column(ranker)
+        low, high = column.min(), column.max()
+        is_high = column == high
+        whole_range = (high - low) * self._units[ranker] == 1.0
+        if whole_range and np.all(is_high | (column == low)):
+            return np.asarray(is_high)
+        return np.asarray((column - self._lows[ranker]) * self._units[ranker])
