@@ -2,21 +2,34 @@
 
 from importlib.metadata import version
 
-from pushrank import losses, metrics, objectives, prices
-from pushrank.estimators import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush
+from pushrank import losses, metrics, objectives, prices, weak_rankers
+from pushrank.estimators import (
+    AdaBoostRanker,
+    BottomPush,
+    IRPush,
+    PNormPush,
+    PushRanker,
+    RankBoost,
+    SmoothMarginRanking,
+    TopBottomPush,
+)
 from pushrank.objectives import PushObjective
 
 __all__ = [
+    "AdaBoostRanker",
     "BottomPush",
     "IRPush",
     "PNormPush",
     "PushObjective",
     "PushRanker",
+    "RankBoost",
+    "SmoothMarginRanking",
     "TopBottomPush",
     "losses",
     "metrics",
     "objectives",
     "prices",
+    "weak_rankers",
 ]
 
 __version__ = version("pushrank")

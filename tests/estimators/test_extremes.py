@@ -195,7 +195,7 @@ def test_as_many_are_predicted_positive_as_are_when_no_scores_tie(dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_threshold_parts_neighbouring_floats(dtype):
     """Half of all neighbours have a midpoint that rounds to the upper one."""
-    from pushrank.estimators._base import break_even_threshold
+    from pushrank.estimators._target import break_even_threshold
     from pushrank.pairs import BipartiteSample
 
     sample = BipartiteSample.from_labels([0, 1])

@@ -1,9 +1,21 @@
-"""Rankers, named after the papers' algorithms, in scikit-learn's style."""
+"""Rankers, named after their papers' algorithms, with scikit-learn's interface."""
 
+from pushrank.estimators.ada_boost_ranker import AdaBoostRanker
 from pushrank.estimators.bottom_push import BottomPush
 from pushrank.estimators.ir_push import IRPush
 from pushrank.estimators.p_norm_push import PNormPush
 from pushrank.estimators.push_ranker import PushRanker
+from pushrank.estimators.rank_boost import RankBoost
+from pushrank.estimators.smooth_margin_ranking import SmoothMarginRanking
 from pushrank.estimators.top_bottom_push import TopBottomPush
 
-__all__ = ["BottomPush", "IRPush", "PNormPush", "PushRanker", "TopBottomPush"]
+__all__ = [
+    "AdaBoostRanker",
+    "BottomPush",
+    "IRPush",
+    "PNormPush",
+    "PushRanker",
+    "RankBoost",
+    "SmoothMarginRanking",
+    "TopBottomPush",
+]

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from pushrank.pairs import BipartiteSample, checked_weights
+from pushrank._log_space import Floats
+from pushrank.estimators._target import Target
+from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
 from pushrank.solvers import SOLVERS
 
 FORMATS = ["csr", "csc"]
@@ -54,8 +56,8 @@ def check_solver(name: Any) -> None:
 
 def training_data(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Any, NDArray[Any], BipartiteSample]:
-    """Return checked features, the two classes, and the sample that the labels make.
+) -> tuple[Any, Target]:
+    """Return checked features and two classes to rank.
 
     ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC.
 
@@ -68,18 +70,160 @@ def training_data(
     checked: NDArray[Any]
     X, checked = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES)
     check_classification_targets(checked)
-    classes = np.unique(checked)
+    classes, codes = np.unique(checked, return_inverse=True)
     if len(classes) != 2:
-        found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
         raise ValueError(
-            f"{type(estimator).__name__} ranks one class above the other. Only binary classification is "
-            f"supported: y must hold exactly 2 classes, found {found}. For one class against the rest pass "
+            f"{_not_binary(estimator, classes)} For one class against the rest pass y == that_class."
+        )
+    weights = row_weights(sample_weight, len(checked))
+    return X, Target(BipartiteSample.from_mask(codes == 1, weights), weights, classes, codes)
+
+
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Return checked sample weights, one number standing for all rows alike.
+
+    Raises
+    ------
+    ValueError
+        When there is not one a row, or one is negative or not finite.
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        return np.full(n_rows, float(sample_weight))
+    weights = checked_weights(sample_weight)
+    check_consistent_length(np.zeros(n_rows), weights)
+    return weights
+
+
+def ranking_data(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pairs: Any = None,
+    *,
+    allow_missing: bool = False,
+) -> tuple[Any, Target]:
+    """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
+
+    Parameters
+    ----------
+    estimator : object
+        The ranker, which learns the names of the features.
+    X, y, sample_weight, group, qid, pairs
+        As given to ``fit``.
+    allow_missing : bool, default=False
+        Whether features may be NaN.
+
+    Raises
+    ------
+    ValueError
+        When data are not finite or not of one length, there is nothing to rank, or targets are given twice.
+    """
+    options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES}
+    if allow_missing:
+        options["ensure_all_finite"] = "allow-nan"
+    if pairs is not None:
+        given = {"y": y, "group": group, "qid": qid}
+        if any(value is not None for value in given.values()):
+            names = [name for name, value in given.items() if value is not None]
+            raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")
+        X = validate_data(estimator, X, **options)
+        weights = row_weights(sample_weight, X.shape[0])
+        return X, Target(crucial_pairs(pairs, X.shape[0], weights), weights)
+    X, labels = validate_data(estimator, X, y, **options)
+    check_classification_targets(labels)
+    weights = row_weights(sample_weight, len(labels))
+    counted = labels if weights is None else labels[weights > 0.0]
+    classes = np.unique(counted)
+    if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iufb"):
+        raise ValueError(
+            f"{_not_binary(estimator, classes)} More than two classes are taken as grades of relevance, "
+            "which must be numbers, the higher the better. For one class against the rest pass "
             "y == that_class."
         )
-    weights = None
-    if sample_weight is not None:
-        if isinstance(sample_weight, Real):
-            sample_weight = np.full(len(checked), float(sample_weight))
-        weights = checked_weights(sample_weight)
-        check_consistent_length(checked, weights)
-    return X, classes, BipartiteSample.from_mask(checked == classes[1], weights)
+    groups = group_numbers(group, qid, len(labels))
+    codes = np.searchsorted(classes, labels)
+    if len(classes) == 2 and groups is None:
+        sample: Sample = BipartiteSample.from_mask(codes == 1, weights)
+    else:
+        together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
+        sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
+    return X, Target(sample, weights, classes, codes, groups)
+
+
+def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
+    """Return a group number for each row, or None where all rows are one list.
+
+    Raises
+    ------
+    ValueError
+        When both are given, or lengths or sizes do not fit the rows.
+    """
+    if group is None and qid is None:
+        return None
+    if group is not None and qid is not None:
+        raise ValueError("group and qid say the same thing in two ways: give one of them, not both.")
+    given = column_or_1d(group if qid is None else qid)
+    if len(given) == n_rows:
+        numbers: NDArray[np.intp] = np.unique(given, return_inverse=True)[1].astype(np.intp)
+        return numbers
+    name = "qid" if group is None else "group"
+    if name == "group" and given.dtype.kind in "iu" and np.all(given >= 0) and given.sum() == n_rows:
+        return np.repeat(np.arange(len(given)), given)
+    what = "one entry a row" if name == "qid" else "one entry a row, or the sizes of consecutive groups"
+    raise ValueError(f"{name} must hold {what}; found {len(given)} entries for {n_rows} rows.")
+
+
+def crucial_pairs(pairs: Any, n_rows: int, weights: Floats | None) -> CrucialSample:
+    """Return the sample of explicit pairs ``(better, worse)`` or ``(better, worse, weight)``.
+
+    Raises
+    ------
+    ValueError
+        When row numbers are out of range, a row is paired with itself, or lengths or weights do not fit.
+    TypeError
+        When pairs are not two or three columns, or row numbers are not integers.
+    """
+    is_table = getattr(pairs, "ndim", 0) == 2
+    columns = list(np.asarray(pairs).T) if is_table else list(pairs)
+    if len(columns) not in (2, 3):
+        raise TypeError(
+            "pairs must be (better, worse) or (better, worse, weight), or an array with these columns; found "
+            f"{len(columns)} parts."
+        )
+    rows: list[NDArray[np.intp]] = []
+    for name, column in zip(("better", "worse"), columns, strict=False):
+        numbers = column_or_1d(column)
+        if numbers.dtype.kind == "f" and is_table and np.all(numbers == np.floor(numbers)):
+            numbers = numbers.astype(np.intp)  # beside a column of weights, row numbers are floats too
+        if numbers.dtype.kind not in "iu":
+            raise TypeError(f"pairs: {name} must be row numbers of X, integers; found dtype {numbers.dtype}.")
+        outside = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
+        if len(outside):
+            raise ValueError(
+                f"pairs: {name} row numbers must be from 0 to {n_rows - 1}; pair {outside[0]} has "
+                f"{numbers[outside[0]]}."
+            )
+        rows.append(numbers.astype(np.intp))
+    check_consistent_length(*columns)
+    itself = np.flatnonzero(rows[0] == rows[1])
+    if len(itself):
+        raise ValueError(f"pairs: pair {itself[0]} ranks row {rows[0][itself[0]]} above itself.")
+    pair_weights = None
+    if len(columns) == 3:
+        pair_weights = check_array(columns[2], dtype=np.float64, ensure_2d=False, input_name="pairs: weight")
+        if np.min(pair_weights, initial=0.0) < 0.0:
+            raise ValueError(f"pairs: weights must not be negative, found {pair_weights.min()}.")
+    return CrucialSample.from_pairs(n_rows, rows[0], rows[1], pair_weights, weights)
+
+
+def _not_binary(estimator: Any, classes: NDArray[Any]) -> str:
+    found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
+    return (
+        f"{type(estimator).__name__} ranks one class above the other. Only binary classification is "
+        f"supported: y must hold exactly 2 classes, found {found}."
+    )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
 
-from pushrank.estimators._base import BasePushRanker
+from numpy.typing import ArrayLike
+
+from pushrank.estimators._push_family import PushFamilyRanker
 from pushrank.estimators._validation import check_number
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 
 
-class BottomPush(BasePushRanker):
+class BottomPush(PushFamilyRanker):
     r"""Rank so that the worst-placed positives are pulled up: few positives at the bottom of the list.
 
     Minimises
@@ -40,6 +44,15 @@ class BottomPush(BasePushRanker):
         Start from the last fit's coefficients.
     verbose : bool, default=False
         Show a progress bar.
+    weak_rankers : {"columns", "stumps", "regressors"}, WeakRankers, regressor or list, default="columns"
+        With ``solver="coordinate"``: what is boosted, as for :class:`RankBoost`; ``alpha`` then penalises
+        the rankers' weights (with columns, the coefficients). The other solvers fit the columns.
+    max_rounds : int, default=None
+        With ``solver="coordinate"``: the paper's :math:`t_{max}` as a choice of yours, without a warning when
+        it is reached; None stands for ``max_iter`` and a warning.
+    learning_rate, signed, monotonic_cst, subsample, max_features, early_stopping, scoring, \
+validation_fraction, n_iter_no_change, checkpoint, checkpoint_every, n_jobs, random_state
+        With ``solver="coordinate"``: as for :class:`RankBoost`.
 
     Attributes
     ----------
@@ -74,6 +87,21 @@ class BottomPush(BasePushRanker):
         max_iter: int = 1000,
         warm_start: bool = False,
         verbose: bool = False,
+        weak_rankers: Any = "columns",
+        max_rounds: int | None = None,
+        learning_rate: float = 1.0,
+        signed: bool = True,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        subsample: float = 1.0,
+        max_features: float = 1.0,
+        early_stopping: bool = False,
+        scoring: str | Callable[..., float] | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
     ) -> None:
         self.p = p
         self.alpha = alpha
@@ -82,6 +110,21 @@ class BottomPush(BasePushRanker):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.verbose = verbose
+        self.weak_rankers = weak_rankers
+        self.max_rounds = max_rounds
+        self.learning_rate = learning_rate
+        self.signed = signed
+        self.monotonic_cst = monotonic_cst
+        self.subsample = subsample
+        self.max_features = max_features
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _objective(self) -> PushObjective:
         check_number("p", self.p, 1.0)

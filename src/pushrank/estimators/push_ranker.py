@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pushrank import losses, prices
-from pushrank.estimators._base import BasePushRanker
+from pushrank.estimators._linear import LinearRanker
 from pushrank.estimators._validation import check_number
 from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
@@ -13,7 +13,7 @@ from pushrank.objectives.push import Scale, Side
 from pushrank.prices import Price
 
 
-class PushRanker(BasePushRanker):
+class PushRanker(LinearRanker):
     r"""Rank by any pair loss under any price: the whole framework as one estimator.
 
     Minimises :math:`F(Xw) + \frac{\alpha}{2} \|w\|^2`, where F has the minimisers of

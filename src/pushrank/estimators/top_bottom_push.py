@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pushrank.estimators._base import BasePushRanker
+from pushrank.estimators._linear import LinearRanker
 from pushrank.estimators._validation import check_number
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 
 
-class TopBottomPush(BasePushRanker):
+class TopBottomPush(LinearRanker):
     r"""Rank so that both ends of the list are right: few negatives on top, few positives at the bottom.
 
     Minimises

@@ -139,15 +139,13 @@ class CoordinateDescent:
         if rows is not None:
             problem = problem.restricted(rows)
             point = problem.at(self.scores)
-        ranker: int | None
         if isinstance(self.pool, GrowingPool):
-            ranker = self._grow(self.pool, point, features, random_state or np.random.RandomState(0))
-            slopes = self.slopes(point)
-        else:
-            slopes = self.slopes(point)
-            if features is not None:
-                slopes = np.where(np.isin(self.pool.features, features), slopes, 0.0)
-            ranker = _first_largest(np.abs(slopes))
+            self._grow(self.pool, point, features, random_state or np.random.RandomState(0))
+        slopes = self.slopes(point)
+        if features is not None:
+            of_no_feature = self.pool.features < 0
+            slopes = np.where(np.isin(self.pool.features, features) | of_no_feature, slopes, 0.0)
+        ranker = _first_largest(np.abs(slopes))
         self.gradient_size = self.size(slopes)
         if self.gradient_size <= tol or slopes[ranker] == 0.0:
             return None
@@ -156,14 +154,22 @@ class CoordinateDescent:
         along = self._direction(ranker)
         step = self.learning_rate * self.rule.step(problem, point, self.scores, along)
         step = float(np.clip(step, *self._room(ranker)))
+        if step == 0.0:
+            return None
         self.weights[ranker] += step
         if along.values.dtype == bool:
             np.add(self.scores, step, out=self.scores, where=along.values)
+            if self.pool.low != 0.0:
+                np.add(self.scores, self.pool.low * step, out=self.scores, where=~along.values)
         else:
             self.scores += step * along.values
         edge = _entry(self.ridge, ranker) * (self.weights[ranker] - step) - slopes[ranker]
         self.point = self.problem.at(self.scores)
         return Round(ranker, float(edge), step)
+
+    def rest(self) -> Round:
+        """Return a round in which nothing is done."""
+        return Round(0, 0.0, 0.0)
 
     def _direction(self, ranker: int) -> Direction:
         values = self.pool.values(ranker)
@@ -176,12 +182,11 @@ class CoordinateDescent:
 
     def _grow(
         self, pool: GrowingPool, point: Point, features: Numbers | None, random_state: np.random.RandomState
-    ) -> int:
+    ) -> None:
         curvature = point.curvature
         targets = np.divide(-point.gradient, curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
-        ranker = pool.grow(targets, curvature, features, random_state)
+        pool.grow(targets, curvature, features, random_state)
         self.weights = np.append(self.weights, 0.0)
-        return ranker
 
     def _lowest(self, problem: ScoreProblem, point: Point, slopes: Floats) -> int:
         """Return the ranker whose best step lowers the objective most.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 
 from pushrank import _registry
 from pushrank.weak_rankers.base import WeakRankers
@@ -33,7 +33,7 @@ def resolve(weak_rankers: Any) -> WeakRankers:
     """
     if isinstance(weak_rankers, list | tuple):
         return Functions(weak_rankers)
-    if not isinstance(weak_rankers, WeakRankers) and is_regressor(weak_rankers):
+    if isinstance(weak_rankers, BaseEstimator) and is_regressor(weak_rankers):
         return Regressors(weak_rankers)
     resolved: WeakRankers = _registry.resolve(
         weak_rankers, WeakRankers, (Columns, Regressors, Stumps), "weak_rankers"

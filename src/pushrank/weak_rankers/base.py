@@ -19,8 +19,11 @@ class Pool(Protocol):
     """The weak rankers of a family at work on the training rows.
 
     A pool numbers its rankers. ``values`` of a ranker are float64 in [0, 1], or bool where it has two values
-    only.
+    only: ``low`` for false, which is zero but for AdaBoost's rankers in {-1, 1}, and one for true.
     """
+
+    low: float
+    n_rows: int
 
     @property
     def n_rankers(self) -> int:

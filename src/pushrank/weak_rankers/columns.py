@@ -61,7 +61,9 @@ class Columns(WeakRankers):
 
     def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
         """Return the columns of the training rows."""
-        return ColumnPool(LinearModel(X), self.lows_, self.ranges_)
+        model = LinearModel(X)
+        model.check_range()
+        return ColumnPool(model, self.lows_, self.ranges_)
 
     def coef(self, rankers: Numbers, steps: Floats) -> Floats:
         """Return the coefficients of the features that the steps add up to."""
@@ -85,9 +87,11 @@ class Columns(WeakRankers):
 class ColumnPool:
     """Columns of the training data, where they lie."""
 
+    low = 0.0
+
     def __init__(self, model: LinearModel, lows: Floats, ranges: Floats) -> None:
         self.model = model
-        self.n_rankers = model.n_features
+        self.n_rows, self.n_rankers = model.n_rows, model.n_features
         self.features: Numbers = np.arange(model.n_features)
         self._lows = lows - model.references
         self._units = np.divide(1.0, ranges, out=np.zeros_like(ranges), where=ranges > 0.0)

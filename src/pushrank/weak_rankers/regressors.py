@@ -145,8 +145,11 @@ class Regressors(WeakRankers):
 class RegressorPool:
     """The regressors at work on the training rows."""
 
+    low = 0.0
+
     def __init__(self, family: Regressors, X: Any) -> None:
         self._family, self._X = family, X
+        self.n_rows: int = X.shape[0]
         self._last: tuple[int, Values] = (-1, np.zeros(0))
 
     @property

@@ -99,7 +99,7 @@ class Stumps(WeakRankers):
                 every = dense_column_of(by_column, feature, row_weights)
                 of_rows = None if row_weights is None else row_weights[row_weights > 0.0]
                 known = binning.categories_by_frequency(every, of_rows, int(self.max_bins))
-                return np.arange(max(len(known) - 1, 0)) + 0.5, known
+                return np.arange(0.5, len(known) - 1.0), known
             values = binning.dense_column(by_column, feature, rows)
             return binning.thresholds(values, weights, int(self.max_bins)), None
 
@@ -188,6 +188,8 @@ class Stumps(WeakRankers):
 
 class StumpPool:
     """All stumps over the training rows, binned."""
+
+    low = 0.0
 
     def __init__(self, bins: binning.Bins, n_edges: Numbers, n_threads: int | None) -> None:
         n_features, self.n_rows = bins.shape

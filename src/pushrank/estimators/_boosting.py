@@ -1,0 +1,569 @@
+"""Rankers fitted by boosting: what RankBoost and all its relatives share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from pushrank import weak_rankers
+from pushrank._log_space import Floats
+from pushrank.estimators import _checkpoint
+from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder
+from pushrank.estimators._progress import watching
+from pushrank.estimators._stage import Stage
+from pushrank.estimators._target import Target
+from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
+from pushrank.estimators._validation import DTYPES, FORMATS, check_number, ranking_data
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import CrucialSample, Sample
+from pushrank.solvers import Problem
+from pushrank.solvers.coordinate_descent import Choice, CoordinateDescent
+from pushrank.solvers.coordinates import column_curvature
+from pushrank.solvers.score_problem import ScoreProblem, score_problem
+from pushrank.solvers.step_rules import ExactStep, StepRule
+from pushrank.weak_rankers import Columns, Stumps
+from pushrank.weak_rankers.base import Pool, WeakRankers
+from pushrank.weak_rankers.stumps import WIDTH
+
+LEARNED = (
+    "classes_",
+    "thresholds_",
+    "coef_",
+    "intercept_",
+    "validation_path_",
+    "best_round_",
+    "initial_coef_",
+    "encoder_",
+)
+"""Attributes that some fits have and others lack."""
+
+
+class BoostedRanker(BaseRanker):
+    """A ranker made of weak rankers, one more (or one weighted anew) in each round.
+
+    A subclass has the constructor parameters ``weak_rankers``, ``max_rounds``, ``learning_rate``, ``signed``,
+    ``monotonic_cst``, ``subsample``, ``max_features``, ``early_stopping``, ``scoring``,
+    ``validation_fraction``, ``n_iter_no_change``, ``tol``, ``warm_start``, ``checkpoint``,
+    ``checkpoint_every``, ``n_jobs``, ``random_state`` and ``verbose``, and names its objective.
+    """
+
+    _choice: ClassVar[Choice] = "steepest"
+
+    @abstractmethod
+    def _objective(self) -> PushObjective:
+        """Return the objective that the checked constructor parameters stand for."""
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without a copy.
+            Stumps take NaN as missing, and categorical columns of data frames.
+        y : array-like of shape (n_samples,), optional
+            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
+            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; an integer weight equals that many copies of the row.
+        group : array-like, optional
+            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
+            their group only.
+        qid : array-like of shape (n_samples,), optional
+            The same as labels of rows, in any order.
+        pairs : (better, worse) or (better, worse, weight), optional
+            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
+            with two or three columns serves too. Pairs may contradict each other.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or there is nothing to rank.
+        TypeError
+            When a parameter has the wrong type.
+        ModelFileError
+            When ``checkpoint`` names a file of another run, or no checkpoint.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When rounds ran out where an optimum was asked for; the message says what to do.
+        """
+        self._check_parameters()
+        objective = self._objective()
+        family = clone(weak_rankers.resolve(self.weak_rankers))
+        X, encoder = self._encoded(family, X)
+        X, target = ranking_data(
+            self, X, y, sample_weight, group, qid, pairs, allow_missing=family.takes_missing
+        )
+        self._check_target(target)
+        with threadpool_limits(limits=1, user_api="blas"):
+            self._boost(objective, family, X, target, y)
+        if encoder is not None:
+            self.encoder_ = encoder
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The weighted sum of the weak rankers less ``threshold_``; for columns ``X @ coef_ - threshold_``,
+            in the dtype of the training data.
+        """
+        check_is_fitted(self, "steps_")
+        X = self._checked(X)
+        if hasattr(self, "coef_"):
+            linear: NDArray[np.floating] = linear_scores(X, self.coef_)
+            return linear - linear.dtype.type(self.threshold_)
+        own = self.rankers_ >= 0
+        scores = self.weak_rankers_.scores(X, self.rankers_[own], self.steps_[own])
+        shifted: NDArray[np.floating] = scores + getattr(self, "intercept_", 0.0) - self.threshold_
+        return shifted
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
+        """Yield the scores of ``decision_function`` as they would be after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            A new array for each of the ``n_iter_`` rounds, the last as ``decision_function`` but for
+            rounding.
+        """
+        check_is_fitted(self, "steps_")
+        X = self._checked(X)
+        total = np.full(X.shape[0], getattr(self, "intercept_", 0.0) - self.threshold_)
+        if hasattr(self, "coef_"):
+            total += LinearModel(X, centred=False).scores(self.initial_coef_)
+            total += float(self.weak_rankers_.lows_ @ (self.coef_ - self.initial_coef_))
+        for ranker, step in zip(self.rankers_, self.steps_, strict=True):
+            total = total + (step * self.weak_rankers_.values(X, int(ranker)) if ranker >= 0 else 0.0)
+            yield total
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the fall of the objective over all rounds, shape (n_features,).
+
+        Raises
+        ------
+        AttributeError
+            When the ranker is not fitted by boosting, or its weak rankers do not tell which features they
+            read.
+        """
+        if not hasattr(self, "steps_"):
+            raise AttributeError("feature_importances_ needs a ranker that was fitted by boosting.")
+        gains = np.maximum(-np.diff(self.objective_path_), 0.0)
+        own = self.rankers_ >= 0
+        importances: Floats = self.weak_rankers_.importances(self.rankers_[own], gains[own])
+        total = importances.sum()
+        return importances / total if total > 0.0 else importances
+
+    def _check_parameters(self) -> None:
+        if self.max_rounds is not None:
+            check_number("max_rounds", self.max_rounds, 1, integer=True)
+        check_number("learning_rate", self.learning_rate, 0.0, exclusive=True)
+        for name in ("subsample", "max_features"):
+            check_number(name, getattr(self, name), 0.0, exclusive=True)
+        for name in ("learning_rate", "subsample", "max_features"):
+            if getattr(self, name) > 1.0:
+                raise ValueError(f"{name} must be at most 1, got {getattr(self, name)!r}.")
+        check_number("tol", self.tol, 0.0)
+        if self.early_stopping:
+            check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
+            if self.validation_fraction >= 1.0:
+                raise ValueError(f"validation_fraction must be below 1, got {self.validation_fraction!r}.")
+            check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
+        check_number("checkpoint_every", self.checkpoint_every, 1, integer=True)
+        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {self.n_jobs!r}.")
+
+    def _check_target(self, target: Target) -> None:
+        """Raise where this ranker cannot learn from such a target."""
+
+    def _check_run(self, run: Run) -> None:
+        """Raise or warn where a finished run did not bring what was asked for."""
+
+    def _rule(self, sample: Sample) -> StepRule:  # noqa: ARG002
+        """Return how far a round steps."""
+        return ExactStep()
+
+    def _score_problem(self, objective: PushObjective, sample: Sample) -> ScoreProblem:
+        """Return the objective on the training rows."""
+        return score_problem(objective, sample, self._n_threads)
+
+    def _training_pool(self, pool: Pool) -> Pool:
+        """Return the weak rankers as this algorithm sees them."""
+        return pool
+
+    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats, float]:
+        """Return the rounds' rankers and steps in terms of values in [0, 1], and a constant.
+
+        A round that moved no ranker of the family, but the constant, has the number -1.
+        """
+        return np.array(run.history.rankers, dtype=np.intp), np.array(run.history.steps), 0.0
+
+    @property
+    def _n_threads(self) -> int | None:
+        return None if self.n_jobs is None or self.n_jobs < 0 else int(self.n_jobs)
+
+    @property
+    def _max_rounds(self) -> int:
+        return int(self.max_rounds)
+
+    @property
+    def _penalty(self) -> float:
+        return 0.0
+
+    def _checked(self, X: Any) -> Any:
+        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "reset": False}
+        if self.weak_rankers_.takes_missing:
+            options["ensure_all_finite"] = "allow-nan"
+        return validate_data(self, encoded(X, getattr(self, "encoder_", None)), **options)
+
+    def _encoded(self, family: WeakRankers, X: Any) -> tuple[Any, Any]:
+        if not isinstance(family, Stumps):
+            return X, None
+        numbers = categorical_numbers(family, X)
+        encoder = fitted_encoder(X, numbers)
+        family.set_params(categorical_features=numbers or "from_dtype")
+        return encoded(X, encoder), encoder
+
+    def _boost(
+        self, objective: PushObjective, family: WeakRankers, X: Any, target: Target, y: ArrayLike | None
+    ) -> None:
+        random_state = check_random_state(self.random_state)
+        keeper, state, first_state = self._kept(family, X, target, random_state)
+        if state is not None:
+            random_state = _checkpoint.random_state_from(first_state)
+        going_on = self._goes_on(family)
+        train, valid = self._parts(target, random_state)
+        takes_part = np.zeros(X.shape[0])
+        takes_part[train.positives] = takes_part[train.negatives] = 1.0
+        row_weights = takes_part if target.weights is None else takes_part * target.weights
+        family = self.weak_rankers_ if going_on else family
+        if not going_on:
+            family.fit(X, None if row_weights.all() and target.weights is None else row_weights, random_state)
+        run = self._run(objective, family, X, train, random_state)
+        if going_on:
+            self._go_on(run, X)
+        if state is not None:
+            self._restore(run, family, state)
+        plan = Plan(
+            self._max_rounds,
+            float(self.tol),
+            self._row_drawer(target, train),
+            self._feature_drawer(X.shape[1]),
+            self._validator(objective, valid, X, target, y),
+            int(self.n_iter_no_change) if self.early_stopping else 0,
+        )
+
+        def after_round(run: Run) -> None:
+            if keeper is not None and run.history.n_rounds % keeper.every == 0:
+                keeper.write(run, family, first_state)
+
+        with watching(type(self).__name__, plan.max_rounds, verbose=bool(self.verbose)) as watcher:
+            run.go(plan, watcher, after_round)
+        if keeper is not None:
+            keeper.write(run, family, first_state)
+        self._check_run(run)
+        self._keep_rounds(family, X, target, train, run)
+
+    def _run(
+        self,
+        objective: PushObjective,
+        family: WeakRankers,
+        X: Any,
+        train: Sample,
+        random_state: np.random.RandomState,
+    ) -> Run:
+        """Return a run at its beginning."""
+        pool = self._training_pool(family.pool(X, self._n_threads))
+        lower, upper = self._bounds(family, X.shape[1])
+        ridge: Floats | float = self._penalty
+        scales: Floats | float = 1.0
+        if isinstance(family, Columns):
+            units = np.divide(
+                1.0, family.ranges_, out=np.zeros_like(family.ranges_), where=family.ranges_ > 0
+            )
+            ridge = self._penalty * units**2
+            scales = self._column_scales(objective, X, train, units)
+        descent = CoordinateDescent(
+            self._score_problem(objective, train),
+            pool,
+            self._rule(train),
+            choice=self._choice,
+            ridge=ridge,
+            scales=scales,
+            lower=lower,
+            upper=upper,
+            learning_rate=float(self.learning_rate),
+        )
+        start = self._initial_coef(X.shape[1]) if isinstance(family, Columns) else None
+        if start is not None and isinstance(family, Columns):
+            descent.start(LinearModel(X).scores(start), start * family.ranges_)
+        else:
+            descent.start(np.zeros(X.shape[0]))
+        return Run(descent, History(), random_state)
+
+    def _column_scales(self, *_: Any) -> Floats | float:
+        """Return the units in which slopes of columns are compared with the tolerance."""
+        return 1.0
+
+    def _initial_coef(self, n_features: int) -> Floats | None:  # noqa: ARG002
+        """Return the coefficients to start from, or None for zeros."""
+        return None
+
+    def _goes_on(self, family: WeakRankers) -> bool:
+        """Return whether this fit adds rounds to the last one."""
+        if not self.warm_start or not hasattr(self, "steps_") or self.max_rounds is None:
+            return False
+        if type(family) is not type(self.weak_rankers_):
+            return False
+        if len(self.steps_) > self._max_rounds:
+            raise ValueError(
+                f"max_rounds={self._max_rounds} must be at least the {len(self.steps_)} rounds already run, "
+                "when warm_start=True."
+            )
+        return True
+
+    def _go_on(self, run: Run, X: Any) -> None:
+        """Put a run where the last fit ended."""
+        history = History.from_arrays(self._history)
+        weights = np.zeros(run.descent.pool.n_rankers)
+        np.add.at(weights, np.array(history.rankers, dtype=np.intp), history.steps)
+        # a value at a time, as the rounds did it
+        scores = np.zeros(X.shape[0])
+        pool = run.descent.pool
+        for ranker, step in zip(history.rankers, history.steps, strict=True):
+            values = pool.values(ranker)
+            scores += step * (np.where(values, 1.0, pool.low) if values.dtype == bool else values)
+        run.history = history
+        run.descent.start(scores, weights)
+
+    def _kept(
+        self, family: WeakRankers, X: Any, target: Target, random_state: np.random.RandomState
+    ) -> tuple[_checkpoint.Checkpoint | None, dict[str, Any] | None, dict[str, Any]]:
+        """Return the keeper of the run's file, what it holds, and the first state of the random source."""
+        first_state = _checkpoint.random_state_arrays(random_state)
+        if self.checkpoint is None:
+            return None, None, first_state
+        _checkpoint.check_keepable(family)
+        free = ("max_rounds", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in free}
+        if not isinstance(self.random_state, int | np.integer):
+            parameters.pop("random_state")
+        kind = vars(target.sample)
+        digest = _checkpoint.fingerprint(type(self).__name__, repr(parameters), X, target.weights, kind)
+        keeper = _checkpoint.Checkpoint(self.checkpoint, int(self.checkpoint_every), digest)
+        state = keeper.read()
+        if state is not None and len(state["history"]["rankers"]) > self._max_rounds:
+            raise ValueError(
+                f"checkpoint {self.checkpoint} holds {len(state['history']['rankers'])} rounds, more than "
+                f"max_rounds={self._max_rounds}; raise max_rounds or delete the file."
+            )
+        return keeper, state, first_state if state is None else state["first_state"]
+
+    def _restore(self, run: Run, family: WeakRankers, state: dict[str, Any]) -> None:
+        for name, value in state["rankers"].items():
+            setattr(family, name, value)
+        run.history, scores, weights, run.best_scores = _checkpoint.restored(state)
+        run.descent.start(scores, weights)
+        run.random_state = _checkpoint.random_state_from(state["random_state"])
+
+    def _parts(self, target: Target, random_state: np.random.RandomState) -> tuple[Sample, Sample | None]:
+        """Return the part to train on and the part to validate on."""
+        if not self.early_stopping:
+            return target.sample, None
+        share = float(self.validation_fraction)
+        sample: Any = target.sample
+        if isinstance(sample, CrucialSample):
+            drawn = random_state.random_sample(len(sample.better)) < share
+            part = sample.only_pairs
+        else:
+            drawn = self._validation_rows(target, random_state)
+            part = sample.restricted
+        try:
+            return part(~drawn), part(drawn)
+        except ValueError as error:
+            raise ValueError(
+                f"validation_fraction={share} leaves no pair to train on or none to validate on ({error}); "
+                "change it or set early_stopping=False."
+            ) from error
+
+    def _validation_rows(self, target: Target, random_state: np.random.RandomState) -> NDArray[np.bool_]:
+        """Draw whole query groups, or the same part of every class or grade."""
+        share = float(self.validation_fraction)
+        if target.groups is not None:
+            left_out: NDArray[np.bool_] = random_state.random_sample(int(target.groups.max()) + 1) < share
+            return left_out[target.groups]
+        drawn = np.zeros(target.sample.n_rows, dtype=bool)
+        options = {"test_size": share, "stratify": target.codes, "random_state": random_state}
+        drawn[train_test_split(np.arange(len(drawn)), **options)[1]] = True
+        return drawn
+
+    def _validator(
+        self, objective: PushObjective, valid: Sample | None, X: Any, target: Target, y: ArrayLike | None
+    ) -> Any:
+        """Return a function that scores the validation part, the higher the better."""
+        if valid is None:
+            return None
+        if self.scoring is None:
+            problem = self._score_problem(objective, valid)
+            return lambda scores: -problem.at(scores).value
+        if y is None:
+            raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
+        rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
+        stage = Stage(target.classes)
+        scorer = check_scoring(stage, scoring=self.scoring)
+        part, labels = X[rows], np.asarray(y)[rows]
+        options = {} if target.weights is None else {"sample_weight": target.weights[rows]}
+
+        def validate(scores: Floats) -> float:
+            stage.move_to(scores[rows], target.thresholds(scores))
+            return float(scorer(stage, part, labels, **options))
+
+        return validate
+
+    def _row_drawer(self, target: Target, train: Sample) -> Draw | None:
+        if self.subsample == 1.0:
+            return None
+        part = Target(train, target.weights, target.classes, target.codes, target.groups)
+        return row_drawer(part, float(self.subsample))
+
+    def _feature_drawer(self, n_features: int) -> Any:
+        if self.max_features == 1.0:
+            return None
+        count = max(1, round(float(self.max_features) * n_features))
+        return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
+
+    def _bounds(self, family: WeakRankers, n_features: int) -> tuple[Floats | float, Floats | float]:
+        """Return the bounds of all weights, from ``signed`` and the monotonic constraints."""
+        lower = 0.0 if not self.signed else -np.inf
+        if self.monotonic_cst is None:
+            return lower, np.inf
+        if not isinstance(family, Stumps | Columns):
+            raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
+        directions = self._directions(n_features)
+        if isinstance(family, Columns):
+            return np.where(directions > 0, 0.0, lower), np.where(directions < 0, 0.0, np.inf)
+        by_ranker = np.repeat(directions, 2 * WIDTH)
+        # the rankers of missing values alone order no numbers
+        of_missing = np.zeros(len(by_ranker), dtype=bool)
+        for feature, edges in enumerate(family.edges_):
+            of_missing[feature * 2 * WIDTH + WIDTH + len(edges)] = True
+        by_ranker[of_missing] = 0
+        return np.where(by_ranker > 0, 0.0, lower), np.where(by_ranker < 0, 0.0, np.inf)
+
+    def _directions(self, n_features: int) -> NDArray[np.intp]:
+        """Return the checked constraints, one of -1, 0 and 1 a feature."""
+        given = self.monotonic_cst
+        if isinstance(given, dict):
+            names = list(getattr(self, "feature_names_in_", []))
+            strangers = [name for name in given if name not in names]
+            if strangers:
+                raise ValueError(f"monotonic_cst names {strangers[:5]}, which X has no column of.")
+            given = [given.get(name, 0) for name in names]
+        directions = np.asarray(given)
+        if directions.shape != (n_features,) or not np.isin(directions, [-1, 0, 1]).all():
+            raise ValueError(
+                f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} features, got "
+                f"{self.monotonic_cst!r}."
+            )
+        return directions.astype(np.intp)
+
+    def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
+        history = run.history
+        scores: NDArray[np.floating] = run.descent.scores
+        start = self._initial_coef(X.shape[1])
+        self._forget(LEARNED)
+        if self.early_stopping:
+            self.validation_path_ = np.array(history.validation)
+            self.best_round_ = history.best_round
+            history.cut(history.best_round)
+            scores = scores if run.best_scores is None else run.best_scores
+        self._history = history.arrays()
+        self.weak_rankers_ = family
+        self.rankers_, self.steps_, constant = self._weights_in_family(run)
+        self.edge_path_ = np.array(history.edges)
+        self.objective_path_ = np.array(history.objectives)
+        self.n_iter_ = history.n_rounds
+        self.converged_ = run.converged
+        if not isinstance(family, Columns):
+            self.intercept_ = constant
+        else:
+            self.initial_coef_ = np.zeros(X.shape[1]) if start is None else start
+            self.coef_ = (self.initial_coef_ + family.coef(self.rankers_, self.steps_)).astype(X.dtype)
+            scores = linear_scores(X, self.coef_)
+        self.margin_ = self._margin(family, train, scores)
+        self._keep_classes(target, scores)
+        if not run.converged and self.max_rounds is None:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: stopped after max_iter={self._max_rounds} rounds "
+                f"(the largest entry of the scaled gradient is {run.descent.gradient_size:.1e}): raise "
+                "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _margin(self, family: WeakRankers, train: Sample, scores: NDArray[np.floating]) -> float:
+        """Return the least margin of a training pair over the sum of absolute weights."""
+        if isinstance(family, Columns) and hasattr(self, "coef_"):
+            norm = float(np.abs(self.coef_.astype(np.float64)) @ family.ranges_)
+        else:
+            own = self.rankers_ >= 0
+            norm = float(np.abs(np.bincount(self.rankers_[own], self.steps_[own], minlength=1)).sum())
+        return train.least_margin(scores.astype(np.float64)) / norm if norm > 0.0 else 0.0
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
+        tags = super().__sklearn_tags__()
+        name = self.weak_rankers
+        tags.input_tags.allow_nan = name == "stumps" or isinstance(name, Stumps)
+        return tags
+
+
+def problem_scales(objective: PushObjective, X: Any, train: Sample, units: Floats) -> Floats:
+    """Return the columns' standard deviations within the classes, in units of their ranges."""
+    problem = Problem(objective, LinearModel(X), train, 0.0)
+    problem.model.check_range()
+    scales = column_curvature(problem, problem.row_weights(np.zeros(X.shape[1])))[1]
+    return np.where(units > 0.0, scales * units, 1.0)

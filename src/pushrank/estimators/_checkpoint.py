@@ -1,0 +1,138 @@
+"""The state of a boosting run in a file, from which it goes on to the last bit as if never stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._atomic import written_whole
+from pushrank._log_space import Floats
+from pushrank.estimators._training import History, Run
+from pushrank.exceptions import ModelFileError
+from pushrank.weak_rankers import Regressors
+from pushrank.weak_rankers.base import WeakRankers
+
+FORMAT = "pushrank checkpoint 1"
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a digest of everything that a run depends on."""
+    return str(joblib.hash(parts, hash_name="sha1"))
+
+
+class Checkpoint:
+    """The file that a run is kept in.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where; the folder must exist.
+    every : int
+        Write after every so many rounds.
+    digest : str
+        The fingerprint of parameters and data, which must agree for a run to go on.
+    """
+
+    def __init__(self, path: str | Path, every: int, digest: str) -> None:
+        self.path, self.every, self.digest = Path(path), every, digest
+        if not self.path.parent.is_dir():
+            raise ValueError(f"checkpoint={str(path)!r}: the folder {self.path.parent} does not exist.")
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the state kept in the file, or None where there is no file.
+
+        Raises
+        ------
+        ModelFileError
+            When the file is damaged, no checkpoint, or of another run.
+        """
+        from skops import io
+
+        if not self.path.exists():
+            return None
+        try:
+            state = io.load(self.path, trusted=[])
+        except Exception as error:
+            raise ModelFileError(
+                f"checkpoint {self.path} cannot be read ({error}); delete it to start anew."
+            ) from error
+        if not isinstance(state, dict) or state.get("format") != FORMAT:
+            raise ModelFileError(f"{self.path} is not a checkpoint of this version; delete it to start anew.")
+        if state["fingerprint"] != self.digest:
+            raise ModelFileError(
+                f"checkpoint {self.path} is of a run with other data or other parameters; delete it to start "
+                "anew, or restore them to go on."
+            )
+        return state
+
+    def write(self, run: Run, family: WeakRankers, first_state: dict[str, Any]) -> None:
+        """Write the run's state beside the file and move it there whole."""
+        from skops import io
+
+        state = {
+            "format": FORMAT,
+            "fingerprint": self.digest,
+            "first_state": first_state,
+            "random_state": random_state_arrays(run.random_state),
+            "scores": run.descent.scores,
+            "weights": run.descent.weights,
+            "best_scores": run.best_scores,
+            "history": run.history.arrays(),
+            "rankers": grown(family),
+        }
+        with written_whole(self.path) as beside:
+            io.dump(state, beside)
+
+
+def restored(state: dict[str, Any]) -> tuple[History, Floats, Floats, Floats | None]:
+    """Return the history, the scores, the weights and the best scores of a kept state."""
+    return History.from_arrays(state["history"]), state["scores"], state["weights"], state["best_scores"]
+
+
+def grown(family: WeakRankers) -> dict[str, Any]:
+    """Return the weak rankers that were made on the way."""
+    if not isinstance(family, Regressors):
+        return {}
+    names = ("regressors_", "subsets_", "lows_", "ranges_")
+    return {name: getattr(family, name) for name in names}
+
+
+def check_keepable(family: WeakRankers) -> None:
+    """Raise unless the weak rankers made on the way can be kept in a file.
+
+    Raises
+    ------
+    ValueError
+        When a base learner is of a type that a checkpoint would not load.
+    """
+    from skops import io
+
+    if isinstance(family, Regressors) and family.estimator is not None:
+        strangers = io.get_untrusted_types(data=io.dumps(family.estimator))
+        if strangers:
+            raise ValueError(
+                f"a checkpoint can hold base learners of scikit-learn only, not {', '.join(strangers)}."
+            )
+
+
+def random_state_arrays(random_state: np.random.RandomState) -> dict[str, Any]:
+    """Return the state of a random source as plain values."""
+    _, keys, position, has_gauss, gauss = random_state.get_state(legacy=True)
+    return {
+        "keys": np.asarray(keys),
+        "position": int(position),
+        "has_gauss": int(has_gauss),
+        "gauss": float(gauss),
+    }
+
+
+def random_state_from(state: dict[str, Any]) -> np.random.RandomState:
+    """Return a random source in a kept state."""
+    random_state = np.random.RandomState()
+    keys: NDArray[np.uint32] = state["keys"]
+    random_state.set_state(("MT19937", keys, state["position"], state["has_gauss"], state["gauss"]))
+    return random_state

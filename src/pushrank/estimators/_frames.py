@@ -1,0 +1,80 @@
+"""Categorical columns of data frames, as numbers that weak rankers can bin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.preprocessing import OrdinalEncoder
+
+from pushrank.weak_rankers import Stumps
+
+
+def categorical_numbers(family: Stumps, X: Any) -> list[int]:
+    """Return the numbers of the features that ``categorical_features`` names.
+
+    Raises
+    ------
+    ValueError
+        When a name is not a column of the frame, or names are given without a frame.
+    """
+    chosen: Any = family.categorical_features
+    is_frame = isinstance(X, pd.DataFrame)
+    if isinstance(chosen, str):
+        if chosen != "from_dtype" or not is_frame:
+            return []
+        return [number for number, dtype in enumerate(X.dtypes) if _is_category(dtype)]
+    chosen = list(chosen)
+    if not any(isinstance(feature, str) for feature in chosen):
+        marks = np.asarray(chosen)
+        return [int(number) for number in (np.flatnonzero(marks) if marks.dtype == bool else marks)]
+    names = list(X.columns) if is_frame else []
+    strangers = [feature for feature in chosen if feature not in names]
+    if strangers:
+        raise ValueError(
+            f"categorical_features names {strangers[:5]}, which X has no column of; its columns are "
+            f"{names[:10] if is_frame else 'unnamed: pass a data frame, or numbers of features'}."
+        )
+    return [names.index(feature) for feature in chosen]
+
+
+def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
+    """Return an encoder of the frame's categorical columns; None where there is nothing to encode."""
+    if not isinstance(X, pd.DataFrame):
+        return None
+    names = [X.columns[number] for number in numbers]
+    names += [name for name, dtype in X.dtypes.items() if _is_category(dtype) and name not in names]
+    if len(names) > len(numbers):
+        raise ValueError(
+            f"columns {names[len(numbers) :][:5]} are categorical or text; name them in "
+            "categorical_features, or encode them first."
+        )
+    if not names:
+        return None
+    encoder = OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
+    )
+    encoder.fit(X[names])
+    return encoder
+
+
+def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
+    """Return the frame with its categorical columns as numbers; anything else as it is."""
+    if encoder is None or not isinstance(X, pd.DataFrame):
+        return X
+    names = list(encoder.feature_names_in_)
+    missing = [name for name in names if name not in X.columns]
+    if missing:
+        return X  # the check of feature names will say it
+    codes: NDArray[np.float64] = encoder.transform(X[names])
+    return X.assign(**dict(zip(names, codes.T, strict=True)))
+
+
+def _is_category(dtype: Any) -> bool:
+    return (
+        isinstance(dtype, pd.CategoricalDtype)
+        or pd.api.types.is_object_dtype(dtype)
+        or (pd.api.types.is_string_dtype(dtype))
+    )

@@ -1,0 +1,132 @@
+"""Linear rankers fitted by a gradient solver."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._progress import watching
+from pushrank.estimators._target import Target
+from pushrank.estimators._validation import DTYPES, FORMATS, check_number, check_solver, training_data
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.solvers import SOLVERS, Problem
+
+
+class LinearRanker(BaseRanker):
+    """A linear ranker of two classes that minimises a push objective of its scores.
+
+    A subclass has the constructor parameters ``alpha``, ``solver``, ``tol``, ``max_iter``, ``warm_start``
+    and ``verbose`` and names its objective.
+    """
+
+    @abstractmethod
+    def _objective(self) -> PushObjective:
+        """Return the objective that the checked constructor parameters stand for."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the coefficients from examples of two classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
+            a copy.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
+        TypeError
+            When a parameter has the wrong type.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the solver stopped early; the message says what to do.
+        """
+        self._check_parameters()
+        objective = self._objective()
+        self._check_solver_can(objective)
+        X, target = training_data(self, X, y, sample_weight)
+        return self._solve(objective, X, target)
+
+    def _solve(self, objective: PushObjective, X: Any, target: Target) -> Self:
+        """Fit the coefficients to checked data."""
+        with threadpool_limits(limits=1, user_api="blas"):
+            problem = Problem(objective, LinearModel(X), target.sample, float(self.alpha))
+            with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
+                solve = SOLVERS[self.solver]
+                result = solve(problem, self._start(X.shape[1]), self.tol, self.max_iter, watcher)
+        self._keep_coef(result.coef.astype(X.dtype), X, target)
+        self.n_iter_ = result.n_iter
+        self.objective_path_ = result.objective_path
+        self.converged_ = result.converged
+        if not result.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: {result.message}", ConvergenceWarning, stacklevel=3
+            )
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_ - threshold_``.
+        """
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
+        return scores
+
+    def _check_parameters(self) -> None:
+        check_number("alpha", self.alpha, 0.0)
+        check_number("tol", self.tol, 0.0, exclusive=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        check_solver(self.solver)
+
+    def _check_solver_can(self, objective: PushObjective) -> None:
+        if self.solver == "newton-cg" and not objective.twice_differentiable:
+            raise ValueError(
+                f"solver='newton-cg' needs second derivatives, which loss={objective.loss} with "
+                f"price={objective.price} does not have; use solver='lbfgs'."
+            )
+        if not objective.differentiable:
+            raise ValueError(
+                f"loss={objective.loss} with price={objective.price} is not differentiable, which "
+                f"solver={self.solver!r} needs. Use SquaredHinge or Logistic in place of a loss with a kink, "
+                "and Power(p) with a large p, such as 1000, in place of Maximum."
+            )
+
+    def _start(self, n_features: int) -> NDArray[np.float64]:
+        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_features,):
+            return self.coef_.astype(np.float64)
+        return np.zeros(n_features)
+
+    def _keep_coef(self, coef: NDArray[np.floating], X: Any, target: Target) -> None:
+        self.coef_ = coef
+        self._keep_classes(target, linear_scores(X, coef))

@@ -1,0 +1,76 @@
+"""What a ranker should order, and the thresholds between classes that follow from its scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._log_space import Floats
+from pushrank.pairs import BipartiteSample, Sample
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What a ranker should order.
+
+    Attributes
+    ----------
+    sample : Sample
+        Which rows should stand above which.
+    weights : ndarray of shape (n,) or None
+        Sample weights.
+    classes : ndarray or None
+        The sorted labels or grades; None for explicit pairs.
+    codes : ndarray of int, shape (n,), or None
+        Each row's place among the classes.
+    groups : ndarray of int, shape (n,), or None
+        Each row's query group.
+    """
+
+    sample: Sample
+    weights: Floats | None
+    classes: NDArray[Any] | None = None
+    codes: NDArray[np.intp] | None = None
+    groups: NDArray[np.intp] | None = None
+
+    def thresholds(self, scores: NDArray[np.floating]) -> Floats:
+        """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
+        if self.codes is None or self.classes is None:
+            return np.zeros(1)
+        levels = range(len(self.classes) - 1)
+        samples = (BipartiteSample.from_mask(self.codes > level, self.weights) for level in levels)
+        return np.array([break_even_threshold(scores, sample) for sample in samples])
+
+
+def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) -> float:
+    """Return the threshold above which as much weight is predicted positive as is positive.
+
+    It lies midway between two neighbouring scores; rows that tie across it all fall below it, or above it
+    where no score is higher.
+
+    Notes
+    -----
+    O(n) without weights, by selection; O(n log n) with.
+    """
+    if sample.positive_weights is None or sample.negative_weights is None:
+        last = len(sample.negatives) - 1
+        cut = np.partition(scores, last)[last]
+    else:
+        weights = sample.join(sample.positive_weights, sample.negative_weights)
+        scores, weights = scores[weights > 0.0], weights[weights > 0.0]
+        ascending = np.argsort(scores, kind="stable")
+        weight_below = np.cumsum(weights[ascending])
+        # a little less than the negatives' weight, which the sum may miss by rounding
+        last = int(np.searchsorted(weight_below, (1.0 - 1e-12) * sample.negative_weights.sum()))
+        cut = scores[ascending[last]]
+    higher = np.min(scores, where=scores > cut, initial=np.inf)
+    if np.isinf(higher):
+        higher, cut = cut, np.max(scores, where=scores < cut, initial=-np.inf)
+    if np.isinf(cut):
+        return float(higher)
+    middle = 0.5 * float(cut) + 0.5 * float(higher)
+    # between neighbouring floats there is no other: the higher of the two must stay above
+    return middle if scores.dtype.type(middle) < higher else float(cut)

@@ -1,0 +1,236 @@
+"""The rounds of a boosting run: their history, early stopping, subsets of rows and features, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._log_space import Floats
+from pushrank.estimators._target import Target
+from pushrank.pairs import BipartiteSample, CrucialSample
+from pushrank.solvers import Watcher
+from pushrank.solvers.coordinate_descent import CoordinateDescent
+from pushrank.solvers.score_problem import ClassPoint
+
+Draw = Callable[[np.random.RandomState], NDArray[np.bool_]]
+
+
+@dataclass
+class History:
+    """What the rounds of a run did.
+
+    Attributes
+    ----------
+    rankers : list of int
+        The weak ranker of each round.
+    steps, edges : list of float
+        Its change of weight, and its edge.
+    objectives, values, norms : list of float
+        The penalised objective, the objective alone and the sum of absolute weights, before the first round
+        and after each.
+    log_sums : list of (float, float)
+        The logarithms of the sums of exponentials over positives and over negatives, where there are two
+        classes; NaN elsewhere.
+    validation : list of float
+        The score of the validation part, before the first round and after each.
+    """
+
+    rankers: list[int] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    norms: list[float] = field(default_factory=list)
+    log_sums: list[tuple[float, float]] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+
+    @property
+    def n_rounds(self) -> int:
+        """The number of rounds."""
+        return len(self.rankers)
+
+    def note(self, descent: CoordinateDescent) -> None:
+        """Write down where the descent stands."""
+        point = descent.point
+        self.objectives.append(descent.objective)
+        self.values.append(point.value)
+        self.norms.append(descent.norm)
+        self.log_sums.append(point.log_sums if isinstance(point, ClassPoint) else (np.nan, np.nan))
+
+    @property
+    def best_round(self) -> int:
+        """The round after which the validation part scored best, the first of several."""
+        return int(np.argmax(self.validation))
+
+    @property
+    def rounds_since_best(self) -> int:
+        """How many rounds have not improved on the best."""
+        return len(self.validation) - 1 - self.best_round
+
+    def cut(self, n_rounds: int) -> None:
+        """Forget the rounds after the first ``n_rounds``, but not how they validated."""
+        for name in ("rankers", "steps", "edges"):
+            del getattr(self, name)[n_rounds:]
+        for name in ("objectives", "values", "norms", "log_sums"):
+            del getattr(self, name)[n_rounds + 1 :]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the lists as arrays."""
+        return {name: np.array(values) for name, values in vars(self).items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> History:
+        """Return the history that ``arrays`` gave."""
+        lists = {name: values.tolist() for name, values in arrays.items()}
+        lists["log_sums"] = [tuple(pair) for pair in lists["log_sums"]]
+        return cls(**lists)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run goes on, and when it stops.
+
+    Attributes
+    ----------
+    max_rounds : int
+        The most rounds in all.
+    tol : float
+        Stop when no slope exceeds this.
+    draw_rows : callable or None
+        Draws the rows that a round sees.
+    draw_features : callable or None
+        Draws the features that a round may use.
+    validate : callable or None
+        Scores the validation part at given scores of all rows.
+    patience : int
+        Stop after so many rounds without a better validation score.
+    """
+
+    max_rounds: int
+    tol: float
+    draw_rows: Draw | None = None
+    draw_features: Callable[[np.random.RandomState], NDArray[np.intp]] | None = None
+    validate: Callable[[Floats], float] | None = None
+    patience: int = 0
+
+
+class Run:
+    """A boosting run under way.
+
+    Attributes
+    ----------
+    descent : CoordinateDescent
+        Scores and weights.
+    history : History
+        The rounds so far.
+    random_state : RandomState
+        The source of all that is drawn.
+    best_scores : ndarray or None
+        The scores of the round that validated best.
+    converged : bool
+        Whether no slope exceeds the tolerance.
+    """
+
+    def __init__(
+        self,
+        descent: CoordinateDescent,
+        history: History,
+        random_state: np.random.RandomState,
+        best_scores: Floats | None = None,
+    ) -> None:
+        self.descent, self.history, self.random_state = descent, history, random_state
+        self.best_scores = best_scores
+        self.converged = False
+
+    def go(
+        self, plan: Plan, watcher: Watcher | None = None, after_round: Callable[[Run], None] | None = None
+    ) -> None:
+        """Run rounds until the plan says stop.
+
+        ``after_round`` is called after every round, when the state is whole.
+        """
+        if not self.history.values:
+            self.history.note(self.descent)
+        if len(self.history.validation) < len(self.history.values):
+            # rounds of an earlier fit, without a validation part, cannot be the best
+            missing = len(self.history.values) - len(self.history.validation) - 1
+            self.history.validation += [-np.inf] * missing if plan.validate else []
+            self._validate(plan)
+        while self.history.n_rounds < plan.max_rounds and not self._enough(plan):
+            rows = None if plan.draw_rows is None else plan.draw_rows(self.random_state)
+            features = None if plan.draw_features is None else plan.draw_features(self.random_state)
+            done = self.descent.round(plan.tol, rows=rows, features=features, random_state=self.random_state)
+            if done is None:
+                # nothing to gain for a part of the rows or features may be something for another
+                if rows is None and features is None:
+                    self.converged = True
+                    return
+                done = self.descent.rest()
+            self.history.rankers.append(done.ranker)
+            self.history.steps.append(done.step)
+            self.history.edges.append(done.edge)
+            self.history.note(self.descent)
+            self._validate(plan)
+            if watcher is not None:
+                watcher(self.history.n_rounds, self.history.objectives[-1], self.descent.gradient_size)
+            if after_round is not None:
+                after_round(self)
+
+    def _validate(self, plan: Plan) -> None:
+        if plan.validate is None:
+            return
+        self.history.validation.append(plan.validate(self.descent.scores))
+        if self.history.rounds_since_best == 0:
+            self.best_scores = self.descent.scores.copy()
+
+    def _enough(self, plan: Plan) -> bool:
+        return plan.validate is not None and self.history.rounds_since_best >= plan.patience
+
+
+def row_drawer(target: Target, share: float) -> Draw:
+    """Return a function that draws a share of the rows for a round, without replacement.
+
+    Of two classes or grades it draws the share of each, of query groups whole groups, and of explicit pairs
+    the rows at random; at least two of what it draws from, and again where no pair is left.
+    """
+    codes, groups = target.codes, target.groups
+    if isinstance(target.sample, CrucialSample):
+        units = np.arange(target.sample.n_rows)
+        strata = np.zeros(len(units), dtype=np.intp)
+    elif groups is not None:
+        units, strata = groups, np.zeros(int(groups.max()) + 1, dtype=np.intp)
+    else:
+        units = np.arange(target.sample.n_rows)
+        strata = np.asarray(codes)
+    counts = np.bincount(strata)
+    sure = isinstance(target.sample, BipartiteSample) and target.weights is None
+    takes_part = np.zeros(target.sample.n_rows, dtype=bool)
+    takes_part[target.sample.positives] = takes_part[target.sample.negatives] = True
+
+    def draw(random_state: np.random.RandomState) -> NDArray[np.bool_]:
+        for _ in range(100):
+            order = random_state.permutation(len(strata))
+            kept = np.zeros(len(strata), dtype=bool)
+            for stratum, count in enumerate(counts):
+                members = order[strata[order] == stratum]
+                kept[members[: max(1, round(share * count))]] = True
+            rows = kept[units]
+            if sure or _has_pair(target, rows & takes_part):
+                return rows
+        raise ValueError(
+            f"subsample={share} left no pair to rank in 100 draws; raise it, there are too few rows."
+        )
+
+    return draw
+
+
+def _has_pair(target: Target, rows: NDArray[np.bool_]) -> bool:
+    try:
+        target.sample.restricted(rows)
+    except ValueError:
+        return False
+    return True
