@@ -200,7 +200,7 @@ def test_named_columns_pass_through_a_pipeline_that_outputs_frames():
         ({"y": np.where(Y == 1, np.nan, 0.0)}, "NaN"),
         ({"y": X[:, 0]}, "Unknown label type"),
         ({"y": np.full(len(Y), "same")}, "exactly 2 classes, found 1 class"),
-        ({"y": np.arange(len(Y)) % 3}, "y == that_class"),
+        ({"y": np.array(["a", "b", "c"])[np.arange(len(Y)) % 3]}, "y == that_class"),
         ({"sample_weight": np.where(Y == 1, np.nan, 1.0)}, "sample_weight"),
         ({"sample_weight": np.where(Y == 1, np.inf, 1.0)}, "sample_weight"),
         ({"sample_weight": np.ones(3)}, "inconsistent numbers of samples"),

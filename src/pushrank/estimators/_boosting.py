@@ -317,14 +317,14 @@ class BoostedRanker(BaseRanker):
     ) -> Run:
         """Return a run at its beginning."""
         pool = self._training_pool(family.pool(X, self._n_threads))
-        lower, upper = self._bounds(family, X.shape[1])
+        lower, upper = self._bounds(family, X.shape[1], pool.n_rankers)
         ridge: Floats | float = self._penalty
         scales: Floats | float = 1.0
         if isinstance(family, Columns):
             units = np.divide(
                 1.0, family.ranges_, out=np.zeros_like(family.ranges_), where=family.ranges_ > 0
             )
-            ridge = self._penalty * units**2
+            ridge = self._penalty * units**2 if self._penalty > 0.0 else 0.0
             scales = self._column_scales(objective, X, train, units)
         descent = CoordinateDescent(
             self._score_problem(objective, train),
@@ -475,7 +475,12 @@ class BoostedRanker(BaseRanker):
         count = max(1, round(float(self.max_features) * n_features))
         return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
 
-    def _bounds(self, family: WeakRankers, n_features: int) -> tuple[Floats | float, Floats | float]:
+    def _bounds(
+        self,
+        family: WeakRankers,
+        n_features: int,
+        n_rankers: int,  # noqa: ARG002
+    ) -> tuple[Floats | float, Floats | float]:
         """Return the bounds of all weights, from ``signed`` and the monotonic constraints."""
         lower = 0.0 if not self.signed else -np.inf
         if self.monotonic_cst is None:
@@ -531,7 +536,9 @@ class BoostedRanker(BaseRanker):
             self.intercept_ = constant
         else:
             self.initial_coef_ = np.zeros(X.shape[1]) if start is None else start
-            self.coef_ = (self.initial_coef_ + family.coef(self.rankers_, self.steps_)).astype(X.dtype)
+            own = self.rankers_ >= 0
+            coef = self.initial_coef_ + family.coef(self.rankers_[own], self.steps_[own])
+            self.coef_ = coef.astype(X.dtype)
             scores = linear_scores(X, self.coef_)
         self.margin_ = self._margin(family, train, scores)
         self._keep_classes(target, scores)

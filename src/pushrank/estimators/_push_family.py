@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from pushrank._log_space import Floats
 from pushrank.estimators._boosting import LEARNED, BoostedRanker, problem_scales
 from pushrank.estimators._linear import LinearRanker
+from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_number, check_solver, ranking_data
 
 OF_BOOSTING = (
@@ -103,7 +104,6 @@ class PushFamilyRanker(LinearRanker, BoostedRanker):
         objective = self._objective()
         self._check_solver_can(objective)
         X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
-        self._forget((*OF_BOOSTING, "thresholds_", "classes_"))
         return self._solve(objective, X, target)
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -122,6 +122,10 @@ class PushFamilyRanker(LinearRanker, BoostedRanker):
         kind: type[Any] = BoostedRanker if hasattr(self, "steps_") else LinearRanker
         scores: NDArray[np.floating] = kind.decision_function(self, X)
         return scores
+
+    def _keep_coef(self, coef: NDArray[np.floating], X: Any, target: Target) -> None:
+        self._forget((*OF_BOOSTING, "thresholds_", "classes_"))
+        LinearRanker._keep_coef(self, coef, X, target)
 
     def _check_only_linear(self) -> None:
         """Raise where a parameter of boosting is set that a gradient solver would ignore."""

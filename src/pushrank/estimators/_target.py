@@ -24,7 +24,7 @@ class Target:
         Sample weights.
     classes : ndarray or None
         The sorted labels or grades; None for explicit pairs.
-    codes : ndarray of int, shape (n,), or None
+    codes : ndarray of int or bool, shape (n,), or None
         Each row's place among the classes.
     groups : ndarray of int, shape (n,), or None
         Each row's query group.
@@ -33,7 +33,7 @@ class Target:
     sample: Sample
     weights: Floats | None
     classes: NDArray[Any] | None = None
-    codes: NDArray[np.intp] | None = None
+    codes: NDArray[Any] | None = None
     groups: NDArray[np.intp] | None = None
 
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:

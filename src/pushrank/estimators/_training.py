@@ -205,7 +205,7 @@ def row_drawer(target: Target, share: float) -> Draw:
         units, strata = groups, np.zeros(int(groups.max()) + 1, dtype=np.intp)
     else:
         units = np.arange(target.sample.n_rows)
-        strata = np.asarray(codes)
+        strata = np.asarray(codes, dtype=np.intp)
     counts = np.bincount(strata)
     sure = isinstance(target.sample, BipartiteSample) and target.weights is None
     takes_part = np.zeros(target.sample.n_rows, dtype=bool)

@@ -70,13 +70,14 @@ def training_data(
     checked: NDArray[Any]
     X, checked = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES)
     check_classification_targets(checked)
-    classes, codes = np.unique(checked, return_inverse=True)
+    classes = np.unique(checked)
     if len(classes) != 2:
         raise ValueError(
             f"{_not_binary(estimator, classes)} For one class against the rest pass y == that_class."
         )
     weights = row_weights(sample_weight, len(checked))
-    return X, Target(BipartiteSample.from_mask(codes == 1, weights), weights, classes, codes)
+    codes = checked == classes[1]
+    return X, Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
@@ -137,19 +138,21 @@ def ranking_data(
     X, labels = validate_data(estimator, X, y, **options)
     check_classification_targets(labels)
     weights = row_weights(sample_weight, len(labels))
-    counted = labels if weights is None else labels[weights > 0.0]
-    classes = np.unique(counted)
-    if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iufb"):
+    classes = np.unique(labels)
+    if len(classes) > 2 and weights is not None:
+        classes = np.unique(labels[weights > 0.0])
+    if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iuf"):
         raise ValueError(
             f"{_not_binary(estimator, classes)} More than two classes are taken as grades of relevance, "
             "which must be numbers, the higher the better. For one class against the rest pass "
             "y == that_class."
         )
     groups = group_numbers(group, qid, len(labels))
-    codes = np.searchsorted(classes, labels)
     if len(classes) == 2 and groups is None:
-        sample: Sample = BipartiteSample.from_mask(codes == 1, weights)
+        codes = labels == classes[1]
+        sample: Sample = BipartiteSample.from_mask(codes, weights)
     else:
+        codes = np.searchsorted(classes, labels)
         together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
         sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
     return X, Target(sample, weights, classes, codes, groups)

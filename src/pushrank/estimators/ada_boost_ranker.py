@@ -21,7 +21,8 @@ from pushrank.estimators.rank_boost import check_rounds
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers.score_problem import ClassProblem, ScoreProblem
-from pushrank.weak_rankers.base import GrowingPool, Pool
+from pushrank.weak_rankers import Regressors
+from pushrank.weak_rankers.base import GrowingPool, Pool, WeakRankers
 from pushrank.weak_rankers.plus_minus import GrowingPlusMinus, PlusMinus
 
 
@@ -50,12 +51,32 @@ class AdaBoostRanker(BoostedRanker):
         The part of each step that is taken, in (0, 1].
     signed : bool, default=True
         Whether weights may be negative.
-    monotonic_cst, subsample, max_features, early_stopping, scoring, validation_fraction, n_iter_no_change
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
+        As for :class:`RankBoost`.
+    subsample, max_features : float, default=1.0
+        As for :class:`RankBoost`.
+    early_stopping : bool, default=False
+        As for :class:`RankBoost`.
+    scoring : str or callable, default=None
+        As for :class:`RankBoost`.
+    validation_fraction : float, default=0.1
+        As for :class:`RankBoost`.
+    n_iter_no_change : int, default=10
         As for :class:`RankBoost`.
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
-    warm_start, checkpoint, checkpoint_every, n_jobs, random_state, verbose
+    warm_start : bool, default=False
+        Add rounds to the last fit, up to ``max_rounds`` in all.
+    checkpoint : str or Path, default=None
         As for :class:`RankBoost`.
+    checkpoint_every : int, default=100
+        As for :class:`RankBoost`.
+    n_jobs : int, default=None
+        As for :class:`RankBoost`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`RankBoost`.
+    verbose : bool, default=False
+        Show a progress bar.
 
     Attributes
     ----------
@@ -164,7 +185,8 @@ class AdaBoostRanker(BoostedRanker):
     def _check_target(self, target: Target) -> None:
         if not isinstance(target.sample, BipartiteSample):
             raise ValueError(
-                "AdaBoostRanker ranks two classes; for grades, query groups and explicit pairs use RankBoost."
+                "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
+                "grades, query groups and explicit pairs use RankBoost."
             )
 
     def _score_problem(self, objective: PushObjective, sample: Sample) -> ScoreProblem:  # noqa: ARG002
@@ -176,6 +198,23 @@ class AdaBoostRanker(BoostedRanker):
         if isinstance(pool, GrowingPool):
             return GrowingPlusMinus(pool, constant=bool(self.constant_ranker))
         return PlusMinus(pool, constant=bool(self.constant_ranker))
+
+    def _bounds(
+        self, family: WeakRankers, n_features: int, n_rankers: int
+    ) -> tuple[Floats | float, Floats | float]:
+        lower, upper = super()._bounds(family, n_features, n_rankers)
+        if not self.constant_ranker or (np.isneginf(lower).all() and np.isposinf(upper).all()):
+            return lower, upper
+        if isinstance(family, Regressors):
+            raise ValueError(
+                "signed=False needs constant_ranker=False where the weak rankers are regressors."
+            )
+        # the constant, number 0, is free
+        n_own = n_rankers - 1
+        return (
+            np.append(-np.inf, np.broadcast_to(lower, n_own)),
+            np.append(np.inf, np.broadcast_to(upper, n_own)),
+        )
 
     def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats, float]:
         rankers = np.array(run.history.rankers, dtype=np.intp) - int(self.constant_ranker)

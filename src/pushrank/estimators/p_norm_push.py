@@ -56,12 +56,35 @@ class PNormPush(PushFamilyRanker):
     max_rounds : int, default=None
         With ``solver="coordinate"``: the paper's :math:`t_{max}` as a choice of yours, without a warning when
         it is reached; None stands for ``max_iter`` and a warning.
-    learning_rate, signed, monotonic_cst, subsample, max_features, early_stopping, scoring, \
-validation_fraction, n_iter_no_change, checkpoint, checkpoint_every, n_jobs, random_state
-        With ``solver="coordinate"``: as for :class:`RankBoost`.
+    learning_rate : float, default=1.0
+        For boosting: the part of each step that is taken, in (0, 1].
+    signed : bool, default=True
+        For boosting: whether weights may be negative.
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
+        As for :class:`RankBoost`.
+    subsample, max_features : float, default=1.0
+        As for :class:`RankBoost`.
+    early_stopping : bool, default=False
+        As for :class:`RankBoost`.
+    scoring : str or callable, default=None
+        As for :class:`RankBoost`.
+    validation_fraction : float, default=0.1
+        As for :class:`RankBoost`.
+    n_iter_no_change : int, default=10
+        As for :class:`RankBoost`.
+    checkpoint : str or Path, default=None
+        As for :class:`RankBoost`.
+    checkpoint_every : int, default=100
+        As for :class:`RankBoost`.
+    n_jobs : int, default=None
+        As for :class:`RankBoost`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`RankBoost`.
 
     Attributes
     ----------
+    weak_rankers_, rankers_, steps_, edge_path_, margin_, validation_path_, best_round_, thresholds_
+        As for :class:`RankBoost`, after a fit with ``solver="coordinate"`` (``thresholds_`` with grades).
     coef_ : ndarray of shape (n_features,)
         The coefficients, in the dtype of the training data.
     classes_ : ndarray of shape (2,)

@@ -52,18 +52,38 @@ class SmoothMarginRanking(BoostedRanker):
         The part of each step that is taken, in (0, 1].
     signed : bool, default=True
         Whether weights may be negative.
-    monotonic_cst, subsample, max_features, early_stopping, scoring, validation_fraction, n_iter_no_change
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
+        As for :class:`RankBoost`.
+    subsample, max_features : float, default=1.0
+        As for :class:`RankBoost`.
+    early_stopping : bool, default=False
+        As for :class:`RankBoost`.
+    scoring : str or callable, default=None
+        As for :class:`RankBoost`.
+    validation_fraction : float, default=0.1
+        As for :class:`RankBoost`.
+    n_iter_no_change : int, default=10
         As for :class:`RankBoost`.
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
-    warm_start, checkpoint, checkpoint_every, n_jobs, random_state, verbose
+    warm_start : bool, default=False
+        Add rounds to the last fit, up to ``max_rounds`` in all.
+    checkpoint : str or Path, default=None
         As for :class:`RankBoost`.
+    checkpoint_every : int, default=100
+        As for :class:`RankBoost`.
+    n_jobs : int, default=None
+        As for :class:`RankBoost`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`RankBoost`.
+    verbose : bool, default=False
+        Show a progress bar.
 
     Attributes
     ----------
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
-        G before the first round (minus infinity) and after each; it never falls once positive. Sample
-        weights count relative to the least weight of a pair.
+        G before the first round (minus infinity) and after each; it never falls once positive. Where a
+        pair weighs less than one, all count relative to the least.
     margin_ : float
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
     weak_rankers_, rankers_, steps_, coef_, edge_path_, objective_path_, feature_importances_
@@ -148,7 +168,8 @@ class SmoothMarginRanking(BoostedRanker):
         return PushObjective(scale="log")
 
     def _rule(self, sample: Sample) -> SmoothMarginStep:
-        self._log_unit = sample.least_log_weight
+        # a pair that weighs more than one only lowers G, which then still bounds the margin
+        self._log_unit = min(0.0, sample.least_log_weight)
         return SmoothMarginStep(self._log_unit)
 
     def _check_parameters(self) -> None:

@@ -7,14 +7,14 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from pushrank import estimators, losses, prices
+from pushrank import estimators, losses, prices, weak_rankers
 from pushrank._atomic import written_whole
 from pushrank.exceptions import ModelFileError
 
 TRUSTED = (
     *(
         f"{member.__module__}.{member.__qualname__}"
-        for folder in (estimators, losses, prices)
+        for folder in (estimators, losses, prices, weak_rankers)
         for member in (getattr(folder, name) for name in folder.__all__)
     ),
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs

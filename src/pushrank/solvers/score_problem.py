@@ -79,13 +79,25 @@ def score_problem(objective: PushObjective, sample: Sample, n_threads: int | Non
     return PairProblem(objective, sample)
 
 
+def _log_pairs(sample: Sample) -> float:
+    """Return the logarithm of the weight of all positives times that of all negatives."""
+    totals = (
+        float(len(rows)) if weights is None else float(weights.sum())
+        for rows, weights in (
+            (sample.positives, sample.positive_weights),
+            (sample.negatives, sample.negative_weights),
+        )
+    )
+    return float(np.sum(np.log(list(totals))))
+
+
 class PairProblem:
     """Any differentiable objective of any sample."""
 
     def __init__(self, objective: PushObjective, sample: Sample) -> None:
         self.objective, self.sample = objective, sample
         self.rate = 2.0
-        self.log_pairs = float(np.log(len(sample.positives)) + np.log(len(sample.negatives)))
+        self.log_pairs = _log_pairs(sample)
         p_one = objective.price in (Identity(), Power(1.0)) and objective.scale == "log"
         self.is_rank_boost = p_one and objective.side == "push"
 
@@ -154,7 +166,7 @@ class ClassProblem:
     ) -> None:
         self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
         self.rate = sum(powers)
-        self.log_pairs = float(np.log(len(sample.positives)) + np.log(len(sample.negatives)))
+        self.log_pairs = _log_pairs(sample)
         self.classes = np.full(sample.n_rows, 2, dtype=np.uint8)
         self.classes[sample.positives], self.classes[sample.negatives] = 0, 1
         self.log_weights = np.zeros(0)

@@ -67,7 +67,7 @@ class Columns(WeakRankers):
 
     def coef(self, rankers: Numbers, steps: Floats) -> Floats:
         """Return the coefficients of the features that the steps add up to."""
-        weights = np.bincount(rankers, steps, minlength=len(self.ranges_))
+        weights = np.bincount(rankers, steps, minlength=len(self.ranges_)).astype(np.float64)
         return np.divide(weights, self.ranges_, out=np.zeros_like(weights), where=self.ranges_ > 0.0)
 
     def values(self, X: Any, ranker: int) -> Values:

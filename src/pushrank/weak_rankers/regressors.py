@@ -99,7 +99,7 @@ class Regressors(WeakRankers):
             regressor.set_params(random_state=int(random_state.randint(LARGEST_SEED)))
         given = X if features is None else X[:, features]
         rows = weights > 0.0
-        regressor.fit(given[rows], targets[rows], sample_weight=weights[rows] / weights.max())
+        regressor.fit(given[rows], targets[rows], sample_weight=weights[rows] / weights.sum())
         output = np.asarray(regressor.predict(given), dtype=np.float64)
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)
