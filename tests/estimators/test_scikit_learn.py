@@ -41,8 +41,8 @@ CONFIGURED = [
 
 
 GRADES = (
-    "three or more numbers in y are grades of relevance, which these rankers learn from; scikit-learn has no tag "
-    "for that"
+    "three or more numbers in y are grades of relevance, which these rankers learn from; scikit-learn has no "
+    "tag for that"
 )
 TREES = (
     "which of equally good splits a tree takes hangs on rounding, and so on the order of adding up weights"

@@ -1,0 +1,199 @@
+"""Theorems of Rudin, Cortes, Mohri and Schapire (2005), measured."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from pushrank import AdaBoostRanker, PNormPush, PushObjective, RankBoost, SmoothMarginRanking, metrics
+from pushrank.models import LinearModel
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import Power
+from pushrank.solvers import SOLVERS, Problem
+from pushrank.theory import max_margin, weak_ranker_matrix
+
+
+def separable(seed, n=40, n_rankers=10):
+    """Binary weak rankers of which some vote ranks all pairs rightly."""
+    rng = np.random.default_rng(seed)
+    H = (rng.random((n, n_rankers)) < 0.5).astype(float)
+    scores = H @ (rng.random(n_rankers) * rng.choice([-1, 1], n_rankers))
+    order = np.argsort(scores)
+    gap = np.argmax(np.diff(scores[order])[n // 4 : 3 * n // 4]) + n // 4
+    y = np.zeros(n, dtype=int)
+    y[order[gap + 1 :]] = 1
+    return H, y
+
+
+def overlapping(seed=0, n=150, n_rankers=6, share=0.3):
+    """Binary weak rankers none of whose votes separates the classes."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return (rng.random((n, n_rankers)) < 0.35 + 0.25 * y[:, None]).astype(float), y
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_smooth_margin_rises_to_the_largest_margin(seed):
+    H, y = separable(seed)
+    rho = max_margin(H, y)
+    smooth = SmoothMarginRanking(weak_rankers="columns", max_rounds=10_000).fit(H, y)
+    boosted = RankBoost(weak_rankers="columns", max_rounds=10_000).fit(H, y)
+    path = smooth.smooth_margin_path_
+    first = int(np.argmax(path > 0))
+    assert len(path) == 10_001
+    # the last digits of a logarithm of a sum over its norm
+    assert np.diff(path[first:]).min() > -1e-14
+    assert path[-1] < smooth.margin_ <= rho.value + 1e-12
+    assert boosted.margin_ <= rho.value + 1e-12
+    print(
+        f"problem {seed}: rho {rho.value:.6f}; after 10,000 rounds smooth margin {path[-1]:.6f}, "
+        f"margin {smooth.margin_:.6f}, rho - margin {rho.value - smooth.margin_:.1e}; RankBoost's margin "
+        f"{boosted.margin_:.6f}"
+    )
+    assert rho.value - smooth.margin_ < 1e-2
+
+
+def test_the_smooth_margin_of_stumps_and_real_columns_rises_too():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 5))
+    y = (X @ [1, -1, 0.5, 0, 0] > 0.3).astype(int)
+    X[y == 1, 0] += 0.5
+    for kind in ("stumps", "columns"):
+        ranker = SmoothMarginRanking(weak_rankers=kind, max_rounds=3000).fit(X, y)
+        path = ranker.smooth_margin_path_
+        assert np.diff(path[int(np.argmax(path > 0)) :]).min() > -1e-12
+        rho = max_margin(weak_ranker_matrix(ranker.weak_rankers_, X), y).value
+        assert path[-1] <= ranker.margin_ <= rho + 1e-12
+        assert rho - ranker.margin_ < 0.02
+
+
+def test_sample_weights_below_one_keep_the_smooth_margin_below_the_margin():
+    H, y = separable(1)
+    weights = np.random.default_rng(0).random(len(y)) + 0.01
+    ranker = SmoothMarginRanking(weak_rankers="columns", max_rounds=500).fit(H, y, sample_weight=weights)
+    assert 0 < ranker.smooth_margin_path_[-1] <= ranker.margin_
+
+
+def test_data_that_are_not_separable_are_an_error_or_a_warning():
+    H, y = overlapping()
+    with pytest.raises(ValueError, match="smooth margin is not positive"):
+        SmoothMarginRanking(weak_rankers="columns", max_rounds=300).fit(H, y)
+    with pytest.warns(ConvergenceWarning, match="RankBoost's answer"):
+        ranker = SmoothMarginRanking("warn", weak_rankers="columns", max_rounds=300).fit(H, y)
+    boosted = RankBoost(weak_rankers="columns", max_rounds=300).fit(H, y)
+    np.testing.assert_array_equal(ranker.coef_, boosted.coef_)
+
+
+class TestMaxMargin:
+    """The value of the game, and its proof."""
+
+    @pytest.mark.parametrize("signed", [True, False])
+    def test_primal_and_dual_agree(self, signed):
+        for seed in range(5):
+            H, y = separable(seed)
+            found = max_margin(H, y, signed=signed)
+            assert found.value == pytest.approx(found.bound, abs=1e-9)
+            assert np.abs(found.weights).sum() <= 1 + 1e-9
+            assert found.row_forces.sum() == pytest.approx(0.0, abs=1e-12)
+            assert np.abs(found.row_forces).sum() == pytest.approx(2.0)
+            if not signed:
+                assert (found.weights >= 0).all()
+
+    def test_explicit_pairs_and_grades_are_the_same_game(self):
+        H, y = separable(0)
+        better, worse = np.nonzero(np.greater.outer(y, y))
+        assert max_margin(H, pairs=(better, worse)).value == pytest.approx(max_margin(H, y).value)
+        rng = np.random.default_rng(0)
+        for _ in range(10):
+            H, grades, qid = rng.random((12, 9)), rng.integers(0, 3, 12), rng.integers(0, 2, 12)
+            same = np.equal.outer(qid, qid) & np.greater.outer(grades, grades)
+            one = max_margin(H, grades, qid=qid)
+            other = max_margin(H, pairs=np.nonzero(same))
+            assert one.value == pytest.approx(other.value, abs=1e-9)
+            assert one.value == pytest.approx(one.bound, abs=1e-9)
+
+    def test_no_vote_that_ranks_rightly_has_value_zero(self):
+        found = max_margin(*overlapping())
+        assert found.value == 0.0
+        assert found.bound == pytest.approx(0.0, abs=1e-9)
+
+    def test_bad_input(self):
+        with pytest.raises(ValueError, match="either y or pairs"):
+            max_margin(np.eye(3))
+        with pytest.raises(ValueError, match="row numbers from 0 to 2"):
+            max_margin(np.eye(3), pairs=([0], [3]))
+
+
+class TestAdaBoost:
+    """AdaBoost with a constant among its weak rankers is as good a ranker as RankBoost."""
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_constant_makes_the_skew_vanish_and_the_rank_loss_least(self, seed):
+        H, y = overlapping(seed)
+        ada = AdaBoostRanker(weak_rankers="columns", max_rounds=5000).fit(H, y)
+        boosted = RankBoost(weak_rankers="columns", max_rounds=5000).fit(H, y)
+        least = np.exp(boosted.objective_path_[-1])
+        assert boosted.converged_
+        assert ada.rank_loss_path_[-1] == pytest.approx(least, rel=1e-6)
+        assert ada.rank_loss_path_[-1] >= least * (1 - 1e-9)
+        total = np.exp(ada.objective_path_[-1])
+        assert abs(ada.f_skew_path_[-1]) < 1e-6 * total
+        assert abs(ada.f_skew_path_[0]) > 10
+        by_ada, by_boost = (metrics.auc(y, ranker.decision_function(H)) for ranker in (ada, boosted))
+        assert by_ada == pytest.approx(by_boost, abs=1e-12)
+        print(
+            f"seed {seed}: rank loss {ada.rank_loss_path_[-1]:.9g} against RankBoost's {least:.9g}, F-skew "
+            f"{ada.f_skew_path_[0]:.3g} -> {ada.f_skew_path_[-1]:.1e}, AUC {by_ada:.6f} and {by_boost:.6f}"
+        )
+
+    def test_without_the_constant_the_skew_stays(self):
+        H, y = overlapping(0)
+        ada = AdaBoostRanker(constant_ranker=False, weak_rankers="columns", max_rounds=5000).fit(H, y)
+        assert ada.converged_
+        assert abs(ada.f_skew_path_[-1]) > 0.01 * np.exp(ada.objective_path_[-1])
+
+    def test_the_paths_are_those_of_the_scores(self):
+        H, y = overlapping(1)
+        ada = AdaBoostRanker(weak_rankers="columns", max_rounds=7).fit(H, y)
+        f = H @ ada.coef_
+        positives, negatives = np.exp(-f[y == 1]).sum(), np.exp(f[y == 0]).sum()
+        # a constant in the scores moves F+ and F- apart but leaves their product
+        assert ada.rank_loss_path_[-1] == pytest.approx(positives * negatives)
+
+    @pytest.mark.parametrize("kind", ["stumps", "regressors"])
+    def test_any_weak_rankers(self, kind):
+        H, y = overlapping(2)
+        ada = AdaBoostRanker(weak_rankers=kind, max_rounds=30, random_state=0).fit(H, y)
+        f = ada.decision_function(H) + ada.threshold_
+        losses = np.exp(-f[y == 1]).sum(), np.exp(f[y == 0]).sum()
+        assert ada.f_skew_path_[-1] == pytest.approx(losses[0] - losses[1], abs=1e-9)
+        assert ada.objective_path_[-1] == pytest.approx(np.log(sum(losses)))
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 8.0])
+def test_the_optimum_gives_the_pairs_unique_weights(p):
+    """Theorem 4: whatever the solver and the start, q' = exp(-M lambda) is the same on data that overlap."""
+    H, y = overlapping(4, n=60, n_rankers=5)
+    H = np.column_stack([H, H[:, 0]])  # the coefficients themselves are not unique
+    objective = PushObjective(price=Power(p), scale="log")
+    problem = Problem(objective, LinearModel(H), BipartiteSample.from_labels(y), 0.0)
+    found = []
+    for solver, solve in SOLVERS.items():
+        for seed in range(3):
+            start = np.random.default_rng(seed).normal(size=6)
+            result = solve(problem, start, 1e-10, 20_000)
+            f = H @ result.coef
+            found.append((solver, np.exp(-np.subtract.outer(f[y == 1], f[y == 0]))))
+    for solver, q in found[1:]:
+        np.testing.assert_allclose(q, found[0][1], rtol=1e-6, err_msg=solver)
+
+
+def test_a_push_of_the_same_optimum_whatever_fits_it():
+    H, y = overlapping(5)
+    fits = [
+        PNormPush(p=4, alpha=1e-2, solver=solver, tol=1e-7, max_iter=20_000).fit(H, y).coef_
+        for solver in SOLVERS
+    ]
+    np.testing.assert_allclose(fits[1], fits[0], atol=1e-5)
+    np.testing.assert_allclose(fits[2], fits[0], atol=1e-5)
