@@ -54,6 +54,36 @@ def test_the_smooth_margin_rises_to_the_largest_margin(seed):
     assert rho.value - smooth.margin_ < 1e-2
 
 
+# Rudin, Daubechies and Schapire, The dynamics of AdaBoost, JMLR 5 (2004): AdaBoost's margin stays at 1/3
+CYCLING = np.array(
+    [
+        [-1, 1, 1, 1, 1, -1, -1, 1],
+        [-1, 1, 1, -1, -1, 1, 1, 1],
+        [1, -1, 1, 1, 1, -1, 1, 1],
+        [1, -1, 1, 1, -1, 1, 1, 1],
+        [1, -1, 1, -1, 1, 1, 1, -1],
+        [1, 1, -1, 1, 1, 1, 1, -1],
+        [1, 1, -1, 1, 1, 1, -1, 1],
+        [1, 1, 1, 1, -1, -1, 1, -1],
+    ]
+)
+
+
+def test_rankboost_can_stay_below_a_margin_that_smooth_margin_ranking_reaches():
+    """Each row of the matrix is a pair of rows that differ in all weak rankers."""
+    better = (CYCLING + 1) / 2
+    H = np.vstack([better, 1 - better])
+    pairs = (np.arange(8), np.arange(8, 16))
+    rho = max_margin(H, pairs=pairs)
+    assert rho.value == pytest.approx(3 / 8)
+    options = {"weak_rankers": "columns", "max_rounds": 20_000}
+    boosted = RankBoost(**options).fit(H, pairs=pairs)
+    smooth = SmoothMarginRanking(**options).fit(H, pairs=pairs)
+    assert boosted.margin_ == pytest.approx(1 / 3, abs=1e-3)
+    assert rho.value - smooth.margin_ < 1e-2
+    print(f"rho {rho.value:.6f}, smooth margin ranking {smooth.margin_:.6f}, RankBoost {boosted.margin_:.6f}")
+
+
 def test_the_smooth_margin_of_stumps_and_real_columns_rises_too():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 5))

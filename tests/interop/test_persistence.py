@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 from skops import io
 
-from pushrank import PushRanker, estimators
+from pushrank import PushRanker, RankBoost, estimators
 from pushrank._atomic import written_whole
 from pushrank.exceptions import ModelFileError
 from pushrank.interop import persistence
@@ -35,6 +36,23 @@ def test_what_was_saved_comes_back(tmp_path, name):
     X = scale(X)
     np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
     assert (tmp_path / "model.skops").stat().st_size < 300_000
+
+
+def test_boosted_trees_come_back_and_trees_that_point_out_of_themselves_do_not(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    ranker = RankBoost(weak_rankers="regressors", max_rounds=3, random_state=0).fit(X, y)
+    persistence.save(ranker, tmp_path / "model.skops")
+    loaded = persistence.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    for field, value in (("left_child", 10_000), ("left_child", 0), ("feature", 30)):
+        broken = copy.deepcopy(ranker)
+        tree = broken.weak_rankers_.regressors_[1].tree_
+        state = tree.__getstate__()
+        state["nodes"][field][0] = value
+        tree.__setstate__(state)
+        persistence.save(broken, tmp_path / "broken.skops")
+        with pytest.raises(ModelFileError, match="tree whose nodes point out of it"):
+            persistence.load(tmp_path / "broken.skops")
 
 
 def test_objects_as_parameters_come_back(tmp_path):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pushrank._atomic import written_whole
 from pushrank._log_space import Floats
+from pushrank._trees import TREE, check_trees
 from pushrank.estimators._training import History, Run
 from pushrank.exceptions import ModelFileError
 from pushrank.weak_rankers import Regressors
@@ -55,7 +56,8 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            state = io.load(self.path, trusted=[])
+            state = io.load(self.path, trusted=[TREE])
+            check_trees(state)
         except Exception as error:
             raise ModelFileError(
                 f"checkpoint {self.path} cannot be read ({error}); delete it to start anew."
@@ -112,7 +114,7 @@ def check_keepable(family: WeakRankers) -> None:
     from skops import io
 
     if isinstance(family, Regressors) and family.estimator is not None:
-        strangers = io.get_untrusted_types(data=io.dumps(family.estimator))
+        strangers = set(io.get_untrusted_types(data=io.dumps(family.estimator))) - {TREE}
         if strangers:
             raise ValueError(
                 f"a checkpoint can hold base learners of scikit-learn only, not {', '.join(strangers)}."

@@ -9,6 +9,7 @@ from typing import Any
 
 from pushrank import estimators, losses, prices, weak_rankers
 from pushrank._atomic import written_whole
+from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
 
 TRUSTED = (
@@ -17,6 +18,7 @@ TRUSTED = (
         for folder in (estimators, losses, prices, weak_rankers)
         for member in (getattr(folder, name) for name in folder.__all__)
     ),
+    TREE,  # checked after loading
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 )
 """The types that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
@@ -112,6 +114,7 @@ def load(path: str | Path) -> Any:
     try:
         strangers = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
         model = None if strangers else io.loads(data, trusted=list(TRUSTED))
+        check_trees(model)
     except UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
     except DAMAGED as error:

@@ -201,9 +201,9 @@ def _sample(
 def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
     """Return rows of score differences, of level variables, and which of them must gain the margin.
 
-    The constraints read ``-differences @ weights + levels @ u + gains * margin <= 0``. A level variable stands
-    between the better rows of a step and the worse: no better row scores below it, no worse row above it less
-    the margin.
+    The constraints read ``-differences @ weights + levels @ u + gains * margin <= 0``. A level variable
+    stands between the better rows of a step and the worse: no better row scores below it, no worse row above
+    it less the margin.
     """
     if isinstance(sample, CrucialSample):
         differences = values[sample.better] - values[sample.worse]

@@ -1,0 +1,166 @@
+"""A run that was stopped goes on to the same model, to the last bit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from pushrank import AdaBoostRanker, PNormPush, RankBoost, SmoothMarginRanking
+from pushrank.exceptions import ModelFileError
+
+
+def data(n=300, n_features=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    y = (X @ rng.normal(size=n_features) + rng.normal(size=n) > 0.5).astype(int)
+    return X, y
+
+
+def learned(ranker):
+    """All that a fit learned, as bytes or plain values."""
+    parts = [ranker.rankers_.tobytes(), ranker.steps_.tobytes(), ranker.edge_path_.tobytes()]
+    parts += [ranker.objective_path_.tobytes(), np.float64(ranker.threshold_).tobytes(), ranker.n_iter_]
+    return parts
+
+
+KINDS = {
+    "stumps": lambda: RankBoost(max_rounds=60, random_state=0),
+    "columns": lambda: RankBoost(weak_rankers="columns", max_rounds=60),
+    "regressors": lambda: RankBoost(weak_rankers="regressors", max_rounds=30, random_state=3),
+    "drawn": lambda: RankBoost(subsample=0.5, max_features=0.5, max_rounds=60, random_state=1),
+    "unseeded": lambda: RankBoost(subsample=0.5, max_rounds=60, random_state=np.random.RandomState(7)),
+    "stopped early": lambda: RankBoost(
+        early_stopping=True, n_iter_no_change=60, max_rounds=60, random_state=2
+    ),
+    "scored": lambda: RankBoost(
+        early_stopping=True, scoring="roc_auc", n_iter_no_change=60, max_rounds=60, random_state=2
+    ),
+    "push": lambda: PNormPush(8, solver="coordinate", weak_rankers="stumps", max_rounds=60),
+    "smooth": lambda: SmoothMarginRanking("warn", max_rounds=60),
+    "ada": lambda: AdaBoostRanker(max_rounds=60),
+}
+
+
+class Killed(BaseException):
+    """A stand-in for the end of the process."""
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path, monkeypatch):
+    X, y = data()
+    whole = KINDS[kind]().fit(X, y)
+    stopped = KINDS[kind]().set_params(checkpoint=tmp_path / "run.ckpt", checkpoint_every=7)
+
+    from pushrank.solvers.coordinate_descent import CoordinateDescent
+
+    real, rounds = CoordinateDescent.round, []
+
+    def killed_at_25(self, *arguments, **options):
+        if len(rounds) == 25:
+            raise Killed
+        rounds.append(1)
+        return real(self, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CoordinateDescent, "round", killed_at_25)
+        with pytest.raises(Killed):
+            stopped.fit(X, y)
+    assert not hasattr(stopped, "steps_")
+    resumed = KINDS[kind]().set_params(checkpoint=tmp_path / "run.ckpt", checkpoint_every=7)
+    seen = []
+
+    def counted(self, *arguments, **options):
+        seen.append(1)
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(CoordinateDescent, "round", counted)
+    resumed.fit(X, y)
+    assert len(seen) == whole.get_params()["max_rounds"] - 21
+    assert learned(resumed) == learned(whole)
+    np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
+
+
+def test_more_rounds_go_on_from_a_finished_run(tmp_path):
+    X, y = data()
+    RankBoost(max_rounds=20, checkpoint=tmp_path / "a").fit(X, y)
+    longer = RankBoost(max_rounds=50, checkpoint=tmp_path / "a").fit(X, y)
+    assert learned(longer) == learned(RankBoost(max_rounds=50).fit(X, y))
+    with pytest.raises(ValueError, match="holds 50 rounds, more than max_rounds=20"):
+        RankBoost(max_rounds=20, checkpoint=tmp_path / "a").fit(X, y)
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    X, y = data()
+    file = tmp_path / "run.ckpt"
+    RankBoost(max_rounds=5, checkpoint=file).fit(X, y)
+    for other, (features, labels) in (
+        (RankBoost(learning_rate=0.5), (X, y)),
+        (RankBoost(), (X + 1e-9, y)),
+        (RankBoost(), (X, 1 - y)),
+        (AdaBoostRanker(), (X, y)),
+    ):
+        with pytest.raises(ModelFileError, match="other data or other parameters"):
+            other.set_params(checkpoint=file).fit(features, labels)
+    with pytest.raises(ModelFileError, match="other data"):
+        RankBoost(checkpoint=file).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    file.write_bytes(b"not a checkpoint")
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        RankBoost(checkpoint=file).fit(X, y)
+    with pytest.raises(ValueError, match="does not exist"):
+        RankBoost(checkpoint=tmp_path / "no" / "folder").fit(X, y)
+
+
+class OwnRidge(Ridge):
+    """A base learner that no checkpoint would load."""
+
+
+def test_base_learners_that_a_checkpoint_cannot_hold_are_refused_before_any_work(tmp_path):
+    X, y = data()
+    with pytest.raises(ValueError, match="base learners of scikit-learn only"):
+        RankBoost(weak_rankers=OwnRidge(), checkpoint=tmp_path / "a").fit(X, y)
+    assert not (tmp_path / "a").exists()
+
+
+FIT = """
+import sys
+import numpy as np
+from pushrank import RankBoost
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20_000, 10))
+y = (X @ rng.normal(size=10) + rng.normal(size=20_000) > 1.0).astype(int)
+print("ready", flush=True)
+RankBoost(max_rounds=400, subsample=0.7, random_state=5, checkpoint=sys.argv[1], checkpoint_every=3).fit(X, y)
+"""
+
+
+def test_fits_killed_at_random_moments_resume_to_the_same_model(tmp_path):
+    """Twenty deaths, each at a moment of its own, on the way through one run."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 10))
+    y = (X @ rng.normal(size=10) + rng.normal(size=20_000) > 1.0).astype(int)
+    options = {"max_rounds": 400, "subsample": 0.7, "random_state": 5}
+    whole = RankBoost(**options).fit(X, y)
+    file = tmp_path / "run.ckpt"
+    moments = np.random.default_rng(1).uniform(0.0, 0.35, 20)
+    killed = 0
+    for moment in moments:
+        process = subprocess.Popen([sys.executable, "-c", FIT, str(file)], stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        time.sleep(moment)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            killed += 1
+        process.wait()
+        process.stdout.close()
+    assert killed == 20
+    resumed = RankBoost(**options, checkpoint=file, checkpoint_every=3).fit(X, y)
+    assert learned(resumed) == learned(whole)
+    np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
