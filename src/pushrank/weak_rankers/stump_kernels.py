@@ -25,28 +25,47 @@ def bin_rows(X, edges, start, stop, bins):
 
 @compiled()
 def add_histograms(bins, forces, start, stop, sums):
-    """Add the forces of the rows from start to stop to the sum of their bin, for every feature."""
-    for feature in range(bins.shape[0]):
-        of_feature = bins[feature]
-        into = sums[feature]
+    """Add the forces of the rows from start to stop to the sum of their bin, for every feature.
+
+    Four features at a time: an addition to one sum need not wait for the last one to the same.
+    """
+    n_features = bins.shape[0]
+    for first in range(0, n_features - 3, 4):
+        bins_a, bins_b, bins_c, bins_d = bins[first], bins[first + 1], bins[first + 2], bins[first + 3]
+        into_a, into_b, into_c, into_d = sums[first], sums[first + 1], sums[first + 2], sums[first + 3]
+        for row in range(start, stop):
+            force = forces[row]
+            into_a[bins_a[row]] += force
+            into_b[bins_b[row]] += force
+            into_c[bins_c[row]] += force
+            into_d[bins_d[row]] += force
+    for feature in range(n_features - n_features % 4, n_features):
+        of_feature, into = bins[feature], sums[feature]
         for row in range(start, stop):
             into[of_feature[row]] += forces[row]
 
 
 @compiled()
-def add_table(column, edges, table, out):
-    """Add to each row's score the table's entry for its place among the thresholds; the last is for NaN."""
-    n_edges = len(edges)
-    for row in range(len(column)):
-        x = column[row]
-        if x != x:
-            out[row] += table[n_edges + 1]
-            continue
-        low, high = 0, n_edges
-        while low < high:
-            middle = (low + high) // 2
-            if edges[middle] < x:
-                low = middle + 1
-            else:
-                high = middle
-        out[row] += table[low]
+def add_tables(X, features, firsts, edges, tables, start, stop, out):
+    """Add to the scores of the rows from start to stop what the tables hold for their places.
+
+    Feature ``features[m]`` has the thresholds ``edges[firsts[m] : firsts[m + 1]]``, and in ``tables``, from
+    ``firsts[m] + 2 * m`` on, an entry for each place among them and a last one for NaN.
+    """
+    for top in range(start, stop, 512):
+        bottom = min(top + 512, stop)
+        for m in range(len(features)):
+            of_feature = edges[firsts[m] : firsts[m + 1]]
+            table = tables[firsts[m] + 2 * m : firsts[m + 1] + 2 * m + 2]
+            for row in range(top, bottom):
+                x = X[row, features[m]]
+                low, high = 0, len(of_feature)
+                if x != x:
+                    low = high = len(of_feature) + 1
+                while low < high:
+                    middle = (low + high) // 2
+                    if of_feature[middle] < x:
+                        low = middle + 1
+                    else:
+                        high = middle
+                out[row] += table[low]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -139,25 +139,36 @@ class Stumps(WeakRankers):
         O(n_rows * used features * log(thresholds)), however many steps there are.
         """
         out = np.zeros(X.shape[0])
-        weights = np.bincount(rankers, steps, minlength=1) if len(rankers) else np.zeros(0)
-        used = np.flatnonzero(weights)
-        for feature in np.unique(used // (2 * WIDTH)):
-            mine = used[used // (2 * WIDTH) == feature]
-            places, missing_is_high = mine % WIDTH, mine // WIDTH % 2 == 1
-            edges, known = self.edges_[feature], self.categories_[feature]
-            above = np.zeros(len(edges) + 1)
-            np.add.at(above, np.minimum(places, len(edges)), weights[mine])
-            # a ranker at the last place is of missing values alone, and no value lies above its threshold
-            table = np.concatenate([[0.0], np.cumsum(above[:-1]), [weights[mine[missing_is_high]].sum()]])
-            column = binning.dense_column(X, feature)
+        weights = np.bincount(rankers, steps, minlength=1).astype(np.float64)
+        tables = [
+            self._table(feature, weights) for feature in np.unique(np.flatnonzero(weights) // (2 * WIDTH))
+        ]
+        numeric = [table for table in tables if self.categories_[table.feature] is None]
+        for table in tables:
+            known = self.categories_[table.feature]
             if known is not None:
-                bins = binning.category_bins(column, known)
-                out += table[np.where(bins == binning.MISSING, len(table) - 1, bins)]
-            else:
-                kept = np.flatnonzero(above[:-1])
-                compact = np.append(table[np.append(0, kept + 1)], table[-1])
-                stump_kernels.add_table(column, edges[kept], compact, out)
+                places = binning.category_bins(binning.dense_column(X, table.feature), known)
+                kept = np.searchsorted(table.places, places, side="left")
+                out += table.values[np.where(places == binning.MISSING, len(table.values) - 1, kept)]
+        if sp.issparse(X):
+            by_column = X.tocsc()
+            for table in numeric:
+                column = binning.dense_column(by_column, table.feature)[:, None]
+                _add_tables(column, [table._replace(feature=0)], out)
+        elif numeric:
+            _add_tables(X, numeric, out)
         return out
+
+    def _table(self, feature: int, weights: Floats) -> _Table:
+        """Return the sums of steps as a function of a feature."""
+        mine = np.flatnonzero(weights[feature * 2 * WIDTH : (feature + 1) * 2 * WIDTH])
+        of_rankers = weights[feature * 2 * WIDTH + mine]
+        edges = self.edges_[feature]
+        above = np.bincount(mine % WIDTH, of_rankers, minlength=len(edges))
+        places = np.flatnonzero(above[: len(edges)])
+        of_missing = of_rankers[mine >= WIDTH].sum()
+        values = np.concatenate([[0.0], np.cumsum(above[places]), [of_missing]])
+        return _Table(int(feature), places, edges[places], values)
 
     def importances(self, rankers: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature."""
@@ -184,6 +195,28 @@ class Stumps(WeakRankers):
                 "of X, or names of columns of a data frame."
             )
         return numbers.astype(np.intp)
+
+
+class _Table(NamedTuple):
+    """A step function of one feature: its thresholds, and a value for each place among them and for NaN."""
+
+    feature: int
+    places: Numbers
+    edges: Floats
+    values: Floats
+
+
+def _add_tables(X: Any, tables: list[_Table], out: Floats) -> None:
+    """Add the step functions of the features to the scores."""
+    features = np.array([table.feature for table in tables])
+    firsts = np.concatenate([[0], np.cumsum([len(table.edges) for table in tables])])
+    edges, values = (
+        np.concatenate(parts) for parts in zip(*((t.edges, t.values) for t in tables), strict=True)
+    )
+    map_chunks(
+        lambda start, stop: stump_kernels.add_tables(X, features, firsts, edges, values, start, stop, out),
+        row_chunks(X.shape[0], len(tables)),
+    )
 
 
 class StumpPool:
