@@ -104,7 +104,9 @@ class CoordinateDescent:
 
     def slopes(self, point: Point) -> Floats:
         """Return the objective's slope along every ranker; zero where a bound stops it."""
-        slopes: Floats = self.ridge * self.weights - self.pool.edges(-point.gradient)
+        return self._unstopped(self.ridge * self.weights - self.pool.edges(-point.gradient))
+
+    def _unstopped(self, slopes: Floats) -> Floats:
         stopped = ((slopes < 0.0) & (self.weights >= self.upper)) | (
             (slopes > 0.0) & (self.weights <= self.lower)
         )
@@ -141,7 +143,11 @@ class CoordinateDescent:
             point = problem.at(self.scores)
         if isinstance(self.pool, GrowingPool):
             self._grow(self.pool, point, features, random_state or np.random.RandomState(0))
-        slopes = self.slopes(point)
+        halves = self._halves(point) if self.choice == "lowest" else None
+        if halves is None:
+            slopes = self.slopes(point)
+        else:
+            slopes = self._unstopped(self.ridge * self.weights - (halves[0] - halves[1]))
         if features is not None:
             of_no_feature = self.pool.features < 0
             slopes = np.where(np.isin(self.pool.features, features) | of_no_feature, slopes, 0.0)
@@ -149,8 +155,8 @@ class CoordinateDescent:
         self.gradient_size = self.size(slopes)
         if self.gradient_size <= tol or slopes[ranker] == 0.0:
             return None
-        if self.choice == "lowest" and not isinstance(self.pool, GrowingPool):
-            ranker = self._lowest(problem, point, slopes)
+        if halves is not None:
+            ranker = self._lowest(problem, point, slopes, *halves)
         along = self._direction(ranker)
         step = self.learning_rate * self.rule.step(problem, point, self.scores, along)
         step = float(np.clip(step, *self._room(ranker)))
@@ -188,15 +194,20 @@ class CoordinateDescent:
         pool.grow(targets, curvature, features, random_state)
         self.weights = np.append(self.weights, 0.0)
 
-    def _lowest(self, problem: ScoreProblem, point: Point, slopes: Floats) -> int:
+    def _halves(self, point: Point) -> tuple[Floats, Floats]:
+        """Return the edges of all rankers over the positives' masses, and over the negatives'."""
+        gradient = point.gradient
+        of_positives = self.pool.edges(np.maximum(-gradient, 0.0))
+        return of_positives, self.pool.edges(np.maximum(gradient, 0.0))
+
+    def _lowest(
+        self, problem: ScoreProblem, point: Point, slopes: Floats, of_positives: Floats, of_negatives: Floats
+    ) -> int:
         """Return the ranker whose best step lowers the objective most.
 
         For rankers in {0, 1} the objective falls to :math:`d_0 + 2 \\sqrt{d_+ d_-}` of itself, which is
         :math:`1 - (\\sqrt{d_+} - \\sqrt{d_-})^2`; others are tried one by one.
         """
-        gradient = point.gradient
-        of_positives = self.pool.edges(np.maximum(-gradient, 0.0))
-        of_negatives = self.pool.edges(np.maximum(gradient, 0.0))
         rightly = of_positives * np.maximum(1.0 - of_negatives, 0.0)
         wrongly = np.maximum(1.0 - of_positives, 0.0) * of_negatives
         fall = (np.sqrt(np.maximum(rightly, 0.0)) - np.sqrt(np.maximum(wrongly, 0.0))) ** 2

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._chunks import map_chunks, row_chunks
-from pushrank._log_space import Floats
+from pushrank._log_space import Floats, sigmoid
 from pushrank.objectives import ByClass, Linearisation, Push, PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Identity, Power
 from pushrank.solvers import mass_kernels
+from pushrank.solvers.line_search import Slope
 
 Ones = NDArray[np.bool_]
 
@@ -53,6 +54,9 @@ class Point(Protocol):
 
     def forces(self, ones: Ones) -> Forces | None:
         """Return the masses that decide the step along a ranker in {0, 1}, or None without closed form."""
+
+    def line(self, ones: Ones) -> Slope | None:
+        """Return the slope along a ranker in {0, 1} as a function of the step alone, where there is such."""
 
 
 class ScoreProblem(Protocol):
@@ -138,6 +142,10 @@ class PairPoint:
             return None
         high = ByClass(*self._problem.sample.split(ones.astype(np.float64)))
         return Forces(*self._at_point.pair_shares(high))
+
+    def line(self, ones: Ones) -> Slope | None:  # noqa: ARG002
+        """Return None: the scores must be moved."""
+        return None
 
 
 class ClassProblem:
@@ -249,6 +257,24 @@ class ClassPoint:
         if self._problem.joint:
             return Forces(a1 + b0, a0 + b1, 0.0)
         return Forces(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
+
+    def line(self, ones: Ones) -> Slope | None:
+        r"""Return :math:`B_1(\alpha) - A_1(\alpha)` with its derivative: each class's share where h is 1."""
+        if self._problem.joint:
+            return None
+        of_positives, of_negatives = self._problem.powers
+        with np.errstate(divide="ignore"):
+            (log_a0, log_a1), (log_b0, log_b1) = np.log(self._summed(mass_kernels.masses_where, ones))
+
+        def slope(step: float) -> tuple[float, float]:
+            exponents = np.array(
+                [log_a1 - log_a0 - of_positives * step, log_b1 - log_b0 + of_negatives * step]
+            )
+            a1, b1 = sigmoid(exponents)
+            bend = of_positives * a1 * (1.0 - a1) + of_negatives * b1 * (1.0 - b1)
+            return float(b1 - a1), float(bend)
+
+        return slope
 
     def _summed(self, kernel: Any, values: NDArray[Any]) -> Floats:
         parts = map_chunks(

@@ -129,11 +129,15 @@ def _newton_step(
     problem: ScoreProblem, point: Point, scores: Floats, along: Direction, push_out: float
 ) -> float:
     """Return the zero of the slope along a ranker plus ``push_out`` in the step's own direction."""
-    direction = along.values.astype(np.float64)
+    on_line = point.line(along.values) if along.values.dtype == bool else None
+    direction = along.values.astype(np.float64) if on_line is None else np.zeros(0)
 
     def slope_at(step: float) -> tuple[float, float]:
-        at_step = point if step == 0.0 else problem.at(scores + step * direction)
-        first, second = at_step.slopes(direction)
+        if on_line is not None:
+            first, second = on_line(step)
+        else:
+            at_step = point if step == 0.0 else problem.at(scores + step * direction)
+            first, second = at_step.slopes(direction)
         return first + along.ridge * (along.weight + step), second + along.ridge
 
     sign = -1.0 if slope_at(0.0)[0] > 0.0 else 1.0
