@@ -6,6 +6,7 @@ from pushrank import losses, metrics, objectives, prices, weak_rankers
 from pushrank.estimators import (
     AdaBoostRanker,
     BottomPush,
+    CascadeRanker,
     IRPush,
     PNormPush,
     PushRanker,
@@ -18,6 +19,7 @@ from pushrank.objectives import PushObjective
 __all__ = [
     "AdaBoostRanker",
     "BottomPush",
+    "CascadeRanker",
     "IRPush",
     "PNormPush",
     "PushObjective",

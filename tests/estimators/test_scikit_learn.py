@@ -54,9 +54,6 @@ def exceptions(estimator):
     failing = {}
     if type(estimator) in BOOSTED and not isinstance(estimator, AdaBoostRanker):
         failing["check_classifier_not_supporting_multiclass"] = GRADES
-    if getattr(estimator, "weak_rankers", None) == "regressors":
-        failing["check_sample_weight_equivalence_on_dense_data"] = TREES
-        failing["check_sample_weight_equivalence_on_sparse_data"] = TREES
     return failing
 
 
@@ -67,6 +64,8 @@ def exceptions(estimator):
     expected_failed_checks=exceptions,
 )
 def test_contract(estimator, check):
+    if getattr(estimator, "weak_rankers", None) == "regressors" and "weight_equivalence" in str(check):
+        pytest.skip(TREES)
     check(estimator)
 
 
@@ -76,6 +75,7 @@ def data():
     return scale(X), y
 
 
+@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 @pytest.mark.parametrize("ranker", RANKERS)
 def test_in_a_pipeline_and_a_grid(ranker, data):
     X, y = data
@@ -85,7 +85,9 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     assert scores.min() > 0.95
     top = cross_val_score(pipeline, X, y, scoring=metrics.scorers.positives_at_top, cv=3)
     assert top.min() >= 0
-    grid_of = {"alpha": [0.01, 1.0]} if ranker in SOLVED else {"learning_rate": [0.3, 1.0]}
+    grid_of = {"keep": [[0.5], [0.8]]}
+    if ranker in (*SOLVED, *BOOSTED):
+        grid_of = {"alpha": [0.01, 1.0]} if ranker in SOLVED else {"learning_rate": [0.3, 1.0]}
     grid = GridSearchCV(pipeline, {f"{name}__{key}": grid_of[key] for key in grid_of}, cv=2).fit(X, y)
     assert grid.best_score_ > 0.95
 
@@ -120,6 +122,7 @@ def test_the_larger_label_is_positive(labels, data):
     assert ranker.score(X, named) > 0.99
 
 
+@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 def test_fit_changes_no_parameter(data):
     X, y = data
     for ranker in RANKERS:

@@ -26,6 +26,7 @@ from pushrank.losses import Logistic
 from pushrank.prices import Power
 
 
+@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 @pytest.mark.parametrize("name", estimators.__all__)
 def test_what_was_saved_comes_back(tmp_path, name):
     X, y = load_breast_cancer(return_X_y=True)

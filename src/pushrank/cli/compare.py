@@ -114,7 +114,7 @@ def run(
         raise InputError(f"--p must be finite and at least 1, got {min(ps):g}.")
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
-    models = contestants(ps)
+    models = contestants(ps, sparse=not hasattr(X, "iloc"))
 
     def make_pipeline(model: BaseEstimator) -> Pipeline:
         sparse = not hasattr(X, "iloc")

@@ -21,14 +21,16 @@ HITS = "hits in budget"
 CRITERION = "precision at 1/4"
 
 
-def contestants(ps: list[float]) -> dict[str, BaseEstimator]:
-    """Return the models of a comparison by name."""
-    return {
+def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstimator]:
+    """Return the models of a comparison by name; boosted stumps where the data are not sparse."""
+    linear = {
         BASELINE: LogisticRegression(max_iter=1000),
         "RankBoost (p = 1)": PNormPush(p=1.0),
         **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in ps},
         "IR Push": IRPush(),
     }
+    stumps = PNormPush(p=16.0, solver="coordinate", weak_rankers="stumps", max_rounds=100)
+    return linear if sparse else {**linear, "boosted stumps, p = 16": stumps}
 
 
 @dataclass

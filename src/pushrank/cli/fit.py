@@ -10,7 +10,14 @@ from rich.console import Console
 
 from pushrank.cli.errors import check_can_write, writing
 from pushrank.cli.labels import label_column, positive_rows
-from pushrank.cli.models import MODELS, column_kinds, fit_quietly, make_model, make_ranking_pipeline
+from pushrank.cli.models import (
+    MODELS,
+    column_kinds,
+    fit_quietly,
+    is_solved,
+    make_model,
+    make_ranking_pipeline,
+)
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.tables import feature_frame, read_table
 
@@ -33,7 +40,16 @@ def fit(
     bottom_weight: Annotated[
         float | None, typer.Option(help="The weight of the bottom, for top-bottom-push.")
     ] = None,
-    solver: Annotated[str | None, typer.Option(help="lbfgs, newton-cg or coordinate.")] = None,
+    solver: Annotated[
+        str | None, typer.Option(help="lbfgs, newton-cg or coordinate; by default coordinate when boosting.")
+    ] = None,
+    weak_rankers: Annotated[
+        str | None, typer.Option(help="What to boost: columns, stumps or regressors.")
+    ] = None,
+    max_rounds: Annotated[int | None, typer.Option(help="The number of boosting rounds.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="The part of each boosting step that is taken, in (0, 1].")
+    ] = None,
 ) -> None:
     """Learn to rank from a file and save the model.
 
@@ -43,7 +59,10 @@ def fit(
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
     check_can_write(output)
-    chosen = make_model(model, p=p, alpha=alpha, bottom_weight=bottom_weight, solver=solver)
+    boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
+    if solver is None and is_solved(model) and any(option is not None for option in boosting.values()):
+        solver = "coordinate"
+    chosen = make_model(model, p=p, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting)
     table = read_table(data)
     column = label_column(table, label)
     y, positive_value = positive_rows(table, column, positive)

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -19,6 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from pushrank import estimators
 from pushrank.cli.errors import InputError
 from pushrank.cli.tables import Table
+from pushrank.estimators._base import BaseRanker
 
 
 def kebab_case(name: str) -> str:
@@ -59,6 +59,11 @@ def make_model(name: str, **options: Any) -> BaseEstimator:
         if option not in model.get_params():
             raise InputError(f"--{option.replace('_', '-')} is not an option of --model {name}.")
     return model.set_params(**given)
+
+
+def is_solved(name: str) -> bool:
+    """Return whether a model has a choice of solvers of ours, boosting being one of them."""
+    return name in MODELS and issubclass(MODELS[name], BaseRanker) and "solver" in MODELS[name]().get_params()
 
 
 def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:
@@ -107,7 +112,7 @@ def make_ranking_pipeline(
 
 
 def fit_quietly(pipeline: Pipeline, X: Any, y: np.ndarray) -> list[str]:
-    """Fit, and return the convergence warnings as lines of text.
+    """Fit, and return the warnings to the user as lines of text.
 
     Raises
     ------
@@ -121,12 +126,12 @@ def fit_quietly(pipeline: Pipeline, X: Any, y: np.ndarray) -> list[str]:
         except (ValueError, TypeError) as error:
             raise InputError(str(error)) from error
     for warning in caught:
-        if not issubclass(warning.category, ConvergenceWarning):
+        if not issubclass(warning.category, UserWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return sorted(
         {
             " ".join(str(warning.message).split())
             for warning in caught
-            if issubclass(warning.category, ConvergenceWarning)
+            if issubclass(warning.category, UserWarning)
         }
     )

@@ -2,6 +2,7 @@
 
 from pushrank.estimators.ada_boost_ranker import AdaBoostRanker
 from pushrank.estimators.bottom_push import BottomPush
+from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.ir_push import IRPush
 from pushrank.estimators.p_norm_push import PNormPush
 from pushrank.estimators.push_ranker import PushRanker
@@ -12,6 +13,7 @@ from pushrank.estimators.top_bottom_push import TopBottomPush
 __all__ = [
     "AdaBoostRanker",
     "BottomPush",
+    "CascadeRanker",
     "IRPush",
     "PNormPush",
     "PushRanker",
