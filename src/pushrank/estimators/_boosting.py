@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -21,15 +19,16 @@ from pushrank import weak_rankers
 from pushrank._log_space import Floats
 from pushrank.estimators import _checkpoint
 from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._early_stopping import parts, validator
 from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder
 from pushrank.estimators._progress import watching
-from pushrank.estimators._stage import Stage
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
 from pushrank.estimators._validation import DTYPES, FORMATS, check_number, ranking_data
+from pushrank.estimators._weight_bounds import weight_bounds
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
-from pushrank.pairs import CrucialSample, Sample
+from pushrank.pairs import Sample
 from pushrank.solvers import Problem
 from pushrank.solvers.coordinate_descent import Choice, CoordinateDescent
 from pushrank.solvers.coordinates import column_curvature
@@ -37,7 +36,6 @@ from pushrank.solvers.score_problem import ScoreProblem, score_problem
 from pushrank.solvers.step_rules import ExactStep, StepRule
 from pushrank.weak_rankers import Columns, Stumps
 from pushrank.weak_rankers.base import Pool, WeakRankers
-from pushrank.weak_rankers.stumps import WIDTH
 
 LEARNED = (
     "classes_",
@@ -275,7 +273,9 @@ class BoostedRanker(BaseRanker):
         if state is not None:
             random_state = _checkpoint.random_state_from(first_state)
         going_on = self._goes_on(family)
-        train, valid = self._parts(target, random_state)
+        train, valid = target.sample, None
+        if self.early_stopping:
+            train, valid = parts(target, float(self.validation_fraction), random_state)
         takes_part = np.zeros(X.shape[0])
         takes_part[train.positives] = takes_part[train.negatives] = 1.0
         row_weights = takes_part if target.weights is None else takes_part * target.weights
@@ -292,7 +292,9 @@ class BoostedRanker(BaseRanker):
             float(self.tol),
             self._row_drawer(target, train),
             self._feature_drawer(X.shape[1]),
-            self._validator(objective, valid, X, target, y),
+            None
+            if valid is None
+            else validator(self._score_problem(objective, valid), valid, self.scoring, X, y, target),
             int(self.n_iter_no_change) if self.early_stopping else 0,
         )
 
@@ -409,60 +411,6 @@ class BoostedRanker(BaseRanker):
         run.descent.start(scores, weights)
         run.random_state = _checkpoint.random_state_from(state["random_state"])
 
-    def _parts(self, target: Target, random_state: np.random.RandomState) -> tuple[Sample, Sample | None]:
-        """Return the part to train on and the part to validate on."""
-        if not self.early_stopping:
-            return target.sample, None
-        share = float(self.validation_fraction)
-        sample: Any = target.sample
-        if isinstance(sample, CrucialSample):
-            drawn = random_state.random_sample(len(sample.better)) < share
-            part = sample.only_pairs
-        else:
-            drawn = self._validation_rows(target, random_state)
-            part = sample.restricted
-        try:
-            return part(~drawn), part(drawn)
-        except ValueError as error:
-            raise ValueError(
-                f"validation_fraction={share} leaves no pair to train on or none to validate on ({error}); "
-                "change it or set early_stopping=False."
-            ) from error
-
-    def _validation_rows(self, target: Target, random_state: np.random.RandomState) -> NDArray[np.bool_]:
-        """Draw whole query groups, or the same part of every class or grade."""
-        share = float(self.validation_fraction)
-        if target.groups is not None:
-            left_out: NDArray[np.bool_] = random_state.random_sample(int(target.groups.max()) + 1) < share
-            return left_out[target.groups]
-        drawn = np.zeros(target.sample.n_rows, dtype=bool)
-        options = {"test_size": share, "stratify": target.codes, "random_state": random_state}
-        drawn[train_test_split(np.arange(len(drawn)), **options)[1]] = True
-        return drawn
-
-    def _validator(
-        self, objective: PushObjective, valid: Sample | None, X: Any, target: Target, y: ArrayLike | None
-    ) -> Any:
-        """Return a function that scores the validation part, the higher the better."""
-        if valid is None:
-            return None
-        if self.scoring is None:
-            problem = self._score_problem(objective, valid)
-            return lambda scores: -problem.at(scores).value
-        if y is None:
-            raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
-        rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
-        stage = Stage(target.classes)
-        scorer = check_scoring(stage, scoring=self.scoring)
-        part, labels = X[rows], np.asarray(y)[rows]
-        options = {} if target.weights is None else {"sample_weight": target.weights[rows]}
-
-        def validate(scores: Floats) -> float:
-            stage.move_to(scores[rows], target.thresholds(scores))
-            return float(scorer(stage, part, labels, **options))
-
-        return validate
-
     def _row_drawer(self, target: Target, train: Sample) -> Draw | None:
         if self.subsample == 1.0:
             return None
@@ -482,38 +430,8 @@ class BoostedRanker(BaseRanker):
         n_rankers: int,  # noqa: ARG002
     ) -> tuple[Floats | float, Floats | float]:
         """Return the bounds of all weights, from ``signed`` and the monotonic constraints."""
-        lower = 0.0 if not self.signed else -np.inf
-        if self.monotonic_cst is None:
-            return lower, np.inf
-        if not isinstance(family, Stumps | Columns):
-            raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
-        directions = self._directions(n_features)
-        if isinstance(family, Columns):
-            return np.where(directions > 0, 0.0, lower), np.where(directions < 0, 0.0, np.inf)
-        by_ranker = np.repeat(directions, 2 * WIDTH)
-        # the rankers of missing values alone order no numbers
-        of_missing = np.zeros(len(by_ranker), dtype=bool)
-        for feature, edges in enumerate(family.edges_):
-            of_missing[feature * 2 * WIDTH + WIDTH + len(edges)] = True
-        by_ranker[of_missing] = 0
-        return np.where(by_ranker > 0, 0.0, lower), np.where(by_ranker < 0, 0.0, np.inf)
-
-    def _directions(self, n_features: int) -> NDArray[np.intp]:
-        """Return the checked constraints, one of -1, 0 and 1 a feature."""
-        given = self.monotonic_cst
-        if isinstance(given, dict):
-            names = list(getattr(self, "feature_names_in_", []))
-            strangers = [name for name in given if name not in names]
-            if strangers:
-                raise ValueError(f"monotonic_cst names {strangers[:5]}, which X has no column of.")
-            given = [given.get(name, 0) for name in names]
-        directions = np.asarray(given)
-        if directions.shape != (n_features,) or not np.isin(directions, [-1, 0, 1]).all():
-            raise ValueError(
-                f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} features, got "
-                f"{self.monotonic_cst!r}."
-            )
-        return directions.astype(np.intp)
+        names = list(getattr(self, "feature_names_in_", []))
+        return weight_bounds(family, n_features, bool(self.signed), self.monotonic_cst, names)
 
     def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
         history = run.history

@@ -1,0 +1,350 @@
+"""A cascade of rankers, each of which orders again what the one before put on top.
+
+Heng Ji, Cynthia Rudin, Ralph Grishman, *Re-Ranking Algorithms for Name Tagging*, HLT-NAACL Workshop on
+Computationally Hard Problems and Joint Inference in Speech and Language Processing, 2006, 49-56, as told in
+Cynthia Rudin, *The P-Norm Push*, Journal of Machine Learning Research 10 (2009), 2233-2271.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter, validate_data
+
+from pushrank._log_space import Floats
+from pushrank.estimators._base import BaseRanker
+from pushrank.estimators._validation import DTYPES, FORMATS, training_data
+from pushrank.estimators.p_norm_push import PNormPush
+
+
+class CascadeRanker(BaseRanker):
+    r"""Rank all rows, cut, and let the next ranker order the survivors.
+
+    Stage j + 1 learns from the training rows, and scores the rows, that stage j scores above its cut. A row
+    that survives :math:`l` cuts, with the score :math:`s` of the last stage it reaches, has the score
+
+    .. math::
+
+        l + \frac{1}{3} \, \frac{a}{1 + |a|}, \qquad a = \operatorname{arsinh} \frac{s - m_l}{d_l} ,
+
+    where :math:`m_l` and :math:`d_l` are the median and the interquartile range of that stage's training
+    scores: whoever survives more cuts stands above, and within a level the stage's order holds.
+
+    Parameters
+    ----------
+    stages : list of estimators, default=None
+        Rankers, classifiers or pipelines with a ``decision_function``. None stands for
+        ``[PNormPush(p=1), PNormPush(p=16)]``.
+    keep : list of int or float, default=None
+        How many of all training rows go on after each stage but the last: a count of at least 2 (one beyond
+        their number stands for all), or a fraction in (0, 1]; never more than after the stage before. None
+        stands for 0.25, 0.125 and so on.
+
+    Attributes
+    ----------
+    stages_ : list of estimators
+        The fitted stages.
+    cuts_ : ndarray of shape (n_stages_ - 1,)
+        The thresholds of the stages' scores: rows above go on. Minus infinity where all training rows did.
+    n_stages_ : int
+        How many stages were fitted; fewer than given where survivors were all of one class.
+    n_kept_ : ndarray of shape (n_stages_ - 1,)
+        How many training rows survived each cut.
+    centres_, spreads_ : ndarray of shape (n_stages_,)
+        The median m and the interquartile range d of each stage's training scores; where d would be zero it
+        is their range, or 1.
+    classes_ : ndarray of shape (2,)
+        The negative and the positive class.
+    threshold_ : float
+        The break-even point of the training scores: as many rows score above it as are positive.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where ``X`` had names that are all strings.
+
+    Notes
+    -----
+    Costs what the stages cost, each on its survivors, whose rows are copied. A cut lies midway between two
+    training scores; rows that tie at a cut all survive, so that more may go on than ``keep`` says. Rows
+    count by their weights. Scores of a stage that differ by less than about 1e-14 of :math:`d_l`, or for
+    scores far from :math:`m_l` by less than about 1e-11 of their distance from it, may tie.
+
+    References
+    ----------
+    Ji, Rudin, Grishman, HLT-NAACL 2006, on multi-stage re-ranking; Rudin, JMLR 10 (2009).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from pushrank import PNormPush
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ranker = CascadeRanker([PNormPush(p=1), PNormPush(p=16)], keep=[0.75]).fit(scale(X), y)
+    >>> ranker.n_kept_.tolist(), bool(y[ranker.rank(scale(X))[:300]].all())
+    ([427], True)
+    """
+
+    def __init__(
+        self, stages: Sequence[Any] | None = None, keep: Sequence[int | float] | None = None
+    ) -> None:
+        self.stages = stages
+        self.keep = keep
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the first stage to all rows and each later one to the survivors of the cut before it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features; data frames reach the stages as frames. NaN where the stages take it.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, passed to every stage (of a pipeline, to its last step). Rows of weight zero
+            belong to neither class.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When ``stages`` is empty, ``keep`` does not fit it or is out of range, ``y`` has not two classes,
+            or a stage refuses the data.
+        TypeError
+            When a stage is no estimator with a ``decision_function``, or takes no weights where there are
+            some, or ``keep`` holds anything but numbers.
+
+        Warns
+        -----
+        UserWarning
+            When the survivors of a cut are all of one class, where the cascade ends.
+        """
+        stages, keep = self._checked_stages(), self._checked_keep()
+        n_rows = _num_samples(X)
+        # only the stages read the features: here the rows' numbers stand for them, and a new instance for
+        # this one, which a bad y then leaves as it was
+        _, target = training_data(type(self)(), np.arange(n_rows)[:, None], y, sample_weight)
+        weights = target.weights
+        counts = _counts(keep, n_rows if weights is None else float(weights.sum()))
+        keywords = [None if weights is None else _weight_keyword(stage) for stage in stages]
+        X = self._rows(X, reset=True)
+        codes = np.asarray(target.codes, dtype=np.intp)
+        labels = np.asarray(target.classes)[codes]
+        rows = np.arange(n_rows)
+        training_scores = np.zeros(n_rows)
+        fitted: list[Any] = []
+        cuts: list[float] = []
+        kept: list[int] = []
+        scales: list[tuple[float, float]] = []
+        for level, (stage, keyword) in enumerate(zip(stages, keywords, strict=True)):
+            part = X if len(rows) == n_rows else _safe_indexing(X, rows)
+            part_weights = None if weights is None else weights[rows]
+            given = {} if keyword is None else {keyword: part_weights}
+            fitted.append(clone(stage).fit(part, labels[rows], **given))
+            scores = _scores(fitted[-1], part)
+            scales.append(_centre_and_spread(scores, part_weights))
+            training_scores[rows] = _placed(level, scores, *scales[-1])
+            if level == len(counts):
+                break
+            cut = _cut(scores, part_weights, counts[level])
+            survivors = rows[scores > cut]
+            counted = survivors if weights is None else survivors[weights[survivors] > 0.0]
+            if len(np.unique(codes[counted])) < 2:
+                self._warn_of_the_end(level, labels[counted])
+                break
+            cuts.append(cut)
+            kept.append(len(survivors))
+            rows = survivors
+        self.stages_ = fitted
+        self.n_stages_ = len(fitted)
+        self.cuts_ = np.array(cuts)
+        self.n_kept_ = np.array(kept, dtype=np.intp)
+        self.centres_, self.spreads_ = np.array(scales).T
+        self._keep_classes(target, training_scores)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The number of cuts that the row survives, plus less than a third either way for its stage's
+            score, less ``threshold_``. It depends on no other row.
+        """
+        check_is_fitted(self, "stages_")
+        X = self._rows(X, reset=False)
+        rows = np.arange(_num_samples(X))
+        placed: Floats = np.zeros(len(rows))
+        for level, stage in enumerate(self.stages_):
+            part = X if len(rows) == len(placed) else _safe_indexing(X, rows)
+            scores = _scores(stage, part)
+            placed[rows] = _placed(level, scores, self.centres_[level], self.spreads_[level])
+            if level == len(self.cuts_):
+                break
+            rows = rows[scores > self.cuts_[level]]
+            if not len(rows):
+                break
+        return placed - self.threshold_
+
+    def _all_stages(self) -> list[Any]:
+        return [PNormPush(p=1.0), PNormPush(p=16.0)] if self.stages is None else list(self.stages)
+
+    def _checked_stages(self) -> list[Any]:
+        given: Any = self.stages
+        if given is not None and not isinstance(given, list | tuple):
+            raise TypeError(
+                f"stages must be a list of estimators or None, got {type(given).__name__}; "
+                "one stage is a list of one."
+            )
+        stages = self._all_stages()
+        if not stages:
+            raise ValueError("stages must hold at least one estimator, found none; None stands for two.")
+        for number, stage in enumerate(stages):
+            if isinstance(stage, type):
+                raise TypeError(f"stages[{number}] is the class {stage.__name__}: pass an instance of it.")
+            needed = ("get_params", "fit", "decision_function")
+            missing = [name for name in needed if not hasattr(stage, name)]
+            if missing:
+                raise TypeError(
+                    f"stages[{number}], {type(stage).__name__}, has no {' and no '.join(missing)}: pass a "
+                    "scikit-learn estimator with a decision_function, such as PNormPush."
+                )
+        return stages
+
+    def _checked_keep(self) -> list[Any]:
+        n_cuts = len(self._all_stages()) - 1
+        keep: Any = self.keep
+        if keep is None:
+            return [0.25 * 0.5**cut for cut in range(n_cuts)]
+        if not isinstance(keep, list | tuple | np.ndarray):
+            raise TypeError(f"keep must be a list of numbers or None, got {keep!r}; one cut is [0.25].")
+        if len(keep) != n_cuts:
+            raise ValueError(
+                f"keep must have one entry for each stage but the last, {n_cuts} here; found {len(keep)}: "
+                f"{list(keep)[:10]}."
+            )
+        for number, share in enumerate(keep):
+            if isinstance(share, bool) or not isinstance(share, Real):
+                raise TypeError(f"keep[{number}] must be an integer or a float, got {share!r}.")
+            if isinstance(share, Integral):
+                if share < 2:
+                    raise ValueError(
+                        f"keep[{number}] must be a count of at least 2, one row of each class, or a "
+                        f"fraction, of which 1.0 is all rows; got {share!r}."
+                    )
+            elif not 0.0 < float(share) <= 1.0:
+                raise ValueError(
+                    f"keep[{number}] must be a fraction in (0, 1], or a count as an integer; got {share!r}."
+                )
+        return list(keep)
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Return data frames as they are, and anything else as an array or a sparse matrix."""
+        if hasattr(X, "columns"):
+            return validate_data(self, X, skip_check_array=True, reset=reset)
+        # the first stage, which sees every row, says whether they may be NaN
+        return validate_data(
+            self, X, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=reset
+        )
+
+    def _warn_of_the_end(self, level: int, labels: NDArray[Any]) -> None:
+        warnings.warn(
+            f"{type(self).__name__} ends after stage {level + 1} of {len(self._all_stages())}: the survivors "
+            f"of cut {level + 1} are all of class {labels[0]!s}, so the next stage has nothing to learn. "
+            f"Raise keep[{level}] to let rows of both classes through, or leave later stages out.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse data and NaN where all stages take them."""
+        tags = super().__sklearn_tags__()
+        inputs = [get_tags(stage).input_tags for stage in self._checked_stages()]
+        tags.input_tags.sparse = all(each.sparse for each in inputs)
+        tags.input_tags.allow_nan = all(each.allow_nan for each in inputs)
+        return tags
+
+
+def _counts(keep: list[Any], n_rows: float) -> list[float]:
+    """Return how many rows, by weight, each cut lets through, at least 2."""
+    wanted = [float(share) * (1 if isinstance(share, Integral) else n_rows) for share in keep]
+    for number, (before, after) in enumerate(pairwise(wanted), start=1):
+        if after > before:
+            raise ValueError(
+                f"keep must not grow from cut to cut: of {n_rows:g} rows, keep[{number}]={keep[number]!r} is "
+                f"more than keep[{number - 1}]={keep[number - 1]!r}; order it from the largest."
+            )
+    return [float(max(2, round(count))) for count in wanted]
+
+
+def _weight_keyword(stage: Any) -> str:
+    """Return the name under which the stage's ``fit`` takes sample weights.
+
+    Raises
+    ------
+    TypeError
+        When it takes none.
+    """
+    if isinstance(stage, Pipeline):
+        name, last = stage.steps[-1]
+        return f"{name}__{_weight_keyword(last)}"
+    if not has_fit_parameter(stage, "sample_weight"):
+        raise TypeError(
+            f"{type(stage).__name__} in stages takes no sample_weight; fit without weights, or use a stage "
+            "that takes them."
+        )
+    return "sample_weight"
+
+
+def _scores(stage: Any, X: Any) -> Floats:
+    scores: Floats = np.asarray(stage.decision_function(X), dtype=np.float64)
+    return scores
+
+
+def _cut(scores: Floats, weights: Floats | None, count: float) -> float:
+    """Return a threshold that the highest scores exceed: ``count`` by weight, and what ties with the last."""
+    descending = np.argsort(-scores, kind="stable")
+    counted = np.arange(1.0, len(scores) + 1.0) if weights is None else np.cumsum(weights[descending])
+    # a little less, which the sum of weights may miss by rounding
+    place = int(np.searchsorted(counted, count * (1.0 - 1e-12)))
+    if place >= len(scores):
+        return -np.inf
+    last = scores[descending[place]]
+    weighty = scores if weights is None else scores[weights > 0.0]
+    below = np.max(weighty, where=weighty < last, initial=-np.inf)
+    middle = 0.5 * last + 0.5 * below
+    # between neighbouring floats there is no other
+    return float(middle if middle < last else below)
+
+
+def _centre_and_spread(scores: Floats, weights: Floats | None) -> tuple[float, float]:
+    if weights is not None:
+        scores, weights = scores[weights > 0.0], weights[weights > 0.0]
+    quarters = np.quantile(scores, [0.25, 0.5, 0.75], weights=weights, method="inverted_cdf")
+    return float(quarters[1]), float((quarters[2] - quarters[0]) or np.ptp(scores) or 1.0)
+
+
+def _placed(level: int, scores: Floats, centre: float, spread: float) -> Floats:
+    """Return scores of a level in their order, within a third of its number."""
+    # arsinh first: far out, where squashing alone would tie all, it keeps relative differences
+    distances = np.arcsinh((scores - centre) / spread)
+    placed: Floats = level + np.copysign(1.0 - 1.0 / (1.0 + np.abs(distances)), distances) / 3.0
+    return placed

@@ -1,0 +1,470 @@
+"""What boosted rankers learn from, and the training that users expect."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking, metrics
+from pushrank.metrics.scorers import positives_at_top
+from pushrank.weak_rankers import Regressors, Stumps
+
+
+def overlapping(n=400, n_features=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    return X, (X @ rng.normal(size=n_features) + 1.5 * rng.normal(size=n) > 1).astype(int)
+
+
+def graded(n=300, seed=0, groups=12):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    relevance = np.digitize(X @ [1, 1, 0, -1] + rng.normal(size=n), [-1, 0.5, 2])
+    return X, relevance, rng.integers(0, groups, n)
+
+
+def push(ranker=PNormPush, **options):
+    return ranker(solver="coordinate", weak_rankers="stumps", max_rounds=30, **options)
+
+
+FAMILY = {
+    "rank": lambda: RankBoost(max_rounds=30),
+    "freund": lambda: RankBoost("freund", max_rounds=30),
+    "columns": lambda: RankBoost(weak_rankers="columns", max_rounds=30),
+    "trees": lambda: RankBoost(weak_rankers="regressors", max_rounds=10, random_state=0),
+    "functions": lambda: RankBoost(weak_rankers=[lambda X: X[:, 0], lambda X: X[:, 1] > 0], max_rounds=30),
+    "smooth": lambda: SmoothMarginRanking("warn", max_rounds=30),
+    "ada": lambda: AdaBoostRanker(max_rounds=30),
+    "ada trees": lambda: AdaBoostRanker(weak_rankers="regressors", max_rounds=10, random_state=0),
+    "push": push,
+    "ir": lambda: push(IRPush),
+    "bottom": lambda: push(BottomPush),
+    "push columns": lambda: PNormPush(solver="coordinate", max_rounds=30),
+}
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@quiet
+@pytest.mark.parametrize("name", FAMILY)
+class TestEveryMember:
+    def test_stages_lead_to_the_end(self, name):
+        X, y = overlapping()
+        ranker = FAMILY[name]().fit(X, y)
+        stages = list(ranker.staged_decision_function(X))
+        assert len(stages) == ranker.n_iter_ == len(ranker.steps_) == len(ranker.edge_path_)
+        np.testing.assert_allclose(stages[-1], ranker.decision_function(X), atol=1e-11)
+        assert metrics.auc(y, stages[-1]) >= metrics.auc(y, stages[0])
+
+    def test_the_objective_never_rises_and_learning_slowly_lowers_it_less(self, name):
+        X, y = overlapping()
+        path = FAMILY[name]().fit(X, y).objective_path_
+        assert (np.diff(path) <= 1e-12).all()
+        slow = FAMILY[name]().set_params(learning_rate=0.1).fit(X, y).objective_path_
+        assert (np.diff(slow) <= 1e-12).all()
+        assert slow[1] > path[1]
+
+    def test_the_same_seed_gives_the_same_model_whatever_the_threads(self, name):
+        X, y = overlapping(2000)
+        options = {"subsample": 0.6, "max_features": 0.7, "random_state": 3}
+        one, two = (
+            FAMILY[name]().set_params(**options, n_jobs=n_jobs).fit(X, y).decision_function(X)
+            for n_jobs in (1, 3)
+        )
+        np.testing.assert_array_equal(one, two)
+        other = FAMILY[name]().set_params(**{**options, "random_state": 4}).fit(X, y).decision_function(X)
+        assert not np.array_equal(one, other)
+
+    def test_early_stopping_goes_back_to_the_best_round(self, name):
+        X, y = overlapping()
+        options = {
+            "early_stopping": True,
+            "n_iter_no_change": 5,
+            "random_state": 0,
+            "validation_fraction": 0.3,
+        }
+        for scoring in (None, "roc_auc", positives_at_top):
+            ranker = FAMILY[name]().set_params(**options, scoring=scoring).fit(X, y)
+            path = ranker.validation_path_
+            assert ranker.best_round_ == np.argmax(path) == ranker.n_iter_ == len(ranker.steps_)
+            assert len(path) <= ranker.best_round_ + 6
+            assert len(ranker.objective_path_) == ranker.best_round_ + 1
+
+    def test_warm_start_adds_rounds(self, name):
+        X, y = overlapping()
+        total = FAMILY[name]().get_params()["max_rounds"]
+        whole = FAMILY[name]().fit(X, y)
+        ranker = FAMILY[name]().set_params(warm_start=True)
+        if "random_state" in ranker.get_params() and ranker.random_state is not None:
+            ranker.set_params(random_state=np.random.RandomState(ranker.random_state))
+        for rounds in (total // 3, total // 2, total):
+            ranker.set_params(max_rounds=rounds).fit(X, y)
+            assert ranker.n_iter_ == rounds or ranker.converged_
+        np.testing.assert_allclose(ranker.decision_function(X), whole.decision_function(X), atol=1e-9)
+        with pytest.raises(ValueError, match="must be at least"):
+            ranker.set_params(max_rounds=1).fit(X, y)
+
+    def test_importances_add_up_to_one(self, name):
+        X, y = overlapping()
+        ranker = FAMILY[name]()
+        assert not hasattr(ranker, "feature_importances_")
+        ranker.fit(X, y)
+        if name == "functions":
+            assert not hasattr(ranker, "feature_importances_")
+            return
+        assert ranker.feature_importances_.shape == (5,)
+        assert ranker.feature_importances_.sum() == pytest.approx(1.0)
+        assert (ranker.feature_importances_ >= 0).all()
+
+    def test_margins_and_edges(self, name):
+        X, y = overlapping()
+        ranker = FAMILY[name]().fit(X, y)
+        assert -1 <= ranker.margin_ <= 1
+        assert (np.abs(ranker.edge_path_) <= 1 + 1e-9).all()
+        scores = ranker.decision_function(X).astype(float)
+        assert np.sign(ranker.margin_) == np.sign(scores[y == 1].min() - scores[y == 0].max())
+
+
+PAIRWISE = [
+    RankBoost(max_rounds=20),
+    RankBoost(weak_rankers="columns", max_rounds=20),
+    SmoothMarginRanking("warn", max_rounds=20),
+    push(),
+    push(IRPush),
+    push(BottomPush),
+    PNormPush(solver="coordinate", max_rounds=20),
+    PNormPush(alpha=0.01, tol=1e-7),
+    PNormPush(alpha=0.01, tol=1e-7, solver="newton-cg"),
+    IRPush(alpha=0.01, tol=1e-7),
+]
+
+
+@quiet
+@pytest.mark.parametrize("ranker", PAIRWISE, ids=str)
+class TestGradesGroupsAndPairs:
+    def test_grades_are_their_pairs(self, ranker):
+        X, relevance, qid = graded(80)
+        for groups in (None, qid):
+            better = np.greater.outer(relevance, relevance)
+            if groups is not None:
+                better &= np.equal.outer(groups, groups)
+            by_grade = clone(ranker).fit(X, relevance, qid=groups)
+            by_pair = clone(ranker).fit(X, pairs=np.nonzero(better))
+            one, other = by_grade.decision_function(X), by_pair.decision_function(X)
+            np.testing.assert_allclose(one - one.mean(), other - other.mean(), atol=2e-5)
+
+    def test_groups_in_any_order_and_by_size_are_the_same(self, ranker):
+        X, relevance, qid = graded(90)
+        order = np.argsort(qid, kind="stable")
+        names = np.array([f"query {number}" for number in qid])
+        fits = [
+            clone(ranker).fit(X, relevance, qid=qid).decision_function(X),
+            clone(ranker).fit(X, relevance, qid=names).decision_function(X),
+            clone(ranker).fit(X, relevance, group=qid).decision_function(X),
+            clone(ranker).fit(X[order], relevance[order], group=np.bincount(qid)).decision_function(X),
+        ]
+        for scores in fits[1:]:
+            np.testing.assert_allclose(scores, fits[0], atol=1e-5)
+
+    def test_grades_are_predicted_and_learned(self, ranker):
+        X, relevance, _ = graded()
+        fitted = clone(ranker).fit(X, relevance)
+        assert fitted.classes_.tolist() == [0, 1, 2, 3]
+        assert len(fitted.thresholds_) == 3
+        predicted = fitted.predict(X)
+        assert np.abs(np.bincount(predicted) - np.bincount(relevance)).max() < 30
+        assert np.abs(predicted - relevance).mean() < 0.8
+        scores = fitted.decision_function(X)
+        assert ((predicted > 0) == (scores > 0)).all()
+        assert fitted.score(X, relevance) > 0.8
+
+    def test_sylvia_who_prefers_in_a_circle(self, ranker):
+        """Inconsistent preferences a > b > c > a leave nothing to choose; a fourth item below all does."""
+        X = np.eye(4)
+        circle = ([0, 1, 2], [1, 2, 0])
+        fitted = clone(ranker).fit(X[:3], pairs=circle)
+        np.testing.assert_allclose(np.ptp(fitted.decision_function(X[:3])), 0.0, atol=1e-4)
+        fitted = clone(ranker).fit(X, pairs=([0, 1, 2, 0, 1, 2], [1, 2, 0, 3, 3, 3]))
+        assert fitted.rank(X)[-1] == 3
+
+    def test_after_pairs_there_are_no_classes(self, ranker):
+        X, relevance, _ = graded(60)
+        fitted = clone(ranker).fit(X, pairs=([0, 1], [2, 3], [1.0, 2.0]))
+        assert fitted.rank(X).shape == (60,)
+        with pytest.raises(ValueError, match="fitted to pairs"):
+            fitted.predict(X)
+        assert 0 <= fitted.score(X, relevance > 1) <= 1
+        fitted.fit(X, relevance > 1)
+        assert fitted.predict(X).dtype == bool
+
+    def test_weights_of_pairs_and_rows_are_repetitions(self, ranker):
+        X, _, _ = graded(30)
+        rng = np.random.default_rng(1)
+        better, worse = rng.integers(0, 15, 40), rng.integers(15, 30, 40)
+        weights = rng.integers(0, 3, 40)
+        one = clone(ranker).fit(X, pairs=(better, worse, weights)).decision_function(X)
+        repeated = (np.repeat(better, weights), np.repeat(worse, weights))
+        other = clone(ranker).fit(X, pairs=repeated).decision_function(X)
+        np.testing.assert_allclose(one, other, atol=1e-5)
+        table = np.column_stack([better, worse, weights])
+        np.testing.assert_array_equal(clone(ranker).fit(X, pairs=table).decision_function(X), one)
+
+
+def test_a_million_pairs_take_seconds():
+    """Counted as growth: four times the pairs take less than six times as long."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50_000, 10))
+    goodness = X @ rng.normal(size=10)
+
+    def seconds(n_pairs):
+        rows = rng.integers(0, len(X), (n_pairs, 2))
+        rows = rows[rows[:, 0] != rows[:, 1]]
+        swap = goodness[rows[:, 0]] < goodness[rows[:, 1]]
+        rows[swap] = rows[swap][:, ::-1]
+        start = time.perf_counter()
+        ranker = RankBoost(weak_rankers="columns", max_rounds=5).fit(X, pairs=rows)
+        assert ranker.n_iter_ == 5
+        return time.perf_counter() - start
+
+    seconds(1000)
+    small, large = (min(seconds(n_pairs) for _ in range(3)) for n_pairs in (250_000, 1_000_000))
+    print(f"RankBoost, 5 rounds: 250,000 pairs {small:.2f} s, 1,000,000 pairs {large:.2f} s")
+    assert large < 6 * small
+
+
+def test_grades_cost_time_linear_in_the_rows():
+    rng = np.random.default_rng(0)
+
+    def seconds(n):
+        X, relevance = rng.normal(size=(n, 5)), rng.integers(0, 5, n)
+        qid = np.arange(n) // 100
+        start = time.perf_counter()
+        RankBoost(max_rounds=5).fit(X, relevance, qid=qid)
+        return time.perf_counter() - start
+
+    seconds(1000)
+    small, large = (min(seconds(n) for _ in range(3)) for n in (50_000, 200_000))
+    assert large < 6 * small
+
+
+@pytest.mark.parametrize("kind", ["stumps", "columns"])
+@pytest.mark.parametrize("names", [False, True])
+def test_monotonic_constraints_hold_everywhere(kind, names):
+    X, y = load_diabetes(return_X_y=True)
+    y = (y > np.median(y)).astype(int)
+    directions = np.zeros(10, dtype=int)
+    directions[[2, 8]], directions[[3, 6]] = 1, -1
+    constraint = directions
+    data = X
+    if names:
+        data = pd.DataFrame(X, columns=[f"x{j}" for j in range(10)])
+        constraint = {f"x{j}": int(direction) for j, direction in enumerate(directions) if direction}
+    free = RankBoost(weak_rankers=kind, max_rounds=60).fit(data, y)
+    ranker = RankBoost(weak_rankers=kind, max_rounds=60, monotonic_cst=constraint).fit(data, y)
+    for feature, direction in enumerate(directions):
+        rows = np.repeat(X[:20], 50, axis=0)
+        rows[:, feature] = np.tile(np.linspace(-0.3, 0.3, 50), 20)
+        rows = pd.DataFrame(rows, columns=data.columns) if names else rows
+        moves = np.diff(ranker.decision_function(rows).reshape(20, 50), axis=1)
+        if direction:
+            assert (direction * moves >= -1e-12).all()
+    assert (
+        metrics.auc(y, ranker.decision_function(data)) > metrics.auc(y, free.decision_function(data)) - 0.05
+    )
+
+
+def test_unsigned_weights_are_convex_combinations():
+    X, y = overlapping()
+    ranker = RankBoost(weak_rankers="columns", signed=False, max_rounds=100).fit(X, y)
+    assert (ranker.coef_ >= 0).all()
+    assert (ranker.coef_ > 0).any()
+    weights = np.bincount(ranker.rankers_, ranker.steps_)
+    assert (weights >= -1e-12).all()
+
+
+def test_missing_values_and_categories():
+    rng = np.random.default_rng(0)
+    n = 500
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n),
+            "colour": pd.Categorical(rng.choice(["red", "green", "blue"], n)),
+            "place": rng.choice(["here", "there", None], n),
+        }
+    )
+    y = ((frame["colour"] == "green") | (frame["place"].isna() & (frame["size"] > 0))).to_numpy()
+    frame.loc[rng.random(n) < 0.1, "size"] = np.nan
+    ranker = RankBoost(max_rounds=100).fit(frame, y)
+    assert metrics.auc(y, ranker.decision_function(frame)) > 0.97
+    new = frame.iloc[:3].copy()
+    new["colour"] = ["violet", "red", "green"]
+    assert np.isfinite(ranker.decision_function(new)).all()
+    assert ranker.feature_names_in_.tolist() == ["size", "colour", "place"]
+    with pytest.raises(ValueError, match="NaN"):
+        RankBoost(weak_rankers="columns").fit(frame[["size"]], y)
+    numbers = np.column_stack([frame["size"], frame["colour"].cat.codes])
+    by_number = RankBoost(weak_rankers=Stumps(categorical_features=[1]), max_rounds=5)
+    assert by_number.fit(numbers, y).score(numbers, y) > 0.8
+    by_name = RankBoost(weak_rankers=Stumps(categorical_features=["colour"]), max_rounds=5)
+    by_name.fit(frame[["size", "colour"]], y)
+    np.testing.assert_array_equal(
+        by_name.decision_function(frame[["size", "colour"]]), by_number.decision_function(numbers)
+    )
+    with pytest.raises(ValueError, match="no column of"):
+        RankBoost(weak_rankers=Stumps(categorical_features=["shape"])).fit(frame, y)
+
+
+def test_routing_of_groups():
+    X, relevance, qid = graded(240)
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RankBoost(max_rounds=10).set_fit_request(qid=True)
+        found = cross_validate(
+            ranker, X, relevance > 1, cv=GroupKFold(3), params={"qid": qid, "groups": qid}, scoring="roc_auc"
+        )
+        assert found["test_score"].min() > 0.7
+        pipeline = make_pipeline(StandardScaler(), PNormPush().set_fit_request(qid=True))
+        grid = GridSearchCV(pipeline, {"pnormpush__p": [1, 4]}, scoring="roc_auc", cv=3)
+        grid.fit(X, relevance > 1, qid=qid)
+        assert grid.best_score_ > 0.7
+
+
+def test_nested_parameters_of_weak_rankers():
+    X, y = overlapping()
+    grid = GridSearchCV(
+        RankBoost(weak_rankers=Stumps(), max_rounds=5), {"weak_rankers__max_bins": [2, 64]}, cv=2
+    ).fit(X, y)
+    assert set(grid.cv_results_["param_weak_rankers__max_bins"]) == {2, 64}
+    base = Regressors()
+    RankBoost(weak_rankers=base, max_rounds=2).fit(X, y)
+    assert not hasattr(base, "regressors_")
+
+
+def test_a_push_at_the_top_beats_rankboost_there():
+    """What p is for, with the same stumps."""
+    X, y = load_breast_cancer(return_X_y=True)
+    noisy = X + 1.5 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
+    found = {
+        p: metrics.rp_error(y, push(p=p).fit(noisy, y).decision_function(noisy), 64, scale="log")
+        for p in (1, 16)
+    }
+    assert found[16] < found[1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_rounds": 0}, "max_rounds must be"),
+        ({"learning_rate": 0.0}, "learning_rate must be finite and > 0"),
+        ({"learning_rate": 1.5}, "learning_rate must be at most 1"),
+        ({"subsample": 2.0}, "subsample must be at most 1"),
+        ({"max_features": 0.0}, "max_features must be finite and > 0"),
+        ({"early_stopping": True, "validation_fraction": 1.0}, "validation_fraction must be below 1"),
+        ({"early_stopping": True, "n_iter_no_change": 0}, "n_iter_no_change must be"),
+        ({"variant": "gentle"}, "variant must be one of"),
+        ({"weak_rankers": "trees"}, "weak_rankers='trees' is not known"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"monotonic_cst": [1, 0]}, "for each of the 5 features"),
+        ({"monotonic_cst": {"height": 1}}, "has no column of"),
+        ({"monotonic_cst": [1] * 5, "weak_rankers": "regressors"}, "needs weak_rankers="),
+        ({"checkpoint_every": 0}, "checkpoint_every must be"),
+    ],
+)
+def test_parameters_are_checked_before_any_work(parameters, message):
+    X, y = overlapping(40)
+    with pytest.raises(ValueError, match=message):
+        RankBoost(**parameters).fit(X, y)
+
+
+def test_parameters_of_boosting_are_refused_by_gradient_solvers():
+    X, y = overlapping(40)
+    for name, value in (("weak_rankers", "stumps"), ("max_rounds", 5), ("monotonic_cst", [1] * 5)):
+        with pytest.raises(ValueError, match=f"{name}=.*is for boosting; set solver='coordinate'"):
+            PNormPush(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"pairs": ([0], [40])}, ValueError, "row numbers must be from 0 to 39; pair 0 has 40"),
+        ({"pairs": ([0], [-1])}, ValueError, "row numbers must be from 0"),
+        ({"pairs": ([0, 1], [2])}, ValueError, "inconsistent"),
+        ({"pairs": ([3], [3])}, ValueError, "pair 0 ranks row 3 above itself"),
+        ({"pairs": ([0.5], [1.0])}, TypeError, "integers"),
+        ({"pairs": ([0],)}, TypeError, "found 1 parts"),
+        ({"pairs": ([0], [1], [-1.0])}, ValueError, "must not be negative"),
+        ({"pairs": ([0], [1], [0.0])}, ValueError, "none of the 1 pairs has a positive weight"),
+        ({"pairs": ([0], [1]), "y": [0, 1] * 20}, ValueError, "y must be None"),
+        ({"y": [0, 1] * 20, "qid": [0, 1]}, ValueError, "one entry a row"),
+        ({"y": [0, 1] * 20, "group": [30, 20]}, ValueError, "sizes of consecutive groups"),
+        ({"y": [0, 1] * 20, "group": [40], "qid": [0] * 40}, ValueError, "not both"),
+        ({"y": [0, 1] * 20, "qid": np.arange(40)}, ValueError, "no pair to rank"),
+        ({"y": ["a", "b"] * 19 + ["c", "c"]}, ValueError, "Only binary classification is supported"),
+        ({"y": np.linspace(0, 1, 40)}, ValueError, "continuous"),
+        ({}, ValueError, "requires y"),
+    ],
+)
+@pytest.mark.parametrize("ranker", [RankBoost(max_rounds=2), PNormPush()], ids=str)
+def test_targets_are_checked(ranker, given, error, message):
+    X, _ = overlapping(40)
+    fresh = clone(ranker)
+    with pytest.raises(error, match=message):
+        fresh.fit(X, **given)
+    with pytest.raises(NotFittedError):
+        fresh.rank(X)
+
+
+def test_what_is_for_two_classes_says_so():
+    X, relevance, qid = graded(60)
+    with pytest.raises(ValueError, match="use variant='coordinate'"):
+        RankBoost("freund").fit(X, relevance)
+    with pytest.raises(ValueError, match="use RankBoost"):
+        AdaBoostRanker().fit(X, relevance > 1, qid=qid)
+
+
+@quiet
+def test_a_refit_leaves_nothing_of_the_last_fit():
+    X, relevance, _ = graded(60)
+    ranker = PNormPush(solver="coordinate", max_rounds=5, early_stopping=True, validation_fraction=0.4)
+    ranker.fit(X, relevance)
+    ranker.set_params(weak_rankers="stumps", early_stopping=False).fit(X, relevance > 1)
+    for name in ("coef_", "thresholds_", "validation_path_", "best_round_"):
+        assert not hasattr(ranker, name), name
+    ranker.set_params(solver="lbfgs", weak_rankers="columns", max_rounds=None).fit(X, relevance > 1)
+    for name in ("steps_", "rankers_", "weak_rankers_", "margin_", "intercept_"):
+        assert not hasattr(ranker, name), name
+    assert ranker.decision_function(X).shape == (60,)
+
+
+@quiet
+@pytest.mark.parametrize("name", FAMILY)
+def test_hard_data(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    for y in ([1] + [0] * 29, [0] + [1] * 29):  # one positive, one negative
+        assert np.isfinite(FAMILY[name]().fit(X, y).decision_function(X)).all()
+    separable = X[:, 0] > 0
+    ranker = FAMILY[name]().fit(X, separable)
+    assert np.isfinite(ranker.decision_function(X)).all()
+    assert metrics.auc(separable, ranker.decision_function(X)) == pytest.approx(1.0)
+    twice = np.vstack([X, X])
+    labels = np.append(separable, ~separable)  # every row in both classes
+    assert np.isfinite(FAMILY[name]().fit(twice, labels).decision_function(twice)).all()
+    constant = FAMILY[name]().fit(np.ones((10, 2)), [0, 1] * 5)
+    assert np.ptp(constant.decision_function(np.ones((10, 2)))) == 0.0
+
+
+@pytest.mark.parametrize("p", [64.0, 1000.0])
+def test_a_hard_push_stays_finite(p):
+    X, y = overlapping()
+    ranker = PNormPush(p, solver="coordinate", weak_rankers="stumps", alpha=0.0, max_rounds=200).fit(X, y)
+    assert np.isfinite(ranker.objective_path_).all()
+    assert (np.diff(ranker.objective_path_) <= 1e-12).all()

@@ -1,0 +1,202 @@
+"""Weak rankers: values, edges and scores against the plainest way to get them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps, binning, resolve
+from weak_rankers_oracle import all_stumps
+
+
+def data(seed=0, n=60, missing=True):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.normal(size=n),
+            rng.integers(0, 3, n),
+            np.full(n, 2.5),
+            rng.random(n) < 0.3,
+            np.exp(5 * rng.normal(size=n)),
+        ]
+    )
+    if missing:
+        X[rng.random(n) < 0.2, 0] = np.nan
+        X[rng.random(n) < 0.1, 3] = np.nan
+    return X, rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_stumps_are_all_thresholds_with_missing_values_on_either_side(seed):
+    X, forces = data(seed)
+    family = Stumps().fit(X)
+    pool = family.pool(X)
+    edges = pool.edges(forces)
+    found = {tuple(pool.values(int(j)).astype(int)) for j in np.flatnonzero(edges)}
+    assert found == all_stumps(X)
+    for j in np.flatnonzero(edges):
+        values = pool.values(int(j))
+        assert edges[j] == pytest.approx(forces[values].sum(), abs=1e-12)
+        np.testing.assert_array_equal(family.values(X, int(j)), values)
+
+
+def test_scores_are_sums_of_values_on_any_rows():
+    X, _ = data(1)
+    family = Stumps().fit(X)
+    pool = family.pool(X)
+    rng = np.random.default_rng(0)
+    exists = np.flatnonzero(pool.edges(rng.normal(size=len(X))))
+    rankers, steps = rng.choice(exists, 40), rng.normal(size=40)
+    rows = np.vstack([X, np.full(X.shape[1], np.nan), np.full(X.shape[1], 1e9), np.full(X.shape[1], -1e9)])
+    expected = sum(step * family.values(rows, int(j)) for j, step in zip(rankers, steps, strict=True))
+    np.testing.assert_allclose(family.scores(rows, rankers, steps), expected, atol=1e-12)
+    sparse = sp.csr_array(np.nan_to_num(rows))
+    np.testing.assert_allclose(
+        family.scores(sparse, rankers, steps),
+        family.scores(sparse.toarray(), rankers, steps),
+        atol=1e-12,
+    )
+
+
+def test_many_values_fall_into_bins_of_equal_weight():
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=10_000)
+    edges = binning.thresholds(values, None, 255)
+    assert len(edges) == 254
+    counts = np.bincount(np.searchsorted(edges, values), minlength=255)
+    assert counts.min() >= 38
+    assert counts.max() <= 41
+    weights = rng.integers(0, 4, 10_000).astype(float)
+    repeated = np.repeat(values, weights.astype(int))
+    counted = weights > 0
+    np.testing.assert_array_equal(
+        binning.thresholds(values[counted], weights[counted], 255), binning.thresholds(repeated, None, 255)
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=30))
+def test_thresholds_separate_any_two_floats(values):
+    distinct = np.unique(values)
+    edges = binning.thresholds(np.array(values), None, 255)
+    assert len(edges) == len(distinct) - 1
+    assert (edges >= distinct[:-1]).all()
+    assert (edges < distinct[1:]).all()
+
+
+def test_few_rows_are_binned_as_they_are_and_many_are_sampled(monkeypatch):
+    X = np.random.default_rng(3).normal(size=(5000, 2))
+    monkeypatch.setattr(binning, "MOST_ROWS", 1000)
+    one, same, other = (Stumps().fit(X, random_state=np.random.RandomState(seed)) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.edges_[0], same.edges_[0])
+    assert not np.array_equal(one.edges_[0], other.edges_[0])
+
+
+def test_categories_are_ordered_by_frequency_and_unknown_ones_are_missing():
+    column = np.array([7.0, 7, 7, 3, 3, 9, np.nan])
+    family = Stumps(categorical_features=[0]).fit(column[:, None])
+    assert family.categories_[0].tolist() == [7.0, 3.0, 9.0]
+    pool = family.pool(column[:, None])
+    assert pool.values(0).tolist() == [False] * 3 + [True] * 3 + [False]
+    rows = np.array([[9.0], [3.0], [7.0], [1.0], [np.nan]])
+    np.testing.assert_array_equal(family.values(rows, 0), [True, True, False, False, False])
+    np.testing.assert_array_equal(family.values(rows, 256), [True, True, False, True, True])
+    scores = family.scores(rows, np.array([0, 1, 256]), np.array([1.0, 10.0, 100.0]))
+    assert scores.tolist() == [111.0, 101.0, 0.0, 100.0, 100.0]
+
+
+def test_memory_of_stumps_is_a_byte_an_entry():
+    X = np.random.default_rng(0).normal(size=(1000, 8))
+    assert binning.binned(X, Stumps().fit(X).edges_, [None] * 8, None).nbytes == X.size
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_have_the_unit_of_their_range(layout, dtype):
+    X = np.random.default_rng(4).integers(-3, 9, (50, 4)).astype(dtype)
+    X[:, 2] = 5
+    scaled = np.zeros((50, 4))
+    moving = np.array([0, 1, 3])
+    scaled[:, moving] = (X[:, moving] - X[:, moving].min(axis=0)) / np.ptp(X[:, moving], axis=0)
+    stored = layout(X)
+    family = Columns().fit(stored)
+    pool = family.pool(stored)
+    forces = np.random.default_rng(5).normal(size=50)
+    np.testing.assert_allclose(pool.edges(forces), scaled.T @ forces, atol=1e-6)
+    for j in range(4):
+        np.testing.assert_allclose(pool.values(j), scaled[:, j], atol=1e-7)
+    steps = np.array([1.0, -2.0, 0.5, 3.0])
+    np.testing.assert_allclose(family.scores(stored, np.arange(4), steps), scaled @ steps, atol=1e-6)
+
+
+def test_a_column_of_two_values_is_binary_whatever_they_are():
+    X = np.array([[1e6, 0.0], [-1e6, 0.1], [1e6, 0.2]])
+    pool = Columns().fit(X).pool(X)
+    assert pool.values(0).tolist() == [True, False, True]
+    assert pool.real_valued.tolist() == [False, True]
+
+
+def test_functions_are_checked():
+    X = np.arange(6.0).reshape(3, 2)
+    family = Functions([lambda X: X[:, 0], lambda X: X[:, 1] > 2]).fit(X)
+    assert family.values(X, 0).tolist() == [0.0, 0.5, 1.0]
+    assert family.scores(X, np.array([0, 1]), np.array([2.0, 1.0])).tolist() == [0.0, 2.0, 3.0]
+    for functions, message in (
+        ([], "at least one function"),
+        ([lambda X: X], "one number a row"),
+        ([lambda X: np.log(X[:, 0] * 0 - 1)], "finite"),
+    ):
+        with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=message):
+            Functions(functions).fit(X)
+    with pytest.raises(TypeError, match="callables"):
+        Functions([3]).fit(X)
+
+
+def test_names_and_objects_stand_for_families():
+    assert isinstance(resolve("columns"), Columns)
+    assert isinstance(resolve(DecisionTreeRegressor()), Regressors)
+    assert isinstance(resolve([np.ravel]), Functions)
+    family = Stumps(max_bins=7)
+    assert resolve(family) is family
+    with pytest.raises(ValueError, match="weak_rankers='trees' is not known"):
+        resolve("trees")
+    with pytest.raises(TypeError, match="weak_rankers must be"):
+        resolve(3)
+    with pytest.raises(TypeError, match="accepts sample_weight"):
+        Regressors(sklearn_regressor_without_weights()).fit(np.eye(2))
+
+
+def sklearn_regressor_without_weights():
+    from sklearn.neighbors import KNeighborsRegressor
+
+    return KNeighborsRegressor()
+
+
+def test_regressors_have_values_between_zero_and_one():
+    X, _ = data(6, missing=False)
+    family = Regressors(Ridge()).fit(X)
+    targets, weights = np.sign(X[:, 0]), np.ones(len(X))
+    ranker = family.grow(X, targets, weights, np.array([0, 1]), np.random.RandomState(0))
+    values = family.values(X, ranker)
+    assert values.min() == 0.0
+    assert values.max() == pytest.approx(1.0)
+    assert np.corrcoef(values, targets)[0, 1] > 0.5
+    with pytest.raises(AttributeError):
+        family.importances(np.array([0]), np.ones(1))
+
+
+@pytest.mark.parametrize("bad", [1, 256, 3.5, "many"])
+def test_bins_out_of_range(bad):
+    with pytest.raises(ValueError, match="max_bins must be an integer from 2 to 255"):
+        Stumps(max_bins=bad).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("bad", ["some", [5], [-1], [0.5]])
+def test_categories_that_are_no_features(bad):
+    with pytest.raises(ValueError, match="categorical_features"):
+        Stumps(categorical_features=bad).fit(np.eye(3))
