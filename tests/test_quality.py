@@ -21,7 +21,15 @@ COMMANDS = {
     "types": ["mypy"],
     "spelling": ["codespell_lib", "src", "tests", "benchmarks", *(p.name for p in ROOT.glob("*.md"))],
 }
-PUBLIC = ("pushrank", "pushrank.metrics", "pushrank.losses", "pushrank.prices", "pushrank.datasets")
+PUBLIC = (
+    "pushrank",
+    "pushrank.metrics",
+    "pushrank.losses",
+    "pushrank.prices",
+    "pushrank.datasets",
+    "pushrank.weak_rankers",
+    "pushrank.theory",
+)
 # one sentence, the formula, every parameter, returns, raises: what numpydoc can check of it
 DOCUMENTED = {"GL05", "GL07", "GL08", "GL09", "SS01", "SS02", "SS03", "SS05", "PR01", "PR02", "PR03", "PR04",
               "PR06", "PR07", "PR10", "RT01", "RT03", "EX01"}  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,8 @@ from pushrank._log_space import Floats
 from pushrank.estimators._boosting import LEARNED, BoostedRanker, problem_scales
 from pushrank.estimators._linear import LinearRanker
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_number, check_solver, ranking_data
+from pushrank.objectives import PushObjective
+from pushrank.weak_rankers.base import WeakRankers
 
 OF_BOOSTING = (
     "steps_",
@@ -40,71 +41,8 @@ FOR_BOOSTING = (
 """Parameters that change a fit by boosting only."""
 
 
-class PushFamilyRanker(LinearRanker, BoostedRanker):
+class PushFamilyRanker(BoostedRanker, LinearRanker):
     """A push ranker: linear by a gradient solver, or of any weak rankers by boosting."""
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without a copy.
-        y : array-like of shape (n_samples,), optional
-            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; an integer weight equals that many copies of the row.
-        group : array-like, optional
-            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
-            their group only.
-        qid : array-like of shape (n_samples,), optional
-            The same as labels of rows, in any order.
-        pairs : (better, worse) or (better, worse, weight), optional
-            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
-            with two or three columns serves too. Pairs may contradict each other.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or there is nothing to rank.
-        TypeError
-            When a parameter has the wrong type.
-        ModelFileError
-            When ``checkpoint`` names a file of another run, or no checkpoint.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the solver stopped early; the message says what to do.
-
-        References
-        ----------
-        Rudin, JMLR 10 (2009), section 7, for crucial pairs.
-        """
-        check_solver(self.solver)
-        if self.solver == "coordinate":
-            return BoostedRanker.fit(self, X, y, sample_weight, group=group, qid=qid, pairs=pairs)
-        self._check_only_linear()
-        self._check_parameters()
-        objective = self._objective()
-        self._check_solver_can(objective)
-        X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
-        return self._solve(objective, X, target)
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -140,9 +78,24 @@ class PushFamilyRanker(LinearRanker, BoostedRanker):
 
     def _check_parameters(self) -> None:
         LinearRanker._check_parameters(self)
-        if self.solver == "coordinate":
-            check_number("max_iter", self.max_iter, 1, integer=True)
+        if self._boosts:
             BoostedRanker._check_parameters(self)
+        else:
+            self._check_only_linear()
+
+    def _boost(
+        self, objective: PushObjective, family: WeakRankers, X: Any, target: Target, y: ArrayLike | None
+    ) -> None:
+        if self._boosts:
+            super()._boost(objective, family, X, target, y)
+        else:
+            self._check_solver_can(objective)
+            self._solve(objective, X, target)
+
+    @property
+    def _boosts(self) -> bool:
+        """Whether rounds of boosting fit the ranker, and not a gradient solver."""
+        return bool(self.solver == "coordinate")
 
     @property
     def _max_rounds(self) -> int:
@@ -163,5 +116,5 @@ class PushFamilyRanker(LinearRanker, BoostedRanker):
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; missing values are taken by boosted stumps only."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan &= self.solver == "coordinate"
+        tags.input_tags.allow_nan &= self._boosts
         return tags

@@ -19,7 +19,7 @@ from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample
 class MaxMargin:
     r"""The largest margin, weights that reach it, and masses on the rows that prove it.
 
-    Attributes
+    Parameters
     ----------
     value : float
         :math:`\rho`: no weights of norm one have a larger least margin. Positive where the data can be
@@ -32,6 +32,12 @@ class MaxMargin:
     bound : float
         The largest edge :math:`|\sum_{ik} d_{ik} (h_j(x_i) - h_j(x_k))|` of a ranker under d (without the
         absolute value where weights may not be negative), at least 0: by duality no margin is larger.
+
+    Examples
+    --------
+    >>> found = max_margin([[1.0], [0.0]], [1, 0])
+    >>> found.value, found.weights.tolist(), found.row_forces.tolist()
+    (1.0, [1.0], [1.0, -1.0])
     """
 
     value: float
