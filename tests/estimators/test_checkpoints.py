@@ -118,6 +118,19 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         RankBoost(checkpoint=tmp_path / "no" / "folder").fit(X, y)
 
 
+def first(X):
+    return X[:, 0]
+
+
+def test_functions_are_known_by_what_they_return(tmp_path):
+    X, y = data()
+    options = {"max_rounds": 5, "checkpoint": tmp_path / "a", "scoring": lambda *_: 0.0}
+    RankBoost(weak_rankers=[first, lambda X: X[:, 1]], **options).fit(X, y)
+    RankBoost(weak_rankers=[first, lambda X: X[:, 1]], **options).fit(X, y)
+    with pytest.raises(ModelFileError, match="other data or other parameters"):
+        RankBoost(weak_rankers=[first, lambda X: X[:, 2]], **options).fit(X, y)
+
+
 class OwnRidge(Ridge):
     """A base learner that no checkpoint would load."""
 

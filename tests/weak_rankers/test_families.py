@@ -79,6 +79,25 @@ def test_many_values_fall_into_bins_of_equal_weight():
     )
 
 
+def test_a_value_that_most_rows_share_does_not_use_up_the_bins():
+    rng = np.random.default_rng(3)
+    values = np.where(rng.random(20_000) < 0.9, 7.0, rng.normal(size=20_000))
+    edges = binning.thresholds(values, None, 255)
+    assert len(edges) >= 250
+    counts = np.bincount(np.searchsorted(edges, values[values != 7.0]), minlength=len(edges) + 1)
+    assert counts.max() <= 20  # 2,000 rows in some 250 bins
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=400), st.integers(2, 255))
+def test_bins_are_never_too_many_and_cover_all_values(counts, max_bins):
+    values = np.repeat(np.arange(len(counts), dtype=float), counts)
+    edges = binning.thresholds(values, None, max_bins)
+    assert len(edges) <= max_bins - 1
+    assert (np.diff(edges) > 0).all()
+    assert len(edges) == min(len(counts), max_bins) - 1 or len(counts) > max_bins
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=30))
 def test_thresholds_separate_any_two_floats(values):

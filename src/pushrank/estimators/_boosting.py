@@ -166,8 +166,13 @@ class BoostedRanker(BaseRanker):
         ndarray of shape (n_samples,)
             A new array for each of the ``n_iter_`` rounds, the last as ``decision_function`` but for
             rounding.
+
+        Raises
+        ------
+        AttributeError
+            When the ranker was fitted by a gradient solver.
         """
-        check_is_fitted(self, "steps_")
+        self._check_boosted()
         X = self._checked(X)
         total = np.full(X.shape[0], getattr(self, "intercept_", 0.0) - self.threshold_)
         if hasattr(self, "coef_"):
@@ -188,7 +193,7 @@ class BoostedRanker(BaseRanker):
             read.
         """
         if not hasattr(self, "steps_"):
-            raise AttributeError("feature_importances_ needs a ranker that was fitted by boosting.")
+            raise AttributeError("feature_importances_ are of rankers fitted by boosting only.")
         gains = np.maximum(-np.diff(self.objective_path_), 0.0)
         own = self.rankers_ >= 0
         importances: Floats = self.weak_rankers_.importances(self.rankers_[own], gains[own])
@@ -213,6 +218,15 @@ class BoostedRanker(BaseRanker):
         check_number("checkpoint_every", self.checkpoint_every, 1, integer=True)
         if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {self.n_jobs!r}.")
+
+    def _check_boosted(self) -> None:
+        """Raise unless the ranker was fitted, and by boosting."""
+        check_is_fitted(self)
+        if not hasattr(self, "steps_"):
+            raise AttributeError(
+                "only rankers fitted by boosting have stages; this one was fitted by a gradient solver: set "
+                "solver='coordinate'."
+            )
 
     def _check_target(self, target: Target) -> None:
         """Raise where this ranker cannot learn from such a target."""
@@ -269,8 +283,10 @@ class BoostedRanker(BaseRanker):
         self, objective: PushObjective, family: WeakRankers, X: Any, target: Target, y: ArrayLike | None
     ) -> None:
         random_state = check_random_state(self.random_state)
-        keeper, state, first_state = self._kept(family, X, target, random_state)
+        first_state = _checkpoint.random_state_arrays(random_state)
+        keeper, state = _checkpoint.keeper_of(self, family, X, target, self._max_rounds)
         if state is not None:
+            first_state = state["first_state"]
             random_state = _checkpoint.random_state_from(first_state)
         going_on = self._goes_on(family)
         train, valid = target.sample, None
@@ -380,29 +396,6 @@ class BoostedRanker(BaseRanker):
             scores += step * (np.where(values, 1.0, pool.low) if values.dtype == bool else values)
         run.history = history
         run.descent.start(scores, weights)
-
-    def _kept(
-        self, family: WeakRankers, X: Any, target: Target, random_state: np.random.RandomState
-    ) -> tuple[_checkpoint.Checkpoint | None, dict[str, Any] | None, dict[str, Any]]:
-        """Return the keeper of the run's file, what it holds, and the first state of the random source."""
-        first_state = _checkpoint.random_state_arrays(random_state)
-        if self.checkpoint is None:
-            return None, None, first_state
-        _checkpoint.check_keepable(family)
-        free = ("max_rounds", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in free}
-        if not isinstance(self.random_state, int | np.integer):
-            parameters.pop("random_state")
-        kind = vars(target.sample)
-        digest = _checkpoint.fingerprint(type(self).__name__, repr(parameters), X, target.weights, kind)
-        keeper = _checkpoint.Checkpoint(self.checkpoint, int(self.checkpoint_every), digest)
-        state = keeper.read()
-        if state is not None and len(state["history"]["rankers"]) > self._max_rounds:
-            raise ValueError(
-                f"checkpoint {self.checkpoint} holds {len(state['history']['rankers'])} rounds, more than "
-                f"max_rounds={self._max_rounds}; raise max_rounds or delete the file."
-            )
-        return keeper, state, first_state if state is None else state["first_state"]
 
     def _restore(self, run: Run, family: WeakRankers, state: dict[str, Any]) -> None:
         for name, value in state["rankers"].items():

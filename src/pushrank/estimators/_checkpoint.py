@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pushrank._atomic import written_whole
 from pushrank._log_space import Floats
 from pushrank._trees import TREE, check_trees
+from pushrank.estimators._target import Target
 from pushrank.estimators._training import History, Run
 from pushrank.exceptions import ModelFileError
-from pushrank.weak_rankers import Regressors
+from pushrank.weak_rankers import Functions, Regressors
 from pushrank.weak_rankers.base import WeakRankers
 
 FORMAT = "pushrank checkpoint 1"
+FREE = ("max_rounds", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
+"""Parameters that may change between the parts of a run."""
 
 
 def fingerprint(*parts: Any) -> str:
     """Return a digest of everything that a run depends on."""
     return str(joblib.hash(parts, hash_name="sha1"))
+
+
+def described(value: Any) -> Any:
+    """Return a parameter in words that are the same in every process: functions by their names.
+
+    Examples
+    --------
+    >>> described({"scoring": len, "cst": np.array([1, 0])})
+    {'scoring': 'builtins.len', 'cst': [1, 0]}
+    """
+    if isinstance(value, BaseEstimator):
+        return type(value).__name__, described(value.get_params(deep=False))
+    if isinstance(value, Mapping):
+        return {name: described(item) for name, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [described(item) for item in value]
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return value
 
 
 class Checkpoint:
@@ -101,6 +127,38 @@ def grown(family: WeakRankers) -> dict[str, Any]:
         return {}
     names = ("regressors_", "subsets_", "lows_", "ranges_")
     return {name: getattr(family, name) for name in names}
+
+
+def keeper_of(
+    ranker: Any, family: WeakRankers, X: Any, target: Target, max_rounds: int
+) -> tuple[Checkpoint | None, dict[str, Any] | None]:
+    """Return the keeper of a ranker's run, and the state that its file holds; None where there is none.
+
+    Raises
+    ------
+    ValueError
+        When the folder does not exist, the file holds more than ``max_rounds``, or weak rankers cannot be
+        kept.
+    ModelFileError
+        When the file is damaged, no checkpoint, or of another run.
+    """
+    if ranker.checkpoint is None:
+        return None, None
+    check_keepable(family)
+    parameters = {name: value for name, value in ranker.get_params(deep=False).items() if name not in FREE}
+    if not isinstance(ranker.random_state, int | np.integer):
+        parameters.pop("random_state")
+    outputs = family.outputs(X) if isinstance(family, Functions) else None
+    words = type(ranker).__name__, repr(described(parameters))
+    digest = fingerprint(*words, X, target.weights, vars(target.sample), outputs)
+    keeper = Checkpoint(ranker.checkpoint, int(ranker.checkpoint_every), digest)
+    state = keeper.read()
+    if state is not None and len(state["history"]["rankers"]) > max_rounds:
+        raise ValueError(
+            f"checkpoint {ranker.checkpoint} holds {len(state['history']['rankers'])} rounds, more than "
+            f"max_rounds={max_rounds}; raise max_rounds or delete the file."
+        )
+    return keeper, state
 
 
 def check_keepable(family: WeakRankers) -> None:

@@ -26,9 +26,10 @@ def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.rando
 
 
 def thresholds(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
-    """Return ascending thresholds between at most ``max_bins`` bins of equal weight.
+    """Return ascending thresholds between at most ``max_bins`` bins of about equal weight.
 
-    Where there are no more distinct values than bins, a threshold lies midway between each two neighbours.
+    Where there are no more distinct values than bins, a threshold lies midway between each two neighbours. A
+    value that many rows share has a bin of its own, and the bins it could have filled go to the others.
 
     Examples
     --------
@@ -38,18 +39,15 @@ def thresholds(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
     known = ~np.isnan(values)
     if weights is None:
         distinct, counts = np.unique(values[known], return_counts=True)
-        below = np.cumsum(counts).astype(np.float64)
+        of_values: Floats = counts.astype(np.float64)
     else:
         distinct, places = np.unique(values[known], return_inverse=True)
-        below = np.cumsum(np.bincount(places, weights[known], minlength=len(distinct)))
+        of_values = np.bincount(places, weights[known], minlength=len(distinct)).astype(np.float64)
     if len(distinct) < 2:
         return np.zeros(0)
-    last_in_bin = np.arange(len(distinct) - 1)
+    last_in_bin: NDArray[Any] = np.arange(len(distinct) - 1)
     if len(distinct) > max_bins:
-        targets = below[-1] * np.arange(1, max_bins) / max_bins
-        # weights that are counts, in another order of adding, must not move a boundary
-        last_in_bin = np.unique(np.searchsorted(below, targets * (1.0 - 1e-12)))
-        last_in_bin = last_in_bin[last_in_bin < len(distinct) - 1]
+        last_in_bin = stump_kernels.bin_ends(of_values, max_bins)
     lower: Floats = distinct[last_in_bin].astype(np.float64)
     upper: Floats = distinct[last_in_bin + 1].astype(np.float64)
     middle = 0.5 * lower + 0.5 * upper

@@ -62,13 +62,13 @@ class Functions(WeakRankers):
         for function in self.functions:
             if not callable(function):
                 raise TypeError(f"weak rankers must be callables, got {function!r}.")
-        columns = Columns().fit(self._outputs(X), row_weights, random_state)
+        columns = Columns().fit(self.outputs(X), row_weights, random_state)
         self.lows_, self.ranges_ = columns.lows_, columns.ranges_
         return self
 
     def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
         """Return the functions' values on the training rows."""
-        pool = ColumnPool(LinearModel(self._outputs(X)), self.lows_, self.ranges_)
+        pool = ColumnPool(LinearModel(self.outputs(X)), self.lows_, self.ranges_)
         pool.features = np.full(len(self.functions), -1)
         return pool
 
@@ -112,5 +112,6 @@ class Functions(WeakRankers):
             )
         return values
 
-    def _outputs(self, X: Any) -> Floats:
+    def outputs(self, X: Any) -> Floats:
+        """Return what the functions give for every row, shape (n_rows, n_functions)."""
         return np.column_stack([self._output(X, ranker) for ranker in range(len(self.functions))])

@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pushrank._compiled import compiled
+
+
+@compiled()
+def bin_ends(weights, max_bins):
+    """Return the last value of each bin but the last, for values in ascending order with these weights.
+
+    A value as heavy as a bin is one; the others share what is left, and as bins fill up unevenly the aim for
+    the next is taken anew.
+    """
+    n_values = len(weights)
+    # weights that are counts, in another order of adding, must not move a boundary
+    slack = 1.0 - 1e-12
+    is_heavy = np.zeros(n_values, dtype=np.bool_)
+    rest, bins_left = weights.sum(), max_bins
+    found = True
+    while found and bins_left > 1:
+        found = False
+        aim = rest / bins_left * slack
+        for i in range(n_values):
+            if not is_heavy[i] and weights[i] >= aim and bins_left > 1:
+                is_heavy[i] = found = True
+                rest -= weights[i]
+                bins_left -= 1
+    ends = np.empty(max_bins, dtype=np.int64)
+    n_ends, filled = 0, 0.0
+    for i in range(n_values - 1):
+        filled += weights[i]
+        if not is_heavy[i]:
+            rest -= weights[i]
+        aim = (rest + (0.0 if is_heavy[i] else filled)) / bins_left * slack
+        if is_heavy[i] or filled >= aim or (is_heavy[i + 1] and filled >= 0.5 * aim):
+            ends[n_ends] = i
+            n_ends += 1
+            if not is_heavy[i]:
+                bins_left = max(bins_left - 1, 1)
+            filled = 0.0
+            if n_ends == max_bins - 1:
+                break
+    return ends[:n_ends]
 
 
 @compiled()
