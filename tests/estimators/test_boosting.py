@@ -364,7 +364,7 @@ def test_a_push_at_the_top_beats_rankboost_there():
 
 @pytest.mark.skipif(not os.environ.get("PUSHRANK_DATA"), reason="PUSHRANK_DATA is not set")
 def test_grades_of_real_queries():
-    """Web search results, five grades, LightGBM's example data: as good as its own ranker of stumps (.796)."""
+    """Web search results in five grades, LightGBM's example: its own ranker of stumps reaches .796."""
     bunch = load_lambdarank_example()
     queries = np.unique(bunch.qid)
     train = np.isin(bunch.qid, queries[: int(0.7 * len(queries))])
