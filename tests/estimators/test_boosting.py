@@ -435,6 +435,8 @@ def test_parameters_of_boosting_are_refused_by_gradient_solvers():
         ({"pairs": ([3], [3])}, ValueError, "pair 0 ranks row 3 above itself"),
         ({"pairs": ([0.5], [1.0])}, TypeError, "integers"),
         ({"pairs": ([0],)}, TypeError, "found 1 parts"),
+        ({"pairs": [(0, 1), (1, 2), (2, 3), (4, 5)]}, TypeError, r"by np.array\(pairs\)"),
+        ({"pairs": ([], [])}, ValueError, "at least one pair"),
         ({"pairs": ([0], [1], [-1.0])}, ValueError, "must not be negative"),
         ({"pairs": ([0], [1], [0.0])}, ValueError, "none of the 1 pairs has a positive weight"),
         ({"pairs": ([0], [1]), "y": [0, 1] * 20}, ValueError, "y must be None"),

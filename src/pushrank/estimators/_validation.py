@@ -196,11 +196,13 @@ def crucial_pairs(pairs: Any, n_rows: int, weights: Floats | None) -> CrucialSam
     if len(columns) not in (2, 3):
         raise TypeError(
             "pairs must be (better, worse) or (better, worse, weight), or an array with these columns; found "
-            f"{len(columns)} parts."
+            f"{len(columns)} parts. A list of pairs becomes such an array by np.array(pairs)."
         )
     rows: list[NDArray[np.intp]] = []
     for name, column in zip(("better", "worse"), columns, strict=False):
         numbers = column_or_1d(column)
+        if not len(numbers):
+            raise ValueError(f"pairs: {name} is empty; there must be at least one pair.")
         if numbers.dtype.kind == "f" and is_table and np.all(numbers == np.floor(numbers)):
             numbers = numbers.astype(np.intp)  # beside a column of weights, row numbers are floats too
         if numbers.dtype.kind not in "iu":
