@@ -17,16 +17,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pushrank import AdaBoostRanker, PNormPush, SmoothMarginRanking, estimators, metrics
+from pushrank import (
+    AdaBoostRanker,
+    CascadeRanker,
+    InfinitePush,
+    PNormPush,
+    SmoothMarginRanking,
+    estimators,
+    metrics,
+)
+from pushrank.estimators._linear import LinearRanker
 from pushrank.solvers import SOLVERS
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
 
 
-SOLVED = [ranker for ranker in RANKERS if "solver" in ranker().get_params()]
+SOLVED = [ranker for ranker in RANKERS if issubclass(ranker, LinearRanker)]
 BOOSTED = [ranker for ranker in RANKERS if "weak_rankers" in ranker().get_params()]
 CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
+    InfinitePush(),
+    InfinitePush(10.0, loss="squared_hinge"),
     *(
         ranker(weak_rankers=kind, max_rounds=10, **({"solver": "coordinate"} if ranker in SOLVED else {}))
         for ranker in BOOSTED
@@ -85,7 +96,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     assert scores.min() > 0.95
     top = cross_val_score(pipeline, X, y, scoring=metrics.scorers.positives_at_top, cv=3)
     assert top.min() >= 0
-    grid_of = {"keep": [[0.5], [0.8]]}
+    grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
     if ranker in (*SOLVED, *BOOSTED):
         grid_of = {"alpha": [0.01, 1.0]} if ranker in SOLVED else {"learning_rate": [0.3, 1.0]}
     grid = GridSearchCV(pipeline, {f"{name}__{key}": grid_of[key] for key in grid_of}, cv=2).fit(X, y)

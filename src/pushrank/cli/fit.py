@@ -12,9 +12,9 @@ from pushrank.cli.errors import check_can_write, writing
 from pushrank.cli.labels import label_column, positive_rows
 from pushrank.cli.models import (
     MODELS,
+    can_be_boosted,
     column_kinds,
     fit_quietly,
-    is_solved,
     make_model,
     make_ranking_pipeline,
 )
@@ -36,6 +36,9 @@ def fit(
         typer.Option(
             help="The L2 strength, at least 0; by default 0.1 on the standardised columns of a table."
         ),
+    ] = None,
+    C: Annotated[
+        float | None, typer.Option("--C", help="The weight of the loss, positive, for infinite-push.")
     ] = None,
     bottom_weight: Annotated[
         float | None, typer.Option(help="The weight of the bottom, for top-bottom-push.")
@@ -60,9 +63,9 @@ def fit(
     """
     check_can_write(output)
     boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
-    if solver is None and is_solved(model) and any(option is not None for option in boosting.values()):
+    if solver is None and can_be_boosted(model) and any(option is not None for option in boosting.values()):
         solver = "coordinate"
-    chosen = make_model(model, p=p, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting)
+    chosen = make_model(model, p=p, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting)
     table = read_table(data)
     column = label_column(table, label)
     y, positive_value = positive_rows(table, column, positive)

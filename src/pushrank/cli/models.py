@@ -18,7 +18,6 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from pushrank import estimators
 from pushrank.cli.errors import InputError
 from pushrank.cli.tables import Table
-from pushrank.estimators._base import BaseRanker
 
 
 def kebab_case(name: str) -> str:
@@ -61,9 +60,9 @@ def make_model(name: str, **options: Any) -> BaseEstimator:
     return model.set_params(**given)
 
 
-def is_solved(name: str) -> bool:
-    """Return whether a model has a choice of solvers of ours, boosting being one of them."""
-    return name in MODELS and issubclass(MODELS[name], BaseRanker) and "solver" in MODELS[name]().get_params()
+def can_be_boosted(name: str) -> bool:
+    """Return whether boosting is one of a model's solvers."""
+    return name in MODELS and {"solver", "weak_rankers"} <= set(MODELS[name]().get_params())
 
 
 def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:

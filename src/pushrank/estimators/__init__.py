@@ -3,6 +3,7 @@
 from pushrank.estimators.ada_boost_ranker import AdaBoostRanker
 from pushrank.estimators.bottom_push import BottomPush
 from pushrank.estimators.cascade import CascadeRanker
+from pushrank.estimators.infinite_push import InfinitePush
 from pushrank.estimators.ir_push import IRPush
 from pushrank.estimators.p_norm_push import PNormPush
 from pushrank.estimators.push_ranker import PushRanker
@@ -15,6 +16,7 @@ __all__ = [
     "BottomPush",
     "CascadeRanker",
     "IRPush",
+    "InfinitePush",
     "PNormPush",
     "PushRanker",
     "RankBoost",

@@ -1,0 +1,258 @@
+"""The Infinite Push by an interior point method on a working set of negatives.
+
+Few negatives ever are the highest-scored: a restricted problem of some hundred of them is solved, those that
+its answer scores too high join, and so on. A restricted dual solution is feasible for the whole problem, so
+that the certificate is one of the whole problem too.
+
+Sanjay Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM Journal on Optimization
+2 (1992), 575-601, for the predictor and corrector steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from pushrank._log_space import Floats
+from pushrank.solvers.result import Watcher
+from pushrank.solvers.worst_negative import DualPoint, WorstNegative
+
+FIRST_NEGATIVES = 4  # times the number of features
+MORE_NEGATIVES = 2
+LEAST_NEGATIVES = 64
+STEP = 0.995  # of the way to the boundary
+CHEAP_WORK = 1 << 20  # below this (I + J) d^2, iterations take milliseconds
+REFINED = 1e-14  # and so does going on to this gap, or as far as rounding lets
+STALLED = 3
+RIDGE = 1e-15
+
+
+def interior_point(
+    problem: WorstNegative, tol: float, max_iter: int, watcher: Watcher | None = None
+) -> tuple[DualPoint, int]:
+    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
+
+    Parameters
+    ----------
+    problem : WorstNegative
+        Dense data.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        The most iterations in all.
+    watcher : callable, optional
+        Called after every iteration with its number, the primal objective and the gap.
+
+    Notes
+    -----
+    An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), J being the size of the working set;
+    every round reads all negatives once.
+    """
+    model, sample = problem.model, problem.sample
+    n_features = model.n_features
+    positives = model.rows(sample.positives)
+    centre = positives.mean(axis=0)
+    positives -= centre
+    mean = model.pull_back(sample.join(np.zeros(len(positives)), np.ones(len(sample.negatives))))
+    scores = model.scores(centre - mean / len(sample.negatives))[sample.negatives]
+    size = max(FIRST_NEGATIVES * n_features, LEAST_NEGATIVES)
+    working = _highest(scores, size)
+    best: DualPoint | None = None
+    n_iter = 0
+    while True:
+        negatives = model.rows(sample.negatives[working]) - centre
+        room = max_iter - n_iter
+        restricted = _Restricted(problem, positives, negatives)
+        cheap = (len(positives) + len(negatives)) * n_features**2 <= CHEAP_WORK
+        n_iter += restricted.solve(0.1 * tol, min(0.1 * tol, REFINED) if cheap else 0.1 * tol, room)
+        alpha, beta = restricted.alpha, restricted.beta
+        whole = np.zeros(len(sample.negatives))
+        whole[working] = beta
+        point = problem.at(alpha, whole)
+        if best is None or point.certificate.gap < best.certificate.gap:
+            best = point
+        if watcher is not None:
+            watcher(n_iter, point.certificate.primal, point.certificate.gap)
+        if best.certificate.gap <= tol or n_iter >= max_iter:
+            return best, n_iter
+        scores = model.scores(point.coef)[sample.negatives]
+        highest_within = scores[working].max()
+        outside = np.ones(len(scores), dtype=bool)
+        outside[working] = False
+        outside &= scores > highest_within
+        candidates = np.flatnonzero(outside)
+        if not len(candidates):
+            return best, n_iter
+        # those that no longer come near the top leave
+        kept = working[(beta > 1e-9 * beta.max()) | (scores[working] > np.quantile(scores[working], 0.5))]
+        size = max(MORE_NEGATIVES * n_features, LEAST_NEGATIVES)
+        joining = candidates[_highest(scores[candidates], size)]
+        working = np.union1d(kept, joining)
+
+
+def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
+    """Return the numbers of the highest scores, ascending."""
+    if size >= len(scores):
+        return np.arange(len(scores))
+    return np.sort(np.argpartition(-scores, size - 1)[:size])
+
+
+class _Restricted:
+    """The problem of all positives and some negatives, by Mehrotra's method.
+
+    The primal variables are w, t and the positives' excess (the hinge's slack variable); ``slack`` and
+    ``below`` are what the constraints of the positives and of the negatives have to spare, with the
+    multipliers ``alpha`` and ``beta``, and ``room`` = upper - alpha is that of the excess.
+
+    Parameters
+    ----------
+    problem : WorstNegative
+        Costs and loss.
+    positives, negatives : ndarray of shape (I, d) and (J, d)
+        Rows, less a common centre.
+    """
+
+    def __init__(self, problem: WorstNegative, positives: Floats, negatives: Floats) -> None:
+        self._problem, self._positives, self._negatives = problem, positives, negatives
+        self._bend, self._upper = problem.bend, problem.upper
+        self._bounded = not problem.squared
+        costs = problem.costs
+        self.alpha = 0.5 * costs
+        self.beta = np.full(len(negatives), self.alpha.sum() / len(negatives))
+        self.w = np.zeros(positives.shape[1])
+        self.t = 0.0
+        self.slack = np.ones(len(positives))
+        self.below = np.ones(len(negatives))
+        self.excess, self.room = np.ones(len(positives)), 0.5 * costs
+
+    def solve(self, tol: float, target: float, max_iter: int) -> int:
+        """Go on until the complementarity is within ``tol`` of the objective; return the iterations.
+
+        From there it goes on to ``target`` as long as rounding lets it.
+        """
+        least, stalled = np.inf, 0
+        for iteration in range(max_iter):
+            reached = self._finished(tol)
+            if self._finished(target):
+                return iteration
+            if reached:
+                stalled = 0 if self._mu < 0.5 * least else stalled + 1
+                least = min(least, self._mu)
+                if stalled == STALLED:
+                    return iteration
+            try:
+                self._factor()
+            except scipy.linalg.LinAlgError:
+                return iteration
+            affine = self._direction(0.0)
+            length = self._longest(affine)
+            after = self._complementarity(affine, length)
+            centred = self._mu * (after / self._mu) ** 3
+            self._move(self._direction(centred, affine))
+        return max_iter
+
+    @property
+    def _mu(self) -> float:
+        """The mean complementarity product."""
+        return self._complementarity((np.zeros(1),) * 8, 0.0)
+
+    def _complementarity(self, step: tuple[Any, ...], length: float) -> float:
+        total = (self.alpha + length * step[2]) @ (self.slack + length * step[3])
+        total += (self.beta + length * step[4]) @ (self.below + length * step[5])
+        count = len(self.alpha) + len(self.beta)
+        if self._bounded:
+            total += (self.room + length * step[6]) @ (self.excess + length * step[7])
+            count += len(self.alpha)
+        return float(total) / count
+
+    def _finished(self, tol: float) -> bool:
+        """Set the residuals of the conditions of optimality, and return whether all are small."""
+        alpha, beta = self.alpha, self.beta
+        self._of_w = self.w - self._positives.T @ alpha + self._negatives.T @ beta
+        self._of_t = float(alpha.sum() - beta.sum())
+        margins = self._positives @ self.w - self.t
+        self._of_slack = self.slack - (margins + self.excess * self._bounded + self._bend * alpha - 1.0)
+        self._of_below = self.below - (self.t - self._negatives @ self.w)
+        self._of_room = self._upper - alpha - self.room if self._bounded else np.zeros_like(alpha)
+        shortfall = np.maximum(1.0 - margins, 0.0)
+        losses = shortfall**2 if self._problem.squared else shortfall
+        value = 0.5 * float(self.w @ self.w) + float(self._problem.costs @ losses)
+        count = len(alpha) * (1 + self._bounded) + len(beta)
+        unbalanced = abs(self._of_t) + float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
+        return self._mu * count <= tol * value and unbalanced <= np.sqrt(tol) * 1e-2 * (1.0 + alpha.sum())
+
+    def _factor(self) -> None:
+        """Factor the matrix of the normal equations in (w, t)."""
+        resistance = self.slack / self.alpha + self._bend
+        if self._bounded:
+            resistance = resistance + self.excess / self.room
+        self._of_positives, self._of_negatives = 1.0 / resistance, self.beta / self.below
+        n_features = len(self.w)
+        matrix = np.zeros((n_features + 1, n_features + 1))
+        for rows, weights in (
+            (self._positives, self._of_positives),
+            (self._negatives, self._of_negatives),
+        ):
+            weighted = rows * weights[:, None]
+            matrix[:-1, :-1] += rows.T @ weighted
+            matrix[-1, :-1] -= weighted.sum(axis=0)
+            matrix[-1, -1] += weights.sum()
+        matrix[:-1, -1] = matrix[-1, :-1]
+        matrix[np.arange(n_features), np.arange(n_features)] += 1.0
+        # columns of very different units leave the factor exact only after scaling
+        self._scale = 1.0 / np.sqrt(np.diag(matrix))
+        scaled = matrix * np.outer(self._scale, self._scale)
+        scaled[np.diag_indices_from(scaled)] += RIDGE
+        self._cholesky = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
+
+    def _direction(self, target: float, affine: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+        """Return the Newton step to complementarity products of ``target``, corrected for a first one."""
+        to_slack = target - self.alpha * self.slack
+        to_below = target - self.beta * self.below
+        to_excess = target - self.room * self.excess
+        if affine is not None:
+            to_slack = to_slack - affine[2] * affine[3]
+            to_below = to_below - affine[4] * affine[5]
+            to_excess = to_excess - affine[6] * affine[7]
+        of_positives = self._of_slack + to_slack / self.alpha
+        if self._bounded:
+            of_positives = of_positives - (to_excess - self.excess * self._of_room) / self.room
+        of_negatives = self._of_below + to_below / self.beta
+        pull_p, pull_n = self._of_positives * of_positives, self._of_negatives * of_negatives
+        right = np.append(
+            -self._of_w + self._positives.T @ pull_p - self._negatives.T @ pull_n,
+            -self._of_t - pull_p.sum() + pull_n.sum(),
+        )
+        move = self._scale * scipy.linalg.cho_solve(self._cholesky, self._scale * right, check_finite=False)
+        w, t = move[:-1], float(move[-1])
+        alpha = self._of_positives * (of_positives - (self._positives @ w - t))
+        beta = self._of_negatives * (of_negatives - (t - self._negatives @ w))
+        slack = (to_slack - self.slack * alpha) / self.alpha
+        below = (to_below - self.below * beta) / self.beta
+        room = self._of_room - alpha
+        excess = (to_excess - self.excess * room) / self.room
+        return w, t, alpha, slack, beta, below, room, excess
+
+    def _longest(self, step: tuple[Any, ...]) -> float:
+        """Return the longest step of at most one that keeps all variables positive."""
+        parts = [(self.alpha, 2), (self.slack, 3), (self.beta, 4), (self.below, 5)]
+        if self._bounded:
+            parts += [(self.room, 6), (self.excess, 7)]
+        # the largest share of a variable that a whole step would take away
+        taken = max(float(np.max(-step[n] / values, initial=0.0)) for values, n in parts)
+        return 1.0 / max(taken, 1.0)
+
+    def _move(self, step: tuple[Any, ...]) -> None:
+        length = STEP * self._longest(step)
+        self.w = self.w + length * step[0]
+        self.t += length * step[1]
+        self.alpha = self.alpha + length * step[2]
+        self.slack = self.slack + length * step[3]
+        self.beta = self.beta + length * step[4]
+        self.below = self.below + length * step[5]
+        if self._bounded:
+            self.room = self.room + length * step[6]
+            self.excess = self.excess + length * step[7]

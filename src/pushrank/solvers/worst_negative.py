@@ -1,0 +1,122 @@
+r"""The Infinite Push of a linear model: every positive against the highest-scored negative, with its dual.
+
+Minimise over w
+
+.. math::
+
+    P(w) = \tfrac12 \|w\|^2 + \sum_i c_i\, \ell(1 - w \cdot x_i + t), \qquad
+    t = \max_k w \cdot \tilde x_k ,
+
+with the hinge :math:`\ell(z) = z_+` or its square. The dual is to maximise
+
+.. math::
+
+    D(\alpha, \beta) = \sum_i \alpha_i - \tfrac12 \sum_i q_i \alpha_i^2
+        - \tfrac12 \|X_+^T \alpha - X_-^T \beta\|^2 , \qquad
+    0 \le \alpha_i \le u_i,\; \beta \ge 0,\; \sum \alpha = \sum \beta ,
+
+with :math:`u = c, q = 0` for the hinge and :math:`u = \infty, q = 1 / 2c` for its square. Any feasible pair
+of variables bounds the optimum, so that every answer comes with a certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pushrank._log_space import Floats
+from pushrank.models import LinearModel
+from pushrank.pairs import BipartiteSample
+
+HingeLoss = Literal["hinge", "squared_hinge"]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Bounds on an optimum from both sides.
+
+    Attributes
+    ----------
+    primal : float
+        The objective at the answer.
+    dual : float
+        The dual objective at feasible variables: no answer is below.
+    """
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap, (primal - dual) / primal."""
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """Feasible dual variables, the coefficients that they make, and the certificate.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (I,)
+        The positives' variables.
+    beta : ndarray of shape (K,)
+        The negatives'.
+    coef : ndarray of shape (n_features,)
+        ``X_+.T @ alpha - X_-.T @ beta``.
+    certificate : Certificate
+        The primal objective at ``coef`` and the dual at the variables.
+    """
+
+    alpha: Floats
+    beta: Floats
+    coef: Floats
+    certificate: Certificate
+
+
+class WorstNegative:
+    """The primal and the dual objective on training data.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The data.
+    sample : BipartiteSample
+        The classes.
+    costs : ndarray of shape (I,)
+        The positive :math:`c_i`.
+    loss : {"hinge", "squared_hinge"}
+        The loss.
+    """
+
+    def __init__(self, model: LinearModel, sample: BipartiteSample, costs: Floats, loss: HingeLoss) -> None:
+        self.model, self.sample, self.costs = model, sample, costs
+        self.squared = loss == "squared_hinge"
+        self.upper = np.full_like(costs, np.inf) if self.squared else costs
+        self.bend = 0.5 / costs if self.squared else np.zeros_like(costs)
+
+    def primal(self, coef: Floats, scores: Floats) -> float:
+        """Return the objective at coefficients whose scores, of all rows, are given."""
+        of_positives, of_negatives = self.sample.split(scores)
+        shortfall = np.maximum(1.0 - of_positives + of_negatives.max(), 0.0)
+        losses = shortfall**2 if self.squared else shortfall
+        return 0.5 * float(coef @ coef) + float(self.costs @ losses)
+
+    def dual(self, alpha: Floats, coef: Floats) -> float:
+        """Return the dual objective at feasible variables that make the coefficients."""
+        return float(alpha.sum() - 0.5 * (self.bend @ alpha**2) - 0.5 * (coef @ coef))
+
+    def at(self, alpha: Floats, beta: Floats) -> DualPoint:
+        """Return the point of dual variables, made feasible: clipped, and beta scaled to the sum of alpha."""
+        alpha = np.clip(alpha, 0.0, self.upper)
+        beta = np.maximum(beta, 0.0)
+        total, balance = float(alpha.sum()), float(beta.sum())
+        if balance == 0.0 or total == 0.0:
+            alpha, beta = np.zeros_like(alpha), np.zeros_like(beta)
+        else:
+            beta *= total / balance
+        coef = self.model.pull_back(self.sample.join(alpha, -beta))
+        scores = self.model.scores(coef)
+        return DualPoint(alpha, beta, coef, Certificate(self.primal(coef, scores), self.dual(alpha, coef)))

@@ -1,0 +1,224 @@
+"""The Infinite Push against cone solvers, its certificate, and data that lie badly."""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+from sklearn.svm import SVC
+
+from pushrank import InfinitePush, metrics
+from pushrank.solvers.projections import balanced
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
+
+
+def small(seed):
+    """A small problem: unbalanced, with ties and duplicated rows."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 20)), int(rng.integers(1, 5))
+    X = np.round(rng.normal(size=(n, d)) * 2) / 2
+    y = np.zeros(n, dtype=int)
+    y[: max(1, int(rng.integers(1, n - 1)))] = 1
+    X += 0.8 * y[:, None]
+    if seed % 3 == 0:
+        X[1] = X[0]
+    return X, rng.permutation(y) if seed % 5 == 0 else y, float(10.0 ** rng.integers(-1, 3))
+
+
+def pairwise_primal(X, y, C, squared):
+    """Agarwal's primal: the largest over negatives of the mean loss over positives."""
+    w = cp.Variable(X.shape[1])
+    pairs = [cp.pos(1 - X[y == 1] @ w + x @ w) for x in X[y == 0]]
+    if squared:
+        pairs = [cp.square(pair) for pair in pairs]
+    worst = cp.max(cp.hstack([cp.sum(pair) for pair in pairs])) / (y == 1).sum()
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * worst))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return float(problem.value), w.value
+
+
+def pairwise_dual(X, y, C):
+    """Agarwal's dual (3.9) over all pairs: each negative's variables share one budget with the others."""
+    positives, negatives = X[y == 1], X[y == 0]
+    a = cp.Variable((len(positives), len(negatives)), nonneg=True)
+    coef = positives.T @ cp.sum(a, axis=1) - negatives.T @ cp.sum(a, axis=0)
+    limits = [cp.sum(cp.max(a, axis=0)) <= C / len(positives)]
+    problem = cp.Problem(cp.Maximize(cp.sum(a) - 0.5 * cp.sum_squares(coef)), limits)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return float(problem.value)
+
+
+@quiet
+@oracle
+@pytest.mark.parametrize("solver", ["interior-point", "projected-dual"])
+@pytest.mark.parametrize("seed", range(30))
+def test_the_optimum_is_that_of_the_pairwise_problems(seed, solver):
+    X, y, C = small(seed)
+    for loss in ("hinge", "squared_hinge"):
+        value, w = pairwise_primal(X, y, C, loss == "squared_hinge")
+        options = {"loss": loss, "solver": solver, "tol": 1e-9, "max_iter": 200_000}
+        ranker = InfinitePush(C, **options).fit(X, y)
+        assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6, abs=1e-8)
+        assert ranker.dual_objective_ <= value * (1 + 1e-6) + 1e-8
+        np.testing.assert_allclose(ranker.coef_, w, atol=2e-4 * (1 + np.abs(w).max()))
+        if loss == "hinge":
+            assert pairwise_dual(X, y, C) == pytest.approx(value, rel=1e-6, abs=1e-7)
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_an_asymmetric_support_vector_machine(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] + 0.7 * rng.normal(size=40) > 0.3).astype(int)
+    X += y[:, None]
+    C = 5.0
+    c = C / y.sum()
+    machine = SVC(C=1.0, kernel="linear", class_weight={1: 2 * c, 0: 2 * C}, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(InfinitePush(C, tol=1e-10).fit(X, y).coef_, machine.coef_[0] / 2, atol=1e-5)
+
+
+@quiet
+@pytest.mark.parametrize("solver", ["interior-point", "projected-dual"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_gap_can_be_recomputed_from_what_is_kept(solver, loss):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    C = 10.0
+    ranker = InfinitePush(C, loss=loss, solver=solver, tol=1e-4).fit(X, y)
+    assert ranker.converged_
+    alpha = np.zeros(len(y))
+    alpha[ranker.support_] = ranker.dual_coef_
+    assert (alpha[y == 1] >= 0).all()
+    assert (alpha[y == 0] <= 0).all()
+    assert alpha.sum() == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(alpha @ X, ranker.coef_, atol=1e-9)
+    scores = X @ ranker.coef_
+    c = C / y.sum()
+    shortfall = np.maximum(1 - scores[y == 1] + scores[y == 0].max(), 0)
+    norm = 0.5 * ranker.coef_ @ ranker.coef_
+    if loss == "hinge":
+        assert alpha.max() <= c * (1 + 1e-12)
+        primal, dual = norm + c * shortfall.sum(), alpha[y == 1].sum() - norm
+    else:
+        primal = norm + c * (shortfall**2).sum()
+        dual = alpha[y == 1].sum() - (alpha[y == 1] ** 2).sum() / (4 * c) - norm
+    assert ranker.primal_objective_ == pytest.approx(primal, rel=1e-9)
+    assert ranker.dual_objective_ == pytest.approx(dual, rel=1e-9)
+    assert ranker.dual_gap_ == pytest.approx((primal - dual) / primal, abs=1e-9)
+    assert ranker.dual_gap_ <= 1e-4
+
+
+@quiet
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1e4, 1e10])
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_extremes_give_an_answer_or_say_so(C, unit, loss):
+    rng = np.random.default_rng(0)
+    X = unit * rng.normal(size=(60, 3))
+    y = (X[:, 0] > 0.2 * unit).astype(int)
+    ranker = InfinitePush(C, loss=loss, max_iter=2000)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranker.fit(X, y)
+    assert np.isfinite(ranker.coef_).all()
+    assert np.isfinite([ranker.primal_objective_, ranker.dual_objective_]).all()
+    assert ranker.converged_ or caught
+    assert ranker.dual_objective_ <= ranker.primal_objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("solver", ["interior-point", "projected-dual"])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((6, 2)),
+        np.ones((6, 2)),
+        np.tile([[1.0, 2.0], [1.0, 2.0]], (3, 1)),
+        np.array([[0.0], [1.0], [-1.0], [0.1], [2.0], [-2.0]]),
+    ],
+    ids=["zeros", "ones", "identical classes", "positives among negatives"],
+)
+def test_a_collapse_is_told(X, solver):
+    with pytest.warns(ConvergenceWarning, match="collapsed: zero coefficients are optimal.*PNormPush"):
+        ranker = InfinitePush(3.0, solver=solver).fit(X, [1, 0, 0, 1, 0, 0])
+    assert ranker.dual_objective_ == pytest.approx(3.0, rel=1e-3)
+    assert np.isfinite(ranker.decision_function(X)).all()
+
+
+@quiet
+@oracle
+def test_one_of_a_class_and_a_class_of_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    for y in (np.arange(20) == 0, np.arange(20) != 0):
+        value, _ = pairwise_primal(X, y.astype(int), 10.0, False)
+        assert InfinitePush(10.0, tol=1e-8).fit(X, y).primal_objective_ == pytest.approx(value, rel=1e-6)
+
+
+@quiet
+def test_offsets_and_layouts_change_nothing():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    expected = InfinitePush(10.0, tol=1e-8).fit(X, y).coef_
+    moved = InfinitePush(10.0, tol=1e-8).fit(X + 1e6, y).coef_
+    np.testing.assert_allclose(moved, expected, atol=1e-5)
+    for layout in (np.asfortranarray, sp.csr_array, sp.csc_array):
+        found = InfinitePush(10.0, tol=1e-8, solver="interior-point").fit(layout(X), y).coef_
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    single = InfinitePush(10.0).fit(X.astype(np.float32), y)
+    assert single.coef_.dtype == np.float32
+
+
+@quiet
+def test_weights_are_repetition():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 3)) + 0.5 * (np.arange(50) % 2)[:, None]
+    y, weights = np.arange(50) % 2, rng.integers(0, 4, 50)
+    one = InfinitePush(5.0, tol=1e-9).fit(X, y, sample_weight=weights)
+    other = InfinitePush(5.0, tol=1e-9).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
+
+
+def test_more_positives_at_the_top_than_a_support_vector_machine():
+    X, y = load_breast_cancer(return_X_y=True)
+    noisy = scale(X + 0.5 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape))
+    ranker = InfinitePush(100.0).fit(noisy, y)
+    machine = SVC(kernel="linear").fit(noisy, y)
+    ours, theirs = (metrics.positives_at_top(y, m.decision_function(noisy)) for m in (ranker, machine))
+    assert ours > theirs
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_projection_is_the_nearest_point(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=5) * 3, rng.normal(size=4) * 3
+    upper = rng.random(5) + 0.1 if seed % 2 else np.full(5, np.inf)
+    alpha, beta = balanced(a, b, upper)
+    assert alpha.sum() == pytest.approx(beta.sum(), abs=1e-9)
+    x, z = cp.Variable(5, nonneg=True), cp.Variable(4, nonneg=True)
+    limits = [cp.sum(x) == cp.sum(z)] + ([x <= upper] if seed % 2 else [])
+    cp.Problem(cp.Minimize(cp.sum_squares(x - a) + cp.sum_squares(z - b)), limits).solve(solver=cp.CLARABEL)
+    np.testing.assert_allclose(alpha, x.value, atol=1e-5)
+    np.testing.assert_allclose(beta, z.value, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0.0}, "C must be finite and > 0"),
+        ({"loss": "logistic"}, "loss must be one of"),
+        ({"solver": "smo"}, "solver must be one of"),
+        ({"tol": 0.0}, "tol must be"),
+    ],
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        InfinitePush(**parameters).fit([[0.0], [1.0]], [0, 1])
