@@ -23,6 +23,9 @@ class Loss(ABC):
         Whether ``second_derivative`` exists (almost everywhere and bounded), which Newton's method needs.
     factorises : bool
         Whether ``value(a - b)`` is ``exp(-a) * exp(b)``, so that sums over pairs cost linear time.
+    hinge_power : int
+        The power p of a loss :math:`\max(0, 1 - r)^p`, 1 or 2, whose sums over pairs cost no more than
+        sorting; 0 for other losses.
 
     Notes
     -----
@@ -32,6 +35,7 @@ class Loss(ABC):
     differentiable: ClassVar[bool] = True
     twice_differentiable: ClassVar[bool] = True
     factorises: ClassVar[bool] = False
+    hinge_power: ClassVar[int] = 0
 
     @abstractmethod
     def value(self, margin: Floats) -> Floats:

@@ -29,6 +29,7 @@ class Hinge(Loss):
 
     differentiable: ClassVar[bool] = False
     twice_differentiable: ClassVar[bool] = False
+    hinge_power: ClassVar[int] = 1
 
     def value(self, margin: Floats) -> Floats:
         """Return ``max(0, 1 - margin)``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class SquaredHinge(Loss):
     >>> SquaredHinge().value(np.array([-1.0, 0.5, 2.0])).tolist()
     [4.0, 0.25, 0.0]
     """
+
+    hinge_power: ClassVar[int] = 2
 
     def value(self, margin: Floats) -> Floats:
         """Return ``max(0, 1 - margin) ** 2``."""

@@ -10,6 +10,7 @@ from pushrank.pairs.factorised import FactorisedSums
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.inner_sums import InnerSums
 from pushrank.pairs.sample import BipartiteSample, Mixture, Sample, checked_weights
+from pushrank.pairs.sorted import SortedSums
 
 __all__ = [
     "BipartiteSample",
@@ -20,6 +21,7 @@ __all__ = [
     "InnerSums",
     "Mixture",
     "Sample",
+    "SortedSums",
     "checked_weights",
     "inner_sums",
 ]
@@ -41,4 +43,5 @@ def inner_sums(loss: Loss, sample: Sample, scores: Floats) -> InnerSums:
             f"{loss} can be summed over two classes only; grades, query groups and explicit pairs need the "
             "exponential loss."
         )
-    return BlockedSums(loss, of_positives, of_negatives, sample.positive_weights)
+    kind = SortedSums if loss.hinge_power else BlockedSums
+    return kind(loss, of_positives, of_negatives, sample.positive_weights)
