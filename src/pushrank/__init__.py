@@ -12,6 +12,7 @@ from pushrank.estimators import (
     PNormPush,
     PushRanker,
     RankBoost,
+    RankSVM,
     SmoothMarginRanking,
     TopBottomPush,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "PushObjective",
     "PushRanker",
     "RankBoost",
+    "RankSVM",
     "SmoothMarginRanking",
     "TopBottomPush",
     "losses",

@@ -22,6 +22,7 @@ from pushrank import (
     CascadeRanker,
     InfinitePush,
     PNormPush,
+    RankSVM,
     SmoothMarginRanking,
     estimators,
     metrics,
@@ -38,6 +39,8 @@ CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),
+    RankSVM(),
+    RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
     *(
         ranker(weak_rankers=kind, max_rounds=10, **({"solver": "coordinate"} if ranker in SOLVED else {}))
         for ranker in BOOSTED

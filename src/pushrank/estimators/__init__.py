@@ -8,6 +8,7 @@ from pushrank.estimators.ir_push import IRPush
 from pushrank.estimators.p_norm_push import PNormPush
 from pushrank.estimators.push_ranker import PushRanker
 from pushrank.estimators.rank_boost import RankBoost
+from pushrank.estimators.rank_svm import RankSVM
 from pushrank.estimators.smooth_margin_ranking import SmoothMarginRanking
 from pushrank.estimators.top_bottom_push import TopBottomPush
 
@@ -20,6 +21,7 @@ __all__ = [
     "PNormPush",
     "PushRanker",
     "RankBoost",
+    "RankSVM",
     "SmoothMarginRanking",
     "TopBottomPush",
 ]

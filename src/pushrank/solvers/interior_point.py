@@ -20,14 +20,15 @@ from pushrank._log_space import Floats
 from pushrank.solvers.result import Watcher
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
-FIRST_NEGATIVES = 4  # times the number of features
-MORE_NEGATIVES = 2
+FIRST_NEGATIVES = 16  # times the number of features
+MORE_NEGATIVES = 8
 LEAST_NEGATIVES = 64
 STEP = 0.995  # of the way to the boundary
 CHEAP_WORK = 1 << 20  # below this (I + J) d^2, iterations take milliseconds
 REFINED = 1e-14  # and so does going on to this gap, or as far as rounding lets
 STALLED = 3
 RIDGE = 1e-15
+FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, against the last gap
 
 
 def interior_point(
@@ -61,13 +62,14 @@ def interior_point(
     size = max(FIRST_NEGATIVES * n_features, LEAST_NEGATIVES)
     working = _highest(scores, size)
     best: DualPoint | None = None
-    n_iter = 0
+    # as long as negatives are missing, precision is wasted
+    n_iter, within = 0, max(0.1 * tol, FIRST_GAP)
     while True:
         negatives = model.rows(sample.negatives[working]) - centre
         room = max_iter - n_iter
         restricted = _Restricted(problem, positives, negatives)
         cheap = (len(positives) + len(negatives)) * n_features**2 <= CHEAP_WORK
-        n_iter += restricted.solve(0.1 * tol, min(0.1 * tol, REFINED) if cheap else 0.1 * tol, room)
+        n_iter += restricted.solve(within, REFINED if cheap else within, room)
         alpha, beta = restricted.alpha, restricted.beta
         whole = np.zeros(len(sample.negatives))
         whole[working] = beta
@@ -85,7 +87,11 @@ def interior_point(
         outside &= scores > highest_within
         candidates = np.flatnonzero(outside)
         if not len(candidates):
-            return best, n_iter
+            if within <= 0.1 * tol:
+                return best, n_iter
+            within = 0.1 * tol
+            continue
+        within = max(0.1 * tol, min(within, LATER_GAP * point.certificate.gap))
         # those that no longer come near the top leave
         kept = working[(beta > 1e-9 * beta.max()) | (scores[working] > np.quantile(scores[working], 0.5))]
         size = max(MORE_NEGATIVES * n_features, LEAST_NEGATIVES)
@@ -135,10 +141,9 @@ class _Restricted:
         """
         least, stalled = np.inf, 0
         for iteration in range(max_iter):
-            reached = self._finished(tol)
-            if self._finished(target):
-                return iteration
-            if reached:
+            if self._finished(tol):
+                if self._mu * self._count <= target * self._value:
+                    return iteration
                 stalled = 0 if self._mu < 0.5 * least else stalled + 1
                 least = min(least, self._mu)
                 if stalled == STALLED:
@@ -151,8 +156,16 @@ class _Restricted:
             length = self._longest(affine)
             after = self._complementarity(affine, length)
             centred = self._mu * (after / self._mu) ** 3
-            self._move(self._direction(centred, affine))
+            step = self._direction(centred, affine)
+            if not all(np.isfinite(part).all() for part in step):
+                return iteration  # as far as floats reach
+            self._move(step)
         return max_iter
+
+    @property
+    def _count(self) -> int:
+        """The number of complementarity products."""
+        return len(self.alpha) * (1 + self._bounded) + len(self.beta)
 
     @property
     def _mu(self) -> float:
@@ -162,11 +175,9 @@ class _Restricted:
     def _complementarity(self, step: tuple[Any, ...], length: float) -> float:
         total = (self.alpha + length * step[2]) @ (self.slack + length * step[3])
         total += (self.beta + length * step[4]) @ (self.below + length * step[5])
-        count = len(self.alpha) + len(self.beta)
         if self._bounded:
             total += (self.room + length * step[6]) @ (self.excess + length * step[7])
-            count += len(self.alpha)
-        return float(total) / count
+        return float(total) / self._count
 
     def _finished(self, tol: float) -> bool:
         """Set the residuals of the conditions of optimality, and return whether all are small."""
@@ -179,10 +190,10 @@ class _Restricted:
         self._of_room = self._upper - alpha - self.room if self._bounded else np.zeros_like(alpha)
         shortfall = np.maximum(1.0 - margins, 0.0)
         losses = shortfall**2 if self._problem.squared else shortfall
-        value = 0.5 * float(self.w @ self.w) + float(self._problem.costs @ losses)
-        count = len(alpha) * (1 + self._bounded) + len(beta)
-        unbalanced = abs(self._of_t) + float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
-        return self._mu * count <= tol * value and unbalanced <= np.sqrt(tol) * 1e-2 * (1.0 + alpha.sum())
+        self._value = 0.5 * float(self.w @ self.w) + float(self._problem.costs @ losses)
+        total = float(self._problem.costs.sum())
+        unmet = float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
+        return self._mu * self._count + total * unmet + abs(self._of_t) <= tol * self._value
 
     def _factor(self) -> None:
         """Factor the matrix of the normal equations in (w, t)."""

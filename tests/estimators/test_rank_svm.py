@@ -1,0 +1,123 @@
+"""RankSVM against cone solvers, and its certificate."""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import scale
+
+from pushrank import RankSVM
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
+
+
+def small(seed):
+    """A small problem: unbalanced, with ties and duplicated rows."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 18)), int(rng.integers(1, 5))
+    X = np.round(rng.normal(size=(n, d)) * 2) / 2
+    y = np.zeros(n, dtype=int)
+    y[: max(1, int(rng.integers(1, n - 1)))] = 1
+    X += 0.5 * y[:, None]
+    if seed % 3 == 0:
+        X[1] = X[0]
+    return X, y, float(10.0 ** rng.integers(-1, 4))
+
+
+def pairwise(X, y, C, loss, weights=None):
+    """The primal over all pairs."""
+    w = cp.Variable(X.shape[1])
+    v = np.ones(len(y)) if weights is None else weights
+    differences = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, X.shape[1])
+    shares = np.outer(v[y == 1], v[y == 0]).ravel()
+    short = cp.pos(1 - differences @ w)
+    total = shares @ (short if loss == "hinge" else cp.square(short)) / shares.sum()
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * total))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return float(problem.value), w.value
+
+
+@quiet
+@oracle
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("seed", range(30))
+def test_the_optimum_is_that_of_all_pairs(seed, loss):
+    X, y, C = small(seed)
+    value, w = pairwise(X, y, C, loss)
+    ranker = RankSVM(C, loss=loss, tol=1e-8, max_iter=3000).fit(X, y)
+    assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6, abs=1e-8)
+    assert ranker.dual_objective_ <= value * (1 + 1e-6) + 1e-8
+    np.testing.assert_allclose(ranker.coef_, w, atol=1e-3 * (1 + np.abs(w).max()))
+
+
+@quiet
+@oracle
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_weights_of_pairs_are_products_of_rows(loss):
+    X, y, _ = small(7)
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    weights[[0, -1]] = 1.0
+    value, _ = pairwise(X, y, 10.0, loss, weights)
+    ranker = RankSVM(10.0, loss=loss, tol=1e-8, max_iter=3000).fit(X, y, sample_weight=weights)
+    assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1e-2, 10.0, 1e3])
+def test_the_gap_is_true(loss, C):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ranker = RankSVM(C, loss=loss).fit(X, y)
+    assert ranker.converged_
+    margins = np.subtract.outer(X[y == 1] @ ranker.coef_, X[y == 0] @ ranker.coef_)
+    short = np.maximum(1 - margins, 0)
+    norm = 0.5 * ranker.coef_ @ ranker.coef_
+    mean = (short if loss == "hinge" else short**2).mean()
+    assert ranker.primal_objective_ == pytest.approx(norm + C * mean, rel=1e-9)
+    if loss == "squared_hinge":
+        a = 2 * C * short / short.size
+        combined = a.sum(axis=1) @ X[y == 1] - a.sum(axis=0) @ X[y == 0]
+        dual = a.sum() - (a**2).sum() * short.size / (4 * C) - 0.5 * combined @ combined
+        assert ranker.dual_objective_ == pytest.approx(dual, rel=1e-9)
+    exact = RankSVM(C, loss=loss, tol=1e-7, max_iter=3000).fit(X, y)
+    assert ranker.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+    assert ranker.dual_gap_ <= 1e-4
+
+
+@quiet
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1e-6, 1e10])
+def test_extremes_give_an_answer_or_say_so(loss, C):
+    rng = np.random.default_rng(0)
+    for unit in (1e-4, 1e4):
+        X = unit * rng.normal(size=(60, 3))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ranker = RankSVM(C, loss=loss, max_iter=300).fit(X, (X[:, 0] > 0).astype(int))
+        assert np.isfinite(ranker.coef_).all()
+        assert ranker.converged_ or caught
+    for X in (np.zeros((6, 2)), np.ones((6, 2))):
+        ranker = RankSVM(C, loss=loss).fit(X, [0, 1] * 3)
+        assert ranker.coef_.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_layouts_and_offsets_change_nothing(loss):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    expected = RankSVM(10.0, loss=loss, tol=1e-6).fit(X, y).primal_objective_
+    for other in (np.asfortranarray(X), sp.csr_array(X), X + 1e6):
+        found = RankSVM(10.0, loss=loss, tol=1e-6).fit(other, y).primal_objective_
+        assert found == pytest.approx(expected, rel=2e-6)
+
+
+def test_parameters():
+    for parameters, message in (({"C": -1.0}, "C must be"), ({"loss": "log"}, "loss must be one of")):
+        with pytest.raises(ValueError, match=message):
+            RankSVM(**parameters).fit([[0.0], [1.0]], [0, 1])
