@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from pushrank import losses, metrics, objectives, prices, weak_rankers
 from pushrank.estimators import (
+    SVMMAP,
     AdaBoostRanker,
     BottomPush,
     CascadeRanker,
@@ -19,6 +20,7 @@ from pushrank.estimators import (
 from pushrank.objectives import PushObjective
 
 __all__ = [
+    "SVMMAP",
     "AdaBoostRanker",
     "BottomPush",
     "CascadeRanker",

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pushrank import (
+    SVMMAP,
     AdaBoostRanker,
     CascadeRanker,
     InfinitePush,
@@ -40,6 +41,7 @@ CONFIGURED = [
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),
     RankSVM(),
+    SVMMAP(),
     RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
     *(
         ranker(weak_rankers=kind, max_rounds=10, **({"solver": "coordinate"} if ranker in SOLVED else {}))

@@ -10,9 +10,11 @@ from pushrank.estimators.push_ranker import PushRanker
 from pushrank.estimators.rank_boost import RankBoost
 from pushrank.estimators.rank_svm import RankSVM
 from pushrank.estimators.smooth_margin_ranking import SmoothMarginRanking
+from pushrank.estimators.svm_map import SVMMAP
 from pushrank.estimators.top_bottom_push import TopBottomPush
 
 __all__ = [
+    "SVMMAP",
     "AdaBoostRanker",
     "BottomPush",
     "CascadeRanker",

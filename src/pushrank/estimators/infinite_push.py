@@ -7,24 +7,18 @@ Zhou, *Top Rank Optimization in Linear Time*, NIPS 2014, for the squared hinge (
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
-from pushrank.estimators._base import BaseRanker, linear_scores
-from pushrank.estimators._progress import watching
-from pushrank.estimators._validation import DTYPES, FORMATS, check_number, training_data
+from pushrank._log_space import Floats
+from pushrank.estimators._certified import CertifiedRanker
 from pushrank.models import LinearModel
-from pushrank.pairs import BipartiteSample
+from pushrank.solvers import Watcher
 from pushrank.solvers.interior_point import interior_point
 from pushrank.solvers.projected_dual import projected_dual
-from pushrank.solvers.worst_negative import DualPoint, WorstNegative
+from pushrank.solvers.worst_negative import Certificate, WorstNegative
 
 LOSSES = ("hinge", "squared_hinge")
 SOLVERS = {"interior-point": interior_point, "projected-dual": projected_dual}
@@ -32,7 +26,7 @@ WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
 SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
 
 
-class InfinitePush(BaseRanker):
+class InfinitePush(CertifiedRanker):
     r"""Rank so that as many positives as possible stand above every negative: the Infinite Push, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -93,7 +87,8 @@ class InfinitePush(BaseRanker):
     An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
     gradient iteration two readings of the data. Where the mean of the positives lies within the convex hull
     of the negatives, :math:`w = 0` is optimal: the fit then warns that the ranker says nothing, and what to
-    do. Ties with the highest negative count as errors.
+    do. Sample weights are those of the positives' losses, relative to their sum; a negative counts where its
+    weight is not zero. Ties with the highest negative count as errors.
 
     References
     ----------
@@ -126,74 +121,19 @@ class InfinitePush(BaseRanker):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the coefficients from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights of the positives' losses, relative to their sum; a negative counts where its
-            weight is not zero.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap is above ``tol``, or zero coefficients are optimal; the message says what to do.
-        """
-        self._check_parameters()
-        X, target = training_data(self, X, y, sample_weight)
-        sample: Any = target.sample
+    def _optimise(
+        self, model: LinearModel, sample: Any, watcher: Watcher | None
+    ) -> tuple[Floats, Certificate, int]:
         weights = (
             np.ones(len(sample.positives)) if sample.positive_weights is None else sample.positive_weights
         )
-        costs = float(self.C) * weights / weights.sum()
-        with threadpool_limits(limits=1, user_api="blas"):
-            model = LinearModel(X)
-            model.check_range()
-            problem = WorstNegative(model, sample, costs, self.loss)
-            with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-                solve = SOLVERS[self._solver(X)]
-                point, n_iter = solve(problem, float(self.tol), int(self.max_iter), watcher)
-        self.coef_ = point.coef.astype(X.dtype)
-        self._keep_dual(point, sample)
-        self.n_iter_ = n_iter
-        self._keep_classes(target, linear_scores(X, self.coef_))
-        self._warn(point)
-        return self
-
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ - threshold_``.
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
-        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
-        return scores
+        problem = WorstNegative(model, sample, float(self.C) * weights / weights.sum(), self.loss)
+        solve = SOLVERS[self._solver(model.data)]
+        point, n_iter = solve(problem, float(self.tol), int(self.max_iter), watcher)
+        dual = sample.join(point.alpha, -point.beta)
+        self.support_ = np.flatnonzero(dual)
+        self.dual_coef_ = dual[self.support_]
+        return point.coef, point.certificate, n_iter
 
     def _solver(self, X: Any) -> str:
         if self.solver != "auto":
@@ -201,38 +141,18 @@ class InfinitePush(BaseRanker):
         few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
         return "interior-point" if few else "projected-dual"
 
-    def _keep_dual(self, point: DualPoint, sample: BipartiteSample) -> None:
-        dual = sample.join(point.alpha, -point.beta)
-        self.support_ = np.flatnonzero(dual)
-        self.dual_coef_ = dual[self.support_]
-        self.primal_objective_ = point.certificate.primal
-        self.dual_objective_ = point.certificate.dual
-        self.dual_gap_ = point.certificate.gap
-        self.converged_ = bool(self.dual_gap_ <= self.tol)
-
-    def _warn(self, point: DualPoint) -> None:
-        name = type(self).__name__
+    def _what_went_wrong(self) -> str:
         # every loss is one at zero, so that the objective there is C
-        if point.certificate.dual >= (1.0 - max(self.tol, 1e-12)) * self.C:
-            warnings.warn(
-                f"{name} collapsed: zero coefficients are optimal (objective {self.C:g} at zero, at least "
-                f"{point.certificate.dual:g} anywhere), since the positives' mean lies among the negatives. "
-                "Push less: use PNormPush, whose p can be chosen.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        elif not self.converged_:
-            warnings.warn(
-                f"{name} did not converge: the relative duality gap is {self.dual_gap_:.1e} after "
-                f"{self.n_iter_} iterations; raise max_iter or tol, lower C, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        if self.dual_objective_ < (1.0 - max(self.tol, 1e-12)) * self.C:
+            return super()._what_went_wrong()
+        return (
+            f"collapsed: zero coefficients are optimal (objective {self.C:g} at zero, at least "
+            f"{self.dual_objective_:g} anywhere), since the positives' mean lies among the negatives. "
+            "Push less: use PNormPush, whose p can be chosen."
+        )
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, 0.0, exclusive=True)
-        check_number("tol", self.tol, 0.0, exclusive=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
+        super()._check_parameters()
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
         if self.solver != "auto" and self.solver not in SOLVERS:

@@ -6,19 +6,12 @@ Thorsten Joachims, *Optimizing search engines using clickthrough data*, KDD 2002
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from pushrank._log_space import Floats
-from pushrank.estimators._base import BaseRanker, linear_scores
-from pushrank.estimators._progress import watching
-from pushrank.estimators._validation import DTYPES, FORMATS, check_number, training_data
+from pushrank.estimators._certified import CertifiedRanker
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -30,7 +23,7 @@ LOSSES = ("hinge", "squared_hinge")
 TIGHTER = 0.1
 
 
-class RankSVM(BaseRanker):
+class RankSVM(CertifiedRanker):
     r"""Rank so that as few pairs as possible are misordered, with a margin: RankSVM, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -109,79 +102,16 @@ class RankSVM(BaseRanker):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the coefficients from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; a pair weighs the product of its rows' weights.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap is above ``tol``; the message says what to do.
-        """
-        check_number("C", self.C, 0.0, exclusive=True)
-        check_number("tol", self.tol, 0.0, exclusive=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
-        X, target = training_data(self, X, y, sample_weight)
-        with threadpool_limits(limits=1, user_api="blas"):
-            model = LinearModel(X)
-            model.check_range()
-            with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-                solve = self._by_planes if self.loss == "hinge" else self._by_gradients
-                coef, certificate, n_iter = solve(model, target.sample, watcher)
-        self.coef_ = coef.astype(X.dtype)
-        self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
-        self.dual_gap_, self.n_iter_ = certificate.gap, n_iter
-        self.converged_ = bool(certificate.gap <= self.tol)
-        self._keep_classes(target, linear_scores(X, self.coef_))
-        if not self.converged_:
-            warnings.warn(
-                f"RankSVM did not converge: the relative duality gap is {self.dual_gap_:.1e} after {n_iter} "
-                "iterations; raise max_iter or tol, lower C, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ - threshold_``.
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
-        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
-        return scores
+    def _optimise(
+        self, model: LinearModel, sample: Sample, watcher: Watcher | None
+    ) -> tuple[Floats, Certificate, int]:
+        solve = self._by_planes if self.loss == "hinge" else self._by_gradients
+        return solve(model, sample, watcher)
 
     def _by_planes(
         self, model: LinearModel, sample: Sample, watcher: Watcher | None

@@ -1,6 +1,7 @@
 """Ranking objectives as functions of the score vector."""
 
 from pushrank.objectives.linearisation import ByClass, Linearisation, Push
+from pushrank.objectives.mean_average_precision import average_precision_hinge
 from pushrank.objectives.push import PushObjective
 
-__all__ = ["ByClass", "Linearisation", "Push", "PushObjective"]
+__all__ = ["ByClass", "Linearisation", "Push", "PushObjective", "average_precision_hinge"]

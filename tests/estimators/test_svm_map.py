@@ -1,0 +1,84 @@
+"""SVM-MAP: the most violated order against all orders, and the optimum against a cone solver."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import scale
+
+from pushrank import SVMMAP
+from pushrank.objectives import average_precision_hinge
+from pushrank.pairs import BipartiteSample
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
+
+
+def orders(y):
+    """All orders of the rows, each with 1 - AP and which positives stand above which negatives."""
+    positives, negatives = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    for order in itertools.permutations(range(len(y))):
+        place = np.argsort(order)
+        above = np.where(place[positives][:, None] < place[negatives][None], 1.0, -1.0)
+        yield 1 - average_precision_score(y, -place), above
+
+
+def small(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    y = np.zeros(n, dtype=int)
+    y[: int(rng.integers(1, n))] = 1
+    X = np.round(2 * rng.normal(size=(n, 2))) / 2 + 0.5 * y[:, None]
+    if seed % 3 == 0:
+        X[1] = X[0]
+    return X, rng.permutation(y), float(10.0 ** rng.integers(-1, 3))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_most_violated_order_is_the_worst_of_all(seed):
+    X, y, _ = small(seed)
+    scores = X[:, 0]
+    margins = np.subtract.outer(scores[y == 1], scores[y == 0])
+    worst = max(loss + ((above - 1) * margins).mean() for loss, above in orders(y))
+    sample = BipartiteSample.from_labels(y)
+    value, slope = average_precision_hinge(sample, scores)
+    assert value == pytest.approx(worst, abs=1e-12)
+    assert value >= 1 - average_precision_score(y, scores - 1e-9 * y) - 1e-9
+    # a subgradient: the risk lies above its plane
+    for other in np.random.default_rng(seed).normal(size=(5, len(y))):
+        assert average_precision_hinge(sample, other)[0] >= value + slope @ (other - scores) - 1e-12
+
+
+@quiet
+@oracle
+@pytest.mark.parametrize("seed", range(30))
+def test_the_optimum_is_that_of_all_orders(seed):
+    X, y, C = small(seed)
+    seen = {(round(loss, 12), tuple(above.ravel())) for loss, above in orders(y)}
+    differences = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, 2)
+    w = cp.Variable(2)
+    planes = [loss + (np.array(above) - 1) @ (differences @ w) / len(above) for loss, above in seen]
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * cp.max(cp.hstack(planes))))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    ranker = SVMMAP(C, tol=1e-8, max_iter=3000).fit(X, y)
+    assert ranker.primal_objective_ == pytest.approx(problem.value, rel=1e-6, abs=1e-8)
+    assert ranker.dual_objective_ <= problem.value * (1 + 1e-6) + 1e-8
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_the_gap_is_true_on_real_data(C):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ranker = SVMMAP(C).fit(X, y)
+    assert ranker.converged_
+    risk, _ = average_precision_hinge(BipartiteSample.from_labels(y), X @ ranker.coef_)
+    value = 0.5 * ranker.coef_ @ ranker.coef_ + C * risk
+    assert ranker.primal_objective_ == pytest.approx(value, rel=1e-9)
+    exact = SVMMAP(C, tol=1e-6, max_iter=3000).fit(X, y)
+    assert ranker.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+    assert ranker.score(X, y) > 0.98
