@@ -25,7 +25,7 @@ Risk = Callable[[Floats], tuple[float, Floats]]
 """A convex, non-negative function of the scores of all rows, with a subgradient."""
 
 AHEAD = 0.1  # how far from the best point towards the planes' own minimiser the next plane is taken
-MOST_TRIALS = 40
+NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
 MOST_EXCHANGES = 100_000
 
 
@@ -104,22 +104,24 @@ def _search(
         coef = best + share * move
         return 0.5 * float(coef @ coef) + C * value, float(coef @ move) + C * float(slope @ along)
 
+    least, falling = at(0.0)
+    value, rising = at(1.0)
+    where = 0.0
+    if value < least:
+        least, where = value, 1.0
     low, high = 0.0, 1.0
-    least, where = at(0.0)[0], 0.0
-    share = 1.0
-    for _ in range(MOST_TRIALS):
+    while rising > 0.0 and high - low > NARROW:
+        # halfway between where the slopes point and the middle: neither end stays put for long
+        share = 0.5 * (low - falling * (high - low) / (rising - falling)) + 0.25 * (low + high)
         value, slope = at(share)
         if value < least:
             least, where = value, share
-        if slope == 0.0 or high - low < 1e-6:
-            break
         if slope < 0.0:
-            if share == 1.0:
-                break
-            low = share
+            low, falling = share, slope
         else:
-            high = share
-        share = 0.5 * (low + high)
+            high, rising = share, slope
+        if slope == 0.0:
+            break
     return where, least
 
 
