@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from pushrank import losses, metrics, objectives, prices, weak_rankers
+from pushrank import losses, metrics, objectives, prices, theory, weak_rankers
 from pushrank.estimators import (
     SVMMAP,
     AdaBoostRanker,
@@ -37,6 +37,7 @@ __all__ = [
     "metrics",
     "objectives",
     "prices",
+    "theory",
     "weak_rankers",
 ]
 
