@@ -423,7 +423,20 @@ def test_parameters_of_boosting_are_refused_by_gradient_solvers():
     X, y = overlapping(40)
     for name, value in (("weak_rankers", "stumps"), ("max_rounds", 5), ("monotonic_cst", [1] * 5)):
         with pytest.raises(ValueError, match=f"{name}=.*is for boosting; set solver='coordinate'"):
-            PNormPush(**{name: value}).fit(X, y)
+            PNormPush(solver="lbfgs", **{name: value}).fit(X, y)
+
+
+def test_the_solver_follows_from_what_is_set():
+    X, y = overlapping(60)
+    for ranker in (PNormPush, IRPush, BottomPush):
+        assert not hasattr(ranker().fit(X, y), "steps_")
+        assert not hasattr(ranker(learning_rate=1, subsample=1).fit(X, y), "steps_")
+        boosted = ranker(weak_rankers=Stumps(), max_rounds=5).fit(X, y)
+        assert boosted.n_iter_ == 5
+        same = ranker(weak_rankers="stumps", max_rounds=5, solver="coordinate").fit(X, y)
+        np.testing.assert_array_equal(boosted.decision_function(X), same.decision_function(X))
+        assert ranker(max_rounds=3).fit(X, y).n_iter_ == 3
+        assert ranker(subsample=0.5, max_rounds=3, random_state=0).fit(X, y).n_iter_ == 3
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from pushrank.cli.errors import check_can_write, writing
 from pushrank.cli.labels import label_column, positive_rows
 from pushrank.cli.models import (
     MODELS,
-    can_be_boosted,
     column_kinds,
     fit_quietly,
     make_model,
@@ -44,7 +43,8 @@ def fit(
         float | None, typer.Option(help="The weight of the bottom, for top-bottom-push.")
     ] = None,
     solver: Annotated[
-        str | None, typer.Option(help="lbfgs, newton-cg or coordinate; by default coordinate when boosting.")
+        str | None,
+        typer.Option(help="lbfgs, newton-cg or coordinate; by default what the other options need."),
     ] = None,
     weak_rankers: Annotated[
         str | None, typer.Option(help="What to boost: columns, stumps or regressors.")
@@ -63,8 +63,6 @@ def fit(
     """
     check_can_write(output)
     boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
-    if solver is None and can_be_boosted(model) and any(option is not None for option in boosting.values()):
-        solver = "coordinate"
     chosen = make_model(model, p=p, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting)
     table = read_table(data)
     column = label_column(table, label)

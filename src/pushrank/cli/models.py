@@ -60,11 +60,6 @@ def make_model(name: str, **options: Any) -> BaseEstimator:
     return model.set_params(**given)
 
 
-def can_be_boosted(name: str) -> bool:
-    """Return whether boosting is one of a model's solvers."""
-    return name in MODELS and {"solver", "weak_rankers"} <= set(MODELS[name]().get_params())
-
-
 def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:
     """Return the numeric and the other feature columns of a table.
 

@@ -73,7 +73,7 @@ class LinearRanker(BaseRanker):
         with threadpool_limits(limits=1, user_api="blas"):
             problem = Problem(objective, LinearModel(X), target.sample, float(self.alpha))
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-                solve = SOLVERS[self.solver]
+                solve = SOLVERS[self._solver]
                 result = solve(problem, self._start(X.shape[1]), self.tol, self.max_iter, watcher)
         self._keep_coef(result.coef.astype(X.dtype), X, target)
         self.n_iter_ = result.n_iter
@@ -107,10 +107,10 @@ class LinearRanker(BaseRanker):
         check_number("alpha", self.alpha, 0.0)
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
-        check_solver(self.solver)
+        check_solver(self._solver)
 
     def _check_solver_can(self, objective: PushObjective) -> None:
-        if self.solver == "newton-cg" and not objective.twice_differentiable:
+        if self._solver == "newton-cg" and not objective.twice_differentiable:
             raise ValueError(
                 f"solver='newton-cg' needs second derivatives, which loss={objective.loss} with "
                 f"price={objective.price} does not have; use solver='lbfgs'."
@@ -118,9 +118,14 @@ class LinearRanker(BaseRanker):
         if not objective.differentiable:
             raise ValueError(
                 f"loss={objective.loss} with price={objective.price} is not differentiable, which "
-                f"solver={self.solver!r} needs. Use SquaredHinge or Logistic in place of a loss with a kink, "
-                "and Power(p) with a large p, such as 1000, in place of Maximum."
+                f"solver={self._solver!r} needs. Use SquaredHinge or Logistic in place of a loss with a "
+                "kink, and Power(p) with a large p, such as 1000, in place of Maximum."
             )
+
+    @property
+    def _solver(self) -> str:
+        """The name of the solver to run."""
+        return str(self.solver) if isinstance(self.solver, str) else repr(self.solver)
 
     def _start(self, n_features: int) -> NDArray[np.float64]:
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_features,):

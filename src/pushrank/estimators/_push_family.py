@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
 from pushrank._log_space import Floats
 from pushrank.estimators._boosting import LEARNED, BoostedRanker, problem_scales
@@ -65,16 +65,31 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         self._forget((*OF_BOOSTING, "thresholds_", "classes_"))
         LinearRanker._keep_coef(self, coef, X, target)
 
-    def _check_only_linear(self) -> None:
-        """Raise where a parameter of boosting is set that a gradient solver would ignore."""
+    @property
+    def _solver(self) -> str:
+        """The name of the solver: ``"auto"`` boosts where a parameter of boosting is set."""
+        if self.solver != "auto":
+            return super()._solver
+        return "coordinate" if self._set_for_boosting() else "lbfgs"
+
+    def _set_for_boosting(self) -> list[str]:
+        """Return the parameters of boosting that are not at their defaults."""
         parameters = inspect.signature(type(self)).parameters
+        chosen = []
         for name in FOR_BOOSTING:
             value, default = getattr(self, name), parameters[name].default
-            if value is not default and (isinstance(value, BaseEstimator) or value != default):
-                raise ValueError(
-                    f"{name}={value!r} is for boosting; set solver='coordinate', or leave {name}={default!r} "
-                    f"with solver={self.solver!r}."
-                )
+            is_plain = isinstance(value, str | Real | None)
+            if not is_plain or value != default:
+                chosen.append(name)
+        return chosen
+
+    def _check_only_linear(self) -> None:
+        """Raise where a parameter of boosting is set that a gradient solver would ignore."""
+        for name in self._set_for_boosting():
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} is for boosting; set solver='coordinate' or 'auto', "
+                f"or leave {name} at its default with solver={self.solver!r}."
+            )
 
     def _check_parameters(self) -> None:
         LinearRanker._check_parameters(self)
@@ -95,7 +110,7 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
     @property
     def _boosts(self) -> bool:
         """Whether rounds of boosting fit the ranker, and not a gradient solver."""
-        return bool(self.solver == "coordinate")
+        return self._solver == "coordinate"
 
     @property
     def _max_rounds(self) -> int:

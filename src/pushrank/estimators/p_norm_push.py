@@ -38,9 +38,9 @@ class PNormPush(PushFamilyRanker):
         grid.
     alpha : float, default=1e-3
         The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.
-    solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
-        How to minimise. ``"coordinate"`` is the paper's boosting algorithm, with the features as weak
-        rankers.
+    solver : {"auto", "lbfgs", "newton-cg", "coordinate"}, default="auto"
+        How to minimise. ``"coordinate"`` is the paper's boosting algorithm; ``"auto"`` takes it where
+        ``weak_rankers`` or another parameter of boosting is set, and else ``"lbfgs"``.
     tol : float, default=1e-4
         Converged when no entry of the gradient exceeds this, in units of one over the feature's standard
         deviation within the classes.
@@ -51,10 +51,10 @@ class PNormPush(PushFamilyRanker):
     verbose : bool, default=False
         Show a progress bar.
     weak_rankers : {"columns", "stumps", "regressors"}, WeakRankers, regressor or list, default="columns"
-        With ``solver="coordinate"``: what is boosted, as for :class:`RankBoost`; ``alpha`` then penalises
+        What is boosted, as for :class:`RankBoost`; ``alpha`` then penalises
         the rankers' weights (with columns, the coefficients). The other solvers fit the columns.
     max_rounds : int, default=None
-        With ``solver="coordinate"``: the paper's :math:`t_{max}` as a choice of yours, without a warning when
+        For boosting: the paper's :math:`t_{max}` as a choice of yours, without a warning when
         it is reached; None stands for ``max_iter`` and a warning.
     learning_rate : float, default=1.0
         For boosting: the part of each step that is taken, in (0, 1].
@@ -126,7 +126,7 @@ class PNormPush(PushFamilyRanker):
         p: float = 4.0,
         *,
         alpha: float = 1e-3,
-        solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
+        solver: Literal["auto", "lbfgs", "newton-cg", "coordinate"] = "auto",
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
