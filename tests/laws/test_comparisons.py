@@ -151,7 +151,7 @@ def test_other_losses_say_that_they_need_two_classes():
         inner_sums(PushObjective("hinge").loss, sample, np.zeros(sample.n_rows))
 
 
-def test_work_is_linear_in_rows_and_in_pairs():
+def test_what_graded_samples_hold_is_linear_in_rows():
     """Counted in the elements that a sample holds: four times the rows, four times the elements."""
 
     def held(n):

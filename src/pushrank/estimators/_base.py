@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank.estimators._target import Target
+from pushrank.estimators._validation import DTYPES, FORMATS
 from pushrank.models import LinearModel
 
 
@@ -114,6 +116,28 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+class CoefficientRanker(BaseRanker):
+    """A ranker that scores rows by the coefficients of their features."""
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_ - threshold_``.
+        """
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
+        return scores
 
 
 def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -4,53 +4,38 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from pushrank import weak_rankers
 from pushrank._log_space import Floats
 from pushrank.estimators import _checkpoint
-from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._additive import LEARNED, AdditiveRanker
+from pushrank.estimators._base import linear_scores
 from pushrank.estimators._early_stopping import parts, validator
 from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
-from pushrank.estimators._validation import DTYPES, FORMATS, check_number, ranking_data
+from pushrank.estimators._validation import check_number, ranking_data
 from pushrank.estimators._weight_bounds import weight_bounds
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
-from pushrank.solvers import Problem
 from pushrank.solvers.coordinate_descent import Choice, CoordinateDescent
-from pushrank.solvers.coordinates import column_curvature
 from pushrank.solvers.score_problem import ScoreProblem, score_problem
 from pushrank.solvers.step_rules import ExactStep, StepRule
 from pushrank.weak_rankers import Columns, Stumps
 from pushrank.weak_rankers.base import Pool, WeakRankers
 
-LEARNED = (
-    "classes_",
-    "thresholds_",
-    "coef_",
-    "intercept_",
-    "validation_path_",
-    "best_round_",
-    "initial_coef_",
-    "encoder_",
-)
-"""Attributes that some fits have and others lack."""
 
-
-class BoostedRanker(BaseRanker):
+class BoostedRanker(AdditiveRanker):
     """A ranker made of weak rankers, one more (or one weighted anew) in each round.
 
     A subclass has the constructor parameters ``weak_rankers``, ``max_rounds``, ``learning_rate``, ``signed``,
@@ -58,8 +43,6 @@ class BoostedRanker(BaseRanker):
     ``validation_fraction``, ``n_iter_no_change``, ``tol``, ``warm_start``, ``checkpoint``,
     ``checkpoint_every``, ``n_jobs``, ``random_state`` and ``verbose``, and names its objective.
     """
-
-    _choice: ClassVar[Choice] = "steepest"
 
     @abstractmethod
     def _objective(self) -> PushObjective:
@@ -129,77 +112,6 @@ class BoostedRanker(BaseRanker):
             self.encoder_ = encoder
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The weighted sum of the weak rankers less ``threshold_``; for columns ``X @ coef_ - threshold_``,
-            in the dtype of the training data.
-        """
-        check_is_fitted(self, "steps_")
-        X = self._checked(X)
-        if hasattr(self, "coef_"):
-            linear: NDArray[np.floating] = linear_scores(X, self.coef_)
-            return linear - linear.dtype.type(self.threshold_)
-        own = self.rankers_ >= 0
-        scores = self.weak_rankers_.scores(X, self.rankers_[own], self.steps_[own])
-        shifted: NDArray[np.floating] = scores + getattr(self, "intercept_", 0.0) - self.threshold_
-        return shifted
-
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
-        """Yield the scores of ``decision_function`` as they would be after each round.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            A new array for each of the ``n_iter_`` rounds, the last as ``decision_function`` but for
-            rounding.
-
-        Raises
-        ------
-        AttributeError
-            When the ranker was fitted by a gradient solver.
-        """
-        self._check_boosted()
-        X = self._checked(X)
-        total = np.full(X.shape[0], getattr(self, "intercept_", 0.0) - self.threshold_)
-        if hasattr(self, "coef_"):
-            total += LinearModel(X, centred=False).scores(self.initial_coef_)
-            total += float(self.weak_rankers_.lows_ @ (self.coef_ - self.initial_coef_))
-        for ranker, step in zip(self.rankers_, self.steps_, strict=True):
-            total = total + (step * self.weak_rankers_.values(X, int(ranker)) if ranker >= 0 else 0.0)
-            yield total
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The share of each feature in the fall of the objective over all rounds, shape (n_features,).
-
-        Raises
-        ------
-        AttributeError
-            When the ranker is not fitted by boosting, or its weak rankers do not tell which features they
-            read.
-        """
-        if not hasattr(self, "steps_"):
-            raise AttributeError("feature_importances_ are of rankers fitted by boosting only.")
-        gains = np.maximum(-np.diff(self.objective_path_), 0.0)
-        own = self.rankers_ >= 0
-        importances: Floats = self.weak_rankers_.importances(self.rankers_[own], gains[own])
-        total = importances.sum()
-        return importances / total if total > 0.0 else importances
-
     def _check_parameters(self) -> None:
         if self.max_rounds is not None:
             check_number("max_rounds", self.max_rounds, 1, integer=True)
@@ -219,20 +131,16 @@ class BoostedRanker(BaseRanker):
         if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {self.n_jobs!r}.")
 
-    def _check_boosted(self) -> None:
-        """Raise unless the ranker was fitted, and by boosting."""
-        check_is_fitted(self)
-        if not hasattr(self, "steps_"):
-            raise AttributeError(
-                "only rankers fitted by boosting have stages; this one was fitted by a gradient solver: set "
-                "solver='coordinate'."
-            )
-
     def _check_target(self, target: Target) -> None:
         """Raise where this ranker cannot learn from such a target."""
 
     def _check_run(self, run: Run) -> None:
         """Raise or warn where a finished run did not bring what was asked for."""
+
+    @property
+    def _choice(self) -> Choice:
+        """How a round chooses its weak ranker."""
+        return "steepest"
 
     def _rule(self, sample: Sample) -> StepRule:  # noqa: ARG002
         """Return how far a round steps."""
@@ -264,12 +172,6 @@ class BoostedRanker(BaseRanker):
     @property
     def _penalty(self) -> float:
         return 0.0
-
-    def _checked(self, X: Any) -> Any:
-        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "reset": False}
-        if self.weak_rankers_.takes_missing:
-            options["ensure_all_finite"] = "allow-nan"
-        return validate_data(self, encoded(X, getattr(self, "encoder_", None)), **options)
 
     def _encoded(self, family: WeakRankers, X: Any) -> tuple[Any, Any]:
         if not isinstance(family, Stumps):
@@ -339,11 +241,8 @@ class BoostedRanker(BaseRanker):
         ridge: Floats | float = self._penalty
         scales: Floats | float = 1.0
         if isinstance(family, Columns):
-            units = np.divide(
-                1.0, family.ranges_, out=np.zeros_like(family.ranges_), where=family.ranges_ > 0
-            )
-            ridge = self._penalty * units**2 if self._penalty > 0.0 else 0.0
-            scales = self._column_scales(objective, X, train, units)
+            ridge = self._penalty * family.units_**2 if self._penalty > 0.0 else 0.0
+            scales = self._column_scales(objective, X, train, family.units_)
         descent = CoordinateDescent(
             self._score_problem(objective, train),
             pool,
@@ -461,27 +360,3 @@ class BoostedRanker(BaseRanker):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def _margin(self, family: WeakRankers, train: Sample, scores: NDArray[np.floating]) -> float:
-        """Return the least margin of a training pair over the sum of absolute weights."""
-        if isinstance(family, Columns) and hasattr(self, "coef_"):
-            norm = float(np.abs(self.coef_.astype(np.float64)) @ family.ranges_)
-        else:
-            own = self.rankers_ >= 0
-            norm = float(np.abs(np.bincount(self.rankers_[own], self.steps_[own], minlength=1)).sum())
-        return train.least_margin(scores.astype(np.float64)) / norm if norm > 0.0 else 0.0
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
-        tags = super().__sklearn_tags__()
-        name = self.weak_rankers
-        tags.input_tags.allow_nan = name == "stumps" or isinstance(name, Stumps)
-        return tags
-
-
-def problem_scales(objective: PushObjective, X: Any, train: Sample, units: Floats) -> Floats:
-    """Return the columns' standard deviations within the classes, in units of their ranges."""
-    problem = Problem(objective, LinearModel(X), train, 0.0)
-    problem.model.check_range()
-    scales = column_curvature(problem, problem.row_weights(np.zeros(X.shape[1])))[1]
-    return np.where(units > 0.0, scales * units, 1.0)

@@ -6,23 +6,21 @@ import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from pushrank._log_space import Floats
-from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
-from pushrank.estimators._validation import DTYPES, FORMATS, check_number, training_data
+from pushrank.estimators._validation import check_number, training_data
 from pushrank.models import LinearModel
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
-from pushrank.solvers.worst_negative import Certificate
+from pushrank.solvers.certificate import Certificate
 
 
-class CertifiedRanker(BaseRanker):
+class CertifiedRanker(CoefficientRanker):
     """A linear ranker of two classes that stops on the duality gap.
 
     A subclass has the constructor parameters ``C``, ``tol``, ``max_iter`` and ``verbose``.
@@ -80,24 +78,6 @@ class CertifiedRanker(BaseRanker):
         if message:
             warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=2)
         return self
-
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ - threshold_``.
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
-        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
-        return scores
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, 0.0, exclusive=True)

@@ -29,13 +29,13 @@ def parts(target: Target, share: float, random_state: np.random.RandomState) -> 
         When one of the parts has no pair.
     """
     sample: Any = target.sample
-    if isinstance(sample, CrucialSample):
-        drawn = random_state.random_sample(len(sample.better)) < share
-        part = sample.only_pairs
-    else:
-        drawn = _drawn_rows(target, share, random_state)
-        part = sample.restricted
     try:
+        if isinstance(sample, CrucialSample):
+            drawn = random_state.random_sample(len(sample.better)) < share
+            part = sample.only_pairs
+        else:
+            drawn = _drawn_rows(target, share, random_state)
+            part = sample.restricted
         return part(~drawn), part(drawn)
     except ValueError as error:
         raise ValueError(

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import DTYPES, FORMATS, check_number, check_solver, training_data
+from pushrank.estimators._validation import check_number, check_solver, training_data
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.solvers import SOLVERS, Problem
 
 
-class LinearRanker(BaseRanker):
+class LinearRanker(CoefficientRanker):
     """A linear ranker of two classes that minimises a push objective of its scores.
 
     A subclass has the constructor parameters ``alpha``, ``solver``, ``tol``, ``max_iter``, ``warm_start``
     and ``verbose`` and names its objective.
     """
+
+    _solvers: ClassVar[tuple[str, ...]] = tuple(SOLVERS)
 
     @abstractmethod
     def _objective(self) -> PushObjective:
@@ -85,29 +86,11 @@ class LinearRanker(BaseRanker):
             )
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ - threshold_``.
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
-        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
-        return scores
-
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, 0.0)
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
-        check_solver(self._solver)
+        check_solver(self.solver, self._solvers)
 
     def _check_solver_can(self, objective: PushObjective) -> None:
         if self._solver == "newton-cg" and not objective.twice_differentiable:
@@ -125,7 +108,7 @@ class LinearRanker(BaseRanker):
     @property
     def _solver(self) -> str:
         """The name of the solver to run."""
-        return str(self.solver) if isinstance(self.solver, str) else repr(self.solver)
+        return str(self.solver)
 
     def _start(self, n_features: int) -> NDArray[np.float64]:
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_features,):

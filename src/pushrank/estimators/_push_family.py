@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import inspect
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._log_space import Floats
-from pushrank.estimators._boosting import LEARNED, BoostedRanker, problem_scales
+from pushrank.estimators._additive import LEARNED, AdditiveRanker
+from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._linear import LinearRanker
 from pushrank.estimators._target import Target
+from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
+from pushrank.pairs import Sample
+from pushrank.solvers import SOLVERS, Problem
+from pushrank.solvers.coordinate_descent import slope_units
 from pushrank.weak_rankers.base import WeakRankers
 
 OF_BOOSTING = (
@@ -44,6 +49,8 @@ FOR_BOOSTING = (
 class PushFamilyRanker(BoostedRanker, LinearRanker):
     """A push ranker: linear by a gradient solver, or of any weak rankers by boosting."""
 
+    _solvers: ClassVar[tuple[str, ...]] = ("auto", *SOLVERS)
+
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
@@ -57,7 +64,7 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         ndarray of shape (n_samples,)
             ``X @ coef_ - threshold_``, or the weighted sum of the weak rankers less ``threshold_``.
         """
-        kind: type[Any] = BoostedRanker if hasattr(self, "steps_") else LinearRanker
+        kind: type[Any] = AdditiveRanker if hasattr(self, "steps_") else LinearRanker
         scores: NDArray[np.floating] = kind.decision_function(self, X)
         return scores
 
@@ -120,8 +127,10 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
     def _penalty(self) -> float:
         return float(self.alpha)
 
-    def _column_scales(self, *problem: Any) -> Floats | float:
-        return problem_scales(*problem)
+    def _column_scales(
+        self, objective: PushObjective, X: Any, train: Sample, units: Floats
+    ) -> Floats | float:
+        return slope_units(Problem(objective, LinearModel(X), train, self._penalty), units)
 
     def _initial_coef(self, n_features: int) -> Floats | None:
         if self.max_rounds is not None or not self.warm_start:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +15,6 @@ from sklearn.utils.validation import validate_data
 from pushrank._log_space import Floats
 from pushrank.estimators._target import Target
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
-from pushrank.solvers import SOLVERS
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
@@ -42,16 +42,17 @@ def check_number(
         raise ValueError(f"{name} must be finite and {bound} {least:g}, got {value!r}.")
 
 
-def check_solver(name: Any) -> None:
-    """Raise unless the solver is known.
+def check_solver(name: Any, choices: Iterable[str]) -> None:
+    """Raise unless the solver is one of the choices.
 
     Raises
     ------
     ValueError
         When it is not.
     """
-    if not isinstance(name, str) or name not in SOLVERS:
-        raise ValueError(f"solver must be one of {sorted(SOLVERS)}, got {name!r}.")
+    choices = sorted(choices)
+    if name not in choices:
+        raise ValueError(f"solver must be one of {choices}, got {name!r}.")
 
 
 def training_data(

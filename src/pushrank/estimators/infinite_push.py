@@ -16,9 +16,10 @@ from pushrank._log_space import Floats
 from pushrank.estimators._certified import CertifiedRanker
 from pushrank.models import LinearModel
 from pushrank.solvers import Watcher
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.interior_point import interior_point
 from pushrank.solvers.projected_dual import projected_dual
-from pushrank.solvers.worst_negative import Certificate, WorstNegative
+from pushrank.solvers.worst_negative import WorstNegative
 
 LOSSES = ("hinge", "squared_hinge")
 SOLVERS = {"interior-point": interior_point, "projected-dual": projected_dual}

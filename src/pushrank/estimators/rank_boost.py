@@ -17,6 +17,7 @@ from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
+from pushrank.solvers.coordinate_descent import Choice
 
 VARIANTS = ("coordinate", "freund")
 
@@ -186,7 +187,7 @@ class RankBoost(BoostedRanker):
         return PushObjective(scale="log")
 
     @property
-    def _choice(self) -> Any:  # type: ignore[override]
+    def _choice(self) -> Choice:
         return "steepest" if self.variant == "coordinate" else "lowest"
 
     def _check_parameters(self) -> None:

@@ -16,8 +16,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers import SOLVERS, Problem, Watcher
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.cutting_plane import cutting_plane
-from pushrank.solvers.worst_negative import Certificate
 
 LOSSES = ("hinge", "squared_hinge")
 TIGHTER = 0.1

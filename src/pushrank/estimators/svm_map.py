@@ -16,8 +16,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives.mean_average_precision import average_precision_hinge
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.cutting_plane import cutting_plane
-from pushrank.solvers.worst_negative import Certificate
 
 
 class SVMMAP(CertifiedRanker):

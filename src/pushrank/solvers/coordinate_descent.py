@@ -238,14 +238,13 @@ def coordinate_descent(
     problem.model.check_range()
     family = Columns().fit(problem.model.data, problem.sample.row_weights)
     pool = family.pool(problem.model.data)
-    units = np.divide(1.0, family.ranges_, out=np.zeros_like(start), where=family.ranges_ > 0.0)
-    scales = column_curvature(problem, problem.row_weights(np.zeros_like(start)))[1]
+    units = family.units_
     descent = CoordinateDescent(
         score_problem(problem.objective, problem.sample),
         pool,
         ExactStep(),
         ridge=problem.alpha * units**2,
-        scales=np.where(units > 0.0, scales * units, 1.0),
+        scales=slope_units(problem, units),
     )
     # a constant column moves no score: its coefficient only costs, and the best is zero
     coef = np.where(units > 0.0, start, 0.0 if problem.alpha > 0.0 else start)
@@ -271,6 +270,22 @@ def coordinate_descent(
             watcher(len(path) - 1, path[-1], descent.gradient_size)
     coef = np.where(units > 0.0, descent.weights * units, coef)
     return Result(coef, np.array(path), not message, size, message)
+
+
+def slope_units(problem: Problem, units: Floats) -> Floats:
+    """Return the columns' standard deviations within the classes, in units of their ranges.
+
+    Slopes are compared with the tolerance in these, so that it does not depend on the units of a feature.
+
+    Parameters
+    ----------
+    problem : Problem
+        The objective of the coefficients.
+    units : ndarray of shape (n_features,)
+        One over each column's range; zero for a constant.
+    """
+    scales = column_curvature(problem, problem.row_weights(np.zeros_like(units)))[1]
+    return np.where(units > 0.0, scales * units, 1.0)
 
 
 def _first_largest(sizes: Floats) -> int:

@@ -18,8 +18,8 @@ import numpy as np
 from pushrank._compiled import compiled
 from pushrank._log_space import Floats
 from pushrank.models import LinearModel
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.result import Watcher
-from pushrank.solvers.worst_negative import Certificate
 
 Risk = Callable[[Floats], tuple[float, Floats]]
 """A convex, non-negative function of the scores of all rows, with a subgradient."""

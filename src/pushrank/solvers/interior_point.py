@@ -142,10 +142,10 @@ class _Restricted:
         least, stalled = np.inf, 0
         for iteration in range(max_iter):
             if self._finished(tol):
-                if self._mu * self._count <= target * self._value:
+                if self._products <= target * self._value:
                     return iteration
-                stalled = 0 if self._mu < 0.5 * least else stalled + 1
-                least = min(least, self._mu)
+                stalled = 0 if self._products < 0.5 * least else stalled + 1
+                least = min(least, self._products)
                 if stalled == STALLED:
                     return iteration
             try:
@@ -153,9 +153,8 @@ class _Restricted:
             except scipy.linalg.LinAlgError:
                 return iteration
             affine = self._direction(0.0)
-            length = self._longest(affine)
-            after = self._complementarity(affine, length)
-            centred = self._mu * (after / self._mu) ** 3
+            after = self._products_after(affine, self._longest(affine))
+            centred = self._products / self._count * (after / self._products) ** 3
             step = self._direction(centred, affine)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration  # as far as floats reach
@@ -167,21 +166,20 @@ class _Restricted:
         """The number of complementarity products."""
         return len(self.alpha) * (1 + self._bounded) + len(self.beta)
 
-    @property
-    def _mu(self) -> float:
-        """The mean complementarity product."""
-        return self._complementarity((np.zeros(1),) * 8, 0.0)
-
-    def _complementarity(self, step: tuple[Any, ...], length: float) -> float:
+    def _products_after(self, step: tuple[Any, ...], length: float) -> float:
+        """Return the sum of the complementarity products after a step."""
         total = (self.alpha + length * step[2]) @ (self.slack + length * step[3])
         total += (self.beta + length * step[4]) @ (self.below + length * step[5])
         if self._bounded:
             total += (self.room + length * step[6]) @ (self.excess + length * step[7])
-        return float(total) / self._count
+        return float(total)
 
     def _finished(self, tol: float) -> bool:
         """Set the residuals of the conditions of optimality, and return whether all are small."""
         alpha, beta = self.alpha, self.beta
+        self._products = float(alpha @ self.slack + beta @ self.below)
+        if self._bounded:
+            self._products += float(self.room @ self.excess)
         self._of_w = self.w - self._positives.T @ alpha + self._negatives.T @ beta
         self._of_t = float(alpha.sum() - beta.sum())
         margins = self._positives @ self.w - self.t
@@ -193,7 +191,7 @@ class _Restricted:
         self._value = 0.5 * float(self.w @ self.w) + float(self._problem.costs @ losses)
         total = float(self._problem.costs.sum())
         unmet = float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
-        return self._mu * self._count + total * unmet + abs(self._of_t) <= tol * self._value
+        return self._products + total * unmet + abs(self._of_t) <= tol * self._value
 
     def _factor(self) -> None:
         """Factor the matrix of the normal equations in (w, t)."""

@@ -29,29 +29,9 @@ import numpy as np
 from pushrank._log_space import Floats
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
+from pushrank.solvers.certificate import Certificate
 
 HingeLoss = Literal["hinge", "squared_hinge"]
-
-
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """Bounds on an optimum from both sides.
-
-    Attributes
-    ----------
-    primal : float
-        The objective at the answer.
-    dual : float
-        The dual objective at feasible variables: no answer is below.
-    """
-
-    primal: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        """The relative duality gap, (primal - dual) / primal."""
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,9 @@ from pushrank.weak_rankers.stumps import Stumps
 
 __all__ = ["Columns", "Functions", "Regressors", "Stumps"]
 
+# functions have no name of their own: they come as a list
+NAMED = [globals()[name] for name in __all__ if name != "Functions"]
+
 
 def resolve(weak_rankers: Any) -> WeakRankers:
     """Return the family that a name, a scikit-learn regressor or a list of callables stands for.
@@ -35,7 +38,5 @@ def resolve(weak_rankers: Any) -> WeakRankers:
         return Functions(weak_rankers)
     if isinstance(weak_rankers, BaseEstimator) and is_regressor(weak_rankers):
         return Regressors(weak_rankers)
-    resolved: WeakRankers = _registry.resolve(
-        weak_rankers, WeakRankers, (Columns, Regressors, Stumps), "weak_rankers"
-    )
+    resolved: WeakRankers = _registry.resolve(weak_rankers, WeakRankers, NAMED, "weak_rankers")
     return resolved

@@ -27,6 +27,8 @@ class Columns(WeakRankers):
     ----------
     lows_, ranges_ : ndarray of float64, shape (n_features,)
         The least value of each feature and how far the largest is above it.
+    units_ : ndarray of float64, shape (n_features,)
+        One over the range; zero for a constant feature.
 
     Notes
     -----
@@ -57,13 +59,14 @@ class Columns(WeakRankers):
             lows, highs = lows.toarray(), highs.toarray()
         self.lows_ = np.asarray(lows, dtype=np.float64).ravel()
         self.ranges_ = np.asarray(highs, dtype=np.float64).ravel() - self.lows_
+        self.units_ = np.divide(1.0, self.ranges_, out=np.zeros_like(self.lows_), where=self.ranges_ > 0.0)
         return self
 
     def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
         """Return the columns of the training rows."""
         model = LinearModel(X)
         model.check_range()
-        return ColumnPool(model, self.lows_, self.ranges_)
+        return ColumnPool(model, self.lows_, self.units_)
 
     def coef(self, rankers: Numbers, steps: Floats) -> Floats:
         """Return the coefficients of the features that the steps add up to."""
@@ -72,7 +75,7 @@ class Columns(WeakRankers):
 
     def values(self, X: Any, ranker: int) -> Values:
         """Return a feature in units of its range."""
-        return ColumnPool(LinearModel(X, centred=False), self.lows_, self.ranges_).values(ranker)
+        return ColumnPool(LinearModel(X, centred=False), self.lows_, self.units_).values(ranker)
 
     def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
         """Return the linear scores, each in one reading of its row."""
@@ -89,12 +92,12 @@ class ColumnPool:
 
     low = 0.0
 
-    def __init__(self, model: LinearModel, lows: Floats, ranges: Floats) -> None:
+    def __init__(self, model: LinearModel, lows: Floats, units: Floats) -> None:
         self.model = model
         self.n_rows, self.n_rankers = model.n_rows, model.n_features
         self.features: Numbers = np.arange(model.n_features)
         self._lows = lows - model.references
-        self._units = np.divide(1.0, ranges, out=np.zeros_like(ranges), where=ranges > 0.0)
+        self._units = units
 
     def edges(self, forces: Floats) -> Floats:
         """Return the edges of all columns in one reading of the data."""

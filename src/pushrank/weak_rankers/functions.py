@@ -24,7 +24,7 @@ class Functions(WeakRankers):
 
     Attributes
     ----------
-    lows_, ranges_ : ndarray of float64, shape (n_functions,)
+        The least value of each function on the training rows, and one over how far the largest is above it.
         The least value of each function on the training rows and how far the largest is above it.
 
     Notes
@@ -63,19 +63,18 @@ class Functions(WeakRankers):
             if not callable(function):
                 raise TypeError(f"weak rankers must be callables, got {function!r}.")
         columns = Columns().fit(self.outputs(X), row_weights, random_state)
-        self.lows_, self.ranges_ = columns.lows_, columns.ranges_
+        self.lows_, self.units_ = columns.lows_, columns.units_
         return self
 
     def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
         """Return the functions' values on the training rows."""
-        pool = ColumnPool(LinearModel(self.outputs(X)), self.lows_, self.ranges_)
+        pool = ColumnPool(LinearModel(self.outputs(X)), self.lows_, self.units_)
         pool.features = np.full(len(self.functions), -1)
         return pool
 
     def values(self, X: Any, ranker: int) -> Values:
         """Return a function's values in units of its range."""
-        unit = 1.0 / self.ranges_[ranker] if self.ranges_[ranker] > 0.0 else 0.0
-        return np.asarray((self._output(X, ranker) - self.lows_[ranker]) * unit)
+        return np.asarray((self._output(X, ranker) - self.lows_[ranker]) * self.units_[ranker])
 
     def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
         """Return the sums of steps."""

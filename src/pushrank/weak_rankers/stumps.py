@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from pushrank._chunks import map_chunks, row_chunks
 from pushrank._log_space import Floats
@@ -42,8 +41,6 @@ class Stumps(WeakRankers):
         The ascending thresholds of every feature.
     categories_ : list of (ndarray of float64 or None)
         The categories, the most frequent first, or None for a number.
-    has_missing_ : ndarray of bool, shape (n_features,)
-        Whether the training rows miss any value.
 
     Notes
     -----
@@ -65,7 +62,6 @@ class Stumps(WeakRankers):
     takes_missing: ClassVar[bool] = True
     edges_: list[Floats]
     categories_: list[Floats | None]
-    has_missing_: NDArray[np.bool_]
 
     def __init__(
         self, max_bins: int = 255, categorical_features: Sequence[int] | Sequence[str] | str = "from_dtype"
@@ -96,8 +92,11 @@ class Stumps(WeakRankers):
 
         def thresholds_of(feature: int, _: int) -> tuple[Floats, Floats | None]:
             if is_category[feature]:
-                every = dense_column_of(by_column, feature, row_weights)
-                of_rows = None if row_weights is None else row_weights[row_weights > 0.0]
+                every = binning.dense_column(by_column, feature)
+                of_rows = None
+                if row_weights is not None:
+                    counting = row_weights > 0.0
+                    every, of_rows = every[counting], row_weights[counting]
                 known = binning.categories_by_frequency(every, of_rows, int(self.max_bins))
                 return np.arange(0.5, len(known) - 1.0), known
             values = binning.dense_column(by_column, feature, rows)
@@ -106,15 +105,12 @@ class Stumps(WeakRankers):
         found = map_chunks(thresholds_of, [(feature, feature + 1) for feature in range(n_features)])
         self.edges_ = [edges for edges, _ in found]
         self.categories_ = [known for _, known in found]
-        self.has_missing_ = np.zeros(n_features, dtype=bool)
         return self
 
     def pool(self, X: Any, n_threads: int | None = None) -> StumpPool:
-        """Bin the training rows; notes which features miss values there."""
+        """Bin the training rows."""
         bins = binning.binned(X, self.edges_, self.categories_, n_threads)
-        pool = StumpPool(bins, np.array([len(edges) for edges in self.edges_]), n_threads)
-        self.has_missing_ = pool.has_missing
-        return pool
+        return StumpPool(bins, np.array([len(edges) for edges in self.edges_]), n_threads)
 
     def values(self, X: Any, ranker: int) -> Values:
         """Return which rows lie above a stump's threshold."""
@@ -277,9 +273,3 @@ def address(ranker: int) -> tuple[int, bool, int]:
     """
     feature, rest = divmod(int(ranker), 2 * WIDTH)
     return feature, rest >= WIDTH, rest % WIDTH
-
-
-def dense_column_of(X: Any, feature: int, row_weights: Floats | None) -> Floats:
-    """Return a column on the rows that count."""
-    column = binning.dense_column(X, feature)
-    return column if row_weights is None else column[row_weights > 0.0]

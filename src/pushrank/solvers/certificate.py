@@ -1,0 +1,28 @@
+"""What proves an answer: bounds on the optimum from both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Bounds on an optimum from both sides.
+
+    Attributes
+    ----------
+    primal : float
+        The objective at the answer.
+    dual : float
+        The dual objective at feasible variables: no answer is below.
+    """
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap, (primal - dual) / primal."""
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), np.finfo(float).tiny)
