@@ -215,7 +215,16 @@ def test_the_projection_is_the_nearest_point(seed):
     [
         ({"C": 0.0}, "C must be finite and > 0"),
         ({"loss": "logistic"}, "loss must be one of"),
-        ({"solver": "smo"}, "solver must be one of"),
+        ({"solver": "bundle"}, "solver must be one of"),
+        ({"solver": "smo"}, "solver='smo' is for kernels"),
+        ({"kernel": "rbf", "solver": "interior-point"}, "is for linear scores"),
+        ({"kernel": "cosine"}, "kernel must be one of"),
+        ({"kernel": "rbf", "gamma": 0.0}, "gamma must be"),
+        ({"kernel": "rbf", "gamma": "wide"}, "gamma must be"),
+        ({"kernel": "precomputed"}, "needs the square matrix"),
+        ({"loss": "squared_hinge", "solver": "gradient-projection"}, "is for loss='hinge'"),
+        ({"class_weight": "even"}, "class_weight must be a dict"),
+        ({"class_weight": {0: 0.0}}, "class_weight must be positive"),
         ({"tol": 0.0}, "tol must be"),
     ],
 )

@@ -42,6 +42,11 @@ CONFIGURED = [
     InfinitePush(10.0, loss="squared_hinge"),
     RankSVM(),
     SVMMAP(),
+    InfinitePush(kernel="rbf", tol=1e-10),
+    InfinitePush(kernel="rbf", loss="squared_hinge", tol=1e-10),
+    InfinitePush(kernel="precomputed"),
+    RankSVM(kernel="poly", tol=1e-10),
+    RankSVM(kernel="rbf", loss="hinge", tol=1e-14),
     RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
     *(
         ranker(weak_rankers=kind, max_rounds=10, **({"solver": "coordinate"} if ranker in SOLVED else {}))
@@ -68,7 +73,7 @@ TREES = (
 def exceptions(estimator):
     """The checks that an estimator may fail, with the reason for each."""
     failing = {}
-    if type(estimator) in BOOSTED and not isinstance(estimator, AdaBoostRanker):
+    if type(estimator) in (RankSVM, *BOOSTED) and not isinstance(estimator, AdaBoostRanker):
         failing["check_classifier_not_supporting_multiclass"] = GRADES
     return failing
 

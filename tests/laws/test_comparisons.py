@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushrank import PushObjective
+from pushrank import PushObjective, losses
 from pushrank.objectives import ByClass
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, inner_sums
+from pushrank.pairs.splits import by_grade
 from pushrank.prices import Identity, LogOnePlus, Power
 
 OBJECTIVES = [
     PushObjective(price=price, side=side, scale=scale)
     for price, scale in ((Identity(), "log"), (Power(3.0), "log"), (Power(2.0), "raw"), (LogOnePlus(), "raw"))
     for side in ("push", "pull")
+]
+HINGES = [
+    PushObjective(loss, price, side, scale)
+    for loss in ("hinge", "squared_hinge")
+    for price in (Identity(), Power(3.0), LogOnePlus())
+    for side in ("push", "pull")
+    for scale in ("raw", "mean")
 ]
 
 
@@ -49,8 +59,8 @@ def brute_force(objective, pairs, weights, scores):
     sums = np.zeros(len(scores))
     for i, k, pi in pairs:
         inner, outer = (i, k) if objective.side == "push" else (k, i)
-        sums[outer] += pi * weights[inner] * np.exp(scores[k] - scores[i])
-    rows = np.flatnonzero(sums)
+        sums[outer] += pi * weights[inner] * objective.loss.value(scores[i] - scores[k])
+    rows = np.unique([pair[objective.side == "push"] for pair in pairs])
     total = float(weights[rows] @ objective.price.value(sums[rows]))
     return total if objective.scale == "raw" else np.log(total) / objective.price.log_divisor
 
@@ -145,10 +155,65 @@ def test_a_group_without_two_grades_takes_no_part():
         GradedSample.from_grades(grades, np.arange(4))
 
 
-def test_other_losses_say_that_they_need_two_classes():
+def test_other_losses_say_that_they_cannot_take_grades():
     sample, _, _ = graded()
-    with pytest.raises(TypeError, match="two classes only"):
-        inner_sums(PushObjective("hinge").loss, sample, np.zeros(sample.n_rows))
+    with pytest.raises(TypeError, match="two classes and explicit pairs only"):
+        inner_sums(PushObjective("logistic").loss, sample, np.zeros(sample.n_rows))
+
+
+@pytest.mark.parametrize("make", [graded, crucial])
+@pytest.mark.parametrize("objective", HINGES, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_hinges_of_crucial_pairs(make, objective, seed):
+    sample, pairs, weights = make(seed, weighted=seed % 2 == 0)
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=sample.n_rows)
+    scores[:3] = scores[3]
+    raw = replace(objective, scale="raw")
+    unit = brute_force(raw, pairs, weights, scores)
+    value = objective.linearise(sample, scores).value
+    if objective.scale == "mean":
+        ones = brute_force(replace(raw, loss=_One()), pairs, weights, scores)
+        if objective.price.homogeneous:
+            expected = (unit / ones) ** (1.0 / objective.price.log_divisor)
+        else:
+            own = sample.negative_weights if objective.side == "push" else sample.positive_weights
+            count = len(sample.negatives if objective.side == "push" else sample.positives)
+            expected = unit / (count if own is None else own.sum())
+        assert value == pytest.approx(expected, rel=1e-12)
+        return
+    assert value == pytest.approx(unit, rel=1e-12)
+    # away from kinks
+    scores = rng.normal(size=sample.n_rows)
+    gradient = sample.join(*objective.linearise(sample, scores).gradient())
+    for row in range(sample.n_rows):
+        moved = np.arange(sample.n_rows) == row
+        ends = [brute_force(raw, pairs, weights, scores + sign * 1e-7 * moved) for sign in (1, -1)]
+        assert gradient[row] == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=1e-4, abs=1e-4)
+
+
+class _One(losses.Hinge):
+    """A loss of one for every pair."""
+
+    def value(self, margin):
+        return np.ones_like(np.asarray(margin, dtype=float))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 5))
+def test_splits_hold_every_pair_once(seed, n, n_groups):
+    rng = np.random.default_rng(seed)
+    grades, groups = rng.integers(0, 9, n).astype(float), rng.integers(0, n_groups, n)
+    counts = np.zeros((n, n), dtype=int)
+    for split in by_grade(grades, groups, grades, groups):
+        of_sources, of_targets = (
+            np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+            for bounds in (split.source_bounds, split.target_bounds)
+        )
+        together = of_sources[:, None] == of_targets[None]
+        np.add.at(counts, np.ix_(split.sources, split.targets), together)
+    expected = (grades[:, None] > grades[None]) & (groups[:, None] == groups[None])
+    np.testing.assert_array_equal(counts, expected)
 
 
 def test_what_graded_samples_hold_is_linear_in_rows():

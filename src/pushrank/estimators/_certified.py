@@ -1,39 +1,68 @@
-"""Linear rankers whose answer comes with bounds on the optimum."""
+"""Rankers whose answer comes with bounds on the optimum."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._class_weights import class_weighted
 from pushrank.estimators._progress import watching
+from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_number, training_data
-from pushrank.models import LinearModel
+from pushrank.models import LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
 
 
-class CertifiedRanker(CoefficientRanker):
-    """A linear ranker of two classes that stops on the duality gap.
+class Solution(NamedTuple):
+    """What a solver found.
 
-    A subclass has the constructor parameters ``C``, ``tol``, ``max_iter`` and ``verbose``.
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+        The coefficients, of the model's kind.
+    certificate : Certificate
+        The bounds on the optimum.
+    n_iter : int
+        Iterations run.
+    state : object
+        What the same problem with another C can start from.
+    dual : ndarray of shape (n_rows,), optional
+        The dual variables of all rows, where a linear model's solver has them.
+    """
+
+    coef: Floats
+    certificate: Certificate
+    n_iter: int
+    state: Any
+    dual: Floats | None = None
+
+
+class CertifiedRanker(CoefficientRanker):
+    """A ranker that stops on the duality gap.
+
+    A subclass has the constructor parameters ``C``, ``class_weight``, ``tol``, ``max_iter`` and ``verbose``.
     """
 
     @abstractmethod
     def _optimise(
-        self, model: LinearModel, sample: Sample, watcher: Watcher | None
-    ) -> tuple[Floats, Certificate, int]:
-        """Return coefficients, the bounds on the optimum, and the number of iterations."""
+        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+    ) -> Solution:
+        """Solve the problem with a weight C of the loss, from the state of a neighbouring one or None."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the coefficients from examples of two classes.
+        """Learn a ranking from examples of two classes.
 
         Parameters
         ----------
@@ -64,27 +93,94 @@ class CertifiedRanker(CoefficientRanker):
         """
         self._check_parameters()
         X, target = training_data(self, X, y, sample_weight)
+        return self._fit_path(X, target, [self])[0]
+
+    def path(
+        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
+    ) -> list[Self]:
+        """Fit one ranker for each C, each from where the one before ended.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+        Cs : iterable of float
+            The positive weights of the loss, in the order to go; rising is fastest.
+
+        Returns
+        -------
+        list
+            A fitted ranker for each C, with this one's other parameters; this one is not changed.
+
+        Raises
+        ------
+        ValueError
+            As for ``fit``, and when there is no C.
+        TypeError
+            As for ``fit``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the gap of one of them is above ``tol``.
+        """
+        rankers = [clone(self).set_params(C=C) for C in Cs]
+        if not rankers:
+            raise ValueError("Cs must hold at least one number, got none.")
+        for ranker in rankers:
+            ranker._check_parameters()
+        checked, target = training_data(rankers[0], X, y, sample_weight)
+        for ranker in rankers[1:]:
+            training_data(ranker, X, y, sample_weight)
+        return self._fit_path(checked, target, rankers)
+
+    def _fit_path(self, X: Any, target: Target, rankers: list[Self]) -> list[Self]:
+        """Fit rankers that differ in C alone to checked data."""
+        weighted, factor = class_weighted(self.class_weight, target)
+        state: Any = None
         with threadpool_limits(limits=1, user_api="blas"):
-            model = LinearModel(X)
-            model.check_range()
-            with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-                coef, certificate, n_iter = self._optimise(model, target.sample, watcher)
-        self.coef_ = coef.astype(X.dtype)
+            model = rankers[0]._model(X)
+            for ranker in rankers:
+                name = type(ranker).__name__
+                with watching(name, ranker.max_iter, verbose=bool(ranker.verbose)) as watcher:
+                    cost = float(ranker.C) * factor
+                    solution = ranker._optimise(model, weighted.sample, cost, watcher, state)
+                state = solution.state
+                ranker._keep(solution, cost, X, model, weighted)
+        return rankers
+
+    def _model(self, X: Any) -> Model:
+        """Return the functions to choose from."""
+        model = LinearModel(X)
+        model.check_range()
+        return model
+
+    def _keep(self, solution: Solution, cost: float, X: Any, model: Model, target: Target) -> None:
+        """Set what was learned, and warn where it is not what was asked for."""
+        certificate = solution.certificate
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
-        self.dual_gap_, self.n_iter_ = certificate.gap, n_iter
+        self.dual_gap_, self.n_iter_ = certificate.gap, solution.n_iter
         self.converged_ = bool(certificate.gap <= self.tol)
-        self._keep_classes(target, linear_scores(X, self.coef_))
-        message = self._what_went_wrong()
+        self._forget(("coef_", "support_", "dual_coef_"))
+        if solution.dual is not None:
+            self.support_ = np.flatnonzero(solution.dual)
+            self.dual_coef_ = solution.dual[self.support_]
+        self._keep_function(solution, X, model, target)
+        message = self._what_went_wrong(cost)
         if message:
-            warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=2)
-        return self
+            warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=4)
+
+    def _keep_function(self, solution: Solution, X: Any, model: Model, target: Target) -> None:  # noqa: ARG002
+        """Set what scores rows, and the thresholds of the training scores."""
+        self.coef_ = solution.coef.astype(X.dtype)
+        self._keep_classes(target, linear_scores(X, self.coef_))
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, 0.0, exclusive=True)
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
 
-    def _what_went_wrong(self) -> str:
+    def _what_went_wrong(self, cost: float) -> str:  # noqa: ARG002
         """Return what the user should know of the answer; empty where all is well."""
         if self.converged_:
             return ""

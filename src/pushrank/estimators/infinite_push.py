@@ -13,28 +13,34 @@ import numpy as np
 import scipy.sparse as sp
 
 from pushrank._log_space import Floats
-from pushrank.estimators._certified import CertifiedRanker
-from pushrank.models import LinearModel
+from pushrank.estimators._certified import Solution
+from pushrank.estimators._kernels import KernelRanker
+from pushrank.estimators._validation import check_solver
+from pushrank.models import LinearModel, Model
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
+from pushrank.solvers.gradient_projection import gradient_projection
 from pushrank.solvers.interior_point import interior_point
 from pushrank.solvers.projected_dual import projected_dual
-from pushrank.solvers.worst_negative import WorstNegative
+from pushrank.solvers.projections import within_budget
+from pushrank.solvers.smo import smo
+from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
 LOSSES = ("hinge", "squared_hinge")
-SOLVERS = {"interior-point": interior_point, "projected-dual": projected_dual}
+SOLVERS = {"interior-point": interior_point, "projected-dual": projected_dual, "smo": smo}
+OF_THE_PAPER = "gradient-projection"
 WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
 SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
 
 
-class InfinitePush(CertifiedRanker):
+class InfinitePush(KernelRanker):
     r"""Rank so that as many positives as possible stand above every negative: the Infinite Push, certified.
 
-    Minimises, over linear scores :math:`f(x) = w \cdot x`,
+    Minimises, over linear scores :math:`f(x) = w \cdot x` or those of a kernel,
 
     .. math::
 
-        \frac12 \|w\|^2 + \frac{C}{I} \sum_i \ell\bigl(1 - f(x_i) + \max_k f(\tilde x_k)\bigr) ,
+        \frac12 \|f\|^2 + \frac{C}{I} \sum_i \ell\bigl(1 - f(x_i) + \max_k f(\tilde x_k)\bigr) ,
 
     i over the I positives and k over the negatives, with the hinge :math:`\ell(z) = z_+` or its square. Since
     the hinge falls with the margin, the maximum over negatives of Agarwal's objective is at the
@@ -44,28 +50,50 @@ class InfinitePush(CertifiedRanker):
     ----------
     C : float, default=1.0
         The weight of the loss against the norm, positive.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        The space of the scores: linear ones, or those of a kernel, by name or as a function of two sets of
+        rows to the matrix of its values. ``"precomputed"`` takes that matrix in place of ``X``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
-    solver : {"auto", "interior-point", "projected-dual"}, default="auto"
+    solver : {"auto", "interior-point", "projected-dual", "smo", "gradient-projection"}, default="auto"
         An interior point method on a working set of negatives, for dense or small data; accelerated
-        projected gradients on the dual, for sparse data and more than 1,000 features; ``"auto"`` takes the
-        one or the other by these rules.
+        projected gradients on the dual, for sparse data and more than 1,000 features; sequential minimal
+        optimisation for kernels; ``"auto"`` takes the one or the other by these rules.
+        ``"gradient-projection"`` is the algorithm of Agarwal's figure 2, with a variable for each pair, for
+        reproduction: it takes unweighted rows and the hinge, and hardly ever reaches ``tol``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        The :math:`\gamma` of ``"rbf"`` :math:`e^{-\gamma \|x - z\|^2}` and ``"poly"``
+        :math:`(\gamma x \cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is
+        1 / n_features.
+    degree : int, default=3
+        The d of ``"poly"``, at least 1.
+    coef0 : float, default=0.0
+        The c of ``"poly"``, at least zero.
+    cache_size : float, default=1000.0
+        Megabytes of kernel values that may be kept.
+    class_weight : dict, "balanced" or None, default=None
+        A pair weighs the product of its classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of a
+        class. For two classes that is a factor of C, and moves ``threshold_``.
     tol : float, default=1e-4
         Converged when the relative duality gap is at most this.
     max_iter : int, default=10000
-        The most iterations.
+        The most iterations; of ``"smo"`` each is as many steps as there are rows.
     verbose : bool, default=False
         Show a progress bar.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The coefficients, in the dtype of the training data.
+        Of linear scores: the coefficients, in the dtype of the training data.
     support_ : ndarray of int
         The training rows with a dual variable that is not zero.
     dual_coef_ : ndarray of shape (n_support,)
         Their dual variables :math:`\alpha_i` and :math:`-\beta_k`; ``coef_`` is the sum of these rows so
-        weighted.
+        weighted, the score with a kernel the sum of its values at them.
+    support_vectors_ : array of shape (n_support, n_features)
+        With a kernel, unless precomputed: those rows.
+    gamma_ : float
+        With a kernel: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
         The objective at the answer, and the bound below which no answer is.
     dual_gap_ : float
@@ -108,46 +136,81 @@ class InfinitePush(CertifiedRanker):
     def __init__(
         self,
         C: float = 1.0,
+        kernel: Any = "linear",
         *,
         loss: Literal["hinge", "squared_hinge"] = "hinge",
-        solver: Literal["auto", "interior-point", "projected-dual"] = "auto",
+        solver: Literal["auto", "interior-point", "projected-dual", "smo", "gradient-projection"] = "auto",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 1000.0,
+        class_weight: Any = None,
         tol: float = 1e-4,
         max_iter: int = 10_000,
         verbose: bool = False,
     ) -> None:
         self.C = C
+        self.kernel = kernel
         self.loss = loss
         self.solver = solver
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _optimise(
-        self, model: LinearModel, sample: Any, watcher: Watcher | None
-    ) -> tuple[Floats, Certificate, int]:
+    def _optimise(self, model: Model, sample: Any, C: float, watcher: Watcher | None, state: Any) -> Solution:
         weights = (
             np.ones(len(sample.positives)) if sample.positive_weights is None else sample.positive_weights
         )
-        problem = WorstNegative(model, sample, float(self.C) * weights / weights.sum(), self.loss)
-        solve = SOLVERS[self._solver(model.data)]
-        point, n_iter = solve(problem, float(self.tol), int(self.max_iter), watcher)
-        dual = sample.join(point.alpha, -point.beta)
-        self.support_ = np.flatnonzero(dual)
-        self.dual_coef_ = dual[self.support_]
-        return point.coef, point.certificate, n_iter
+        problem = WorstNegative(model, sample, C * weights / weights.sum(), self.loss)
+        tol, max_iter = float(self.tol), int(self.max_iter)
+        if self.solver == OF_THE_PAPER:
+            point, n_iter = self._by_pairs(problem, C, watcher)
+        else:
+            start = None if state is None else problem.nearby(state)
+            point, n_iter = SOLVERS[self._solver(model)](problem, tol, max_iter, watcher, start)
+        return Solution(point.coef, point.certificate, n_iter, point, sample.join(point.alpha, -point.beta))
 
-    def _solver(self, X: Any) -> str:
+    def _by_pairs(self, problem: WorstNegative, C: float, watcher: Watcher | None) -> tuple[DualPoint, int]:
+        """Run the paper's algorithm."""
+        sample: Any = problem.sample
+        if sample.positive_weights is not None:
+            raise ValueError("solver='gradient-projection' takes no sample_weight; use solver='auto'.")
+        budget = C / len(sample.positives)
+
+        def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
+            return problem.certificate(pairs.sum(axis=1), coef, scores)
+
+        found, n_iter = gradient_projection(
+            lambda pairs: within_budget(pairs, budget),
+            certify,
+            problem.model,
+            sample,
+            float(self.tol),
+            int(self.max_iter),
+            watcher,
+        )
+        return problem.at(found.variables.sum(axis=1), found.variables.sum(axis=0)), n_iter
+
+    def _solver(self, model: Model) -> str:
         if self.solver != "auto":
             return str(self.solver)
+        if not isinstance(model, LinearModel):
+            return "smo"
+        X = model.data
         few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
         return "interior-point" if few else "projected-dual"
 
-    def _what_went_wrong(self) -> str:
-        # every loss is one at zero, so that the objective there is C
-        if self.dual_objective_ < (1.0 - max(self.tol, 1e-12)) * self.C:
-            return super()._what_went_wrong()
+    def _what_went_wrong(self, cost: float) -> str:
+        # every loss is one at zero, so that the objective there is the cost
+        if self.dual_objective_ < (1.0 - max(self.tol, 1e-12)) * cost:
+            return super()._what_went_wrong(cost)
         return (
-            f"collapsed: zero coefficients are optimal (objective {self.C:g} at zero, at least "
+            f"collapsed: zero coefficients are optimal (objective {cost:g} at zero, at least "
             f"{self.dual_objective_:g} anywhere), since the positives' mean lies among the negatives. "
             "Push less: use PNormPush, whose p can be chosen."
         )
@@ -156,5 +219,11 @@ class InfinitePush(CertifiedRanker):
         super()._check_parameters()
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
-        if self.solver != "auto" and self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {self.solver!r}.")
+        check_solver(self.solver, ("auto", *SOLVERS, OF_THE_PAPER))
+        if self.solver == ("interior-point" if not self._is_linear else "smo"):
+            kinds = "linear scores" if self.solver == "interior-point" else "kernels"
+            raise ValueError(
+                f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
+            )
+        if self.solver == OF_THE_PAPER and self.loss != "hinge":
+            raise ValueError("solver='gradient-projection' is for loss='hinge'; use solver='auto'.")

@@ -6,51 +6,88 @@ Thorsten Joachims, *Optimizing search engines using clickthrough data*, KDD 2002
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pushrank._log_space import Floats
-from pushrank.estimators._certified import CertifiedRanker
-from pushrank.models import LinearModel
+from pushrank.estimators._certified import Solution
+from pushrank.estimators._kernels import KernelRanker
+from pushrank.estimators._validation import check_solver, ranking_data
+from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
-from pushrank.pairs import Sample
+from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers import SOLVERS, Problem, Watcher
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.cutting_plane import cutting_plane
+from pushrank.solvers.functional_newton import functional_newton
+from pushrank.solvers.gradient_projection import gradient_projection
 
 LOSSES = ("hinge", "squared_hinge")
+OF_THE_PAPER = "gradient-projection"
 TIGHTER = 0.1
 
 
-class RankSVM(CertifiedRanker):
+class RankSVM(KernelRanker):
     r"""Rank so that as few pairs as possible are misordered, with a margin: RankSVM, certified.
 
-    Minimises, over linear scores :math:`f(x) = w \cdot x`,
+    Minimises, over linear scores :math:`f(x) = w \cdot x` or those of a kernel,
 
     .. math::
 
-        \frac12 \|w\|^2 + \frac{C}{I K} \sum_i \sum_k \ell\bigl(1 - f(x_i) + f(\tilde x_k)\bigr) ,
+        \frac12 \|f\|^2 + \frac{C}{I K} \sum_i \sum_k \ell\bigl(1 - f(x_i) + f(\tilde x_k)\bigr) ,
 
-    i over the I positives and k over the K negatives, with :math:`\ell(z) = z_+` or its square.
+    i over the I positives and k over the K negatives, with :math:`\ell(z) = z_+` or its square; for grades,
+    query groups and explicit pairs the mean is that of all pairs to be compared.
 
     Parameters
     ----------
     C : float, default=1.0
         The weight of the mean loss against the norm, positive.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        The space of the scores: linear ones, or those of a kernel, by name or as a function of two sets of
+        rows to the matrix of its values. ``"precomputed"`` takes that matrix in place of ``X``.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
+    solver : {"auto", "gradient-projection"}, default="auto"
+        ``"auto"`` takes cutting planes for the hinge, L-BFGS for the squared hinge of linear scores and
+        Newton's method for that of kernels. ``"gradient-projection"`` is the algorithm of Agarwal's figure
+        3, with a variable for each pair, for reproduction: it takes two classes, unweighted, and the hinge.
+    gamma : {"scale", "auto"} or float, default="scale"
+        The :math:`\gamma` of ``"rbf"`` :math:`e^{-\gamma \|x - z\|^2}` and ``"poly"``
+        :math:`(\gamma x \cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is
+        1 / n_features.
+    degree : int, default=3
+        The d of ``"poly"``, at least 1.
+    coef0 : float, default=0.0
+        The c of ``"poly"``, at least zero.
+    cache_size : float, default=1000.0
+        Megabytes of kernel values that may be kept.
+    class_weight : dict, "balanced" or None, default=None
+        A pair weighs the product of its classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of a
+        class. For two classes that is a factor of C, and moves ``threshold_``.
     tol : float, default=1e-4
         Converged when the relative duality gap is at most this.
     max_iter : int, default=1000
-        The most iterations: of L-BFGS for the squared hinge, planes for the hinge.
+        The most iterations: of L-BFGS or Newton's method for the squared hinge, planes for the hinge.
     verbose : bool, default=False
         Show a progress bar.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        The coefficients, in the dtype of the training data.
+        Of linear scores: the coefficients, in the dtype of the training data.
+    support_ : ndarray of int
+        With a kernel: the training rows that the scores are a sum over.
+    dual_coef_ : ndarray of shape (n_support,)
+        With a kernel: their weights.
+    support_vectors_ : array of shape (n_support, n_features)
+        With a kernel, unless precomputed: those rows.
+    gamma_ : float
+        With a kernel: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
         The objective at the answer, and a bound below which no answer is.
     dual_gap_ : float
@@ -59,10 +96,12 @@ class RankSVM(CertifiedRanker):
         Iterations run.
     converged_ : bool
         Whether the gap came down to ``tol``.
-    classes_ : ndarray of shape (2,)
-        The negative and the positive class.
+    classes_ : ndarray
+        The two classes, or the grades, ascending; absent after a fit to pairs.
     threshold_ : float
         The break-even point of the training scores: as many rows score above it as are positive.
+    thresholds_ : ndarray of shape (n_grades - 1,)
+        With grades: the break-even point above each grade but the highest.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -70,8 +109,10 @@ class RankSVM(CertifiedRanker):
 
     Notes
     -----
-    An iteration costs two readings of the data and sorting the scores, however many pairs there are. Pairs
-    with equal scores have the loss of margin zero.
+    An iteration costs two readings of the data and sorting the scores, however many pairs there are; grades
+    cost a sort for each binary digit of their number, explicit pairs time linear in theirs. With a kernel an
+    iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss of margin
+    zero.
 
     References
     ----------
@@ -90,64 +131,176 @@ class RankSVM(CertifiedRanker):
     def __init__(
         self,
         C: float = 1.0,
+        kernel: Any = "linear",
         *,
         loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        solver: Literal["auto", "gradient-projection"] = "auto",
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cache_size: float = 1000.0,
+        class_weight: Any = None,
         tol: float = 1e-4,
         max_iter: int = 1000,
         verbose: bool = False,
     ) -> None:
         self.C = C
+        self.kernel = kernel
         self.loss = loss
+        self.solver = solver
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.cache_size = cache_size
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
+            a copy.
+        y : array-like of shape (n_samples,), optional
+            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
+            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; a pair weighs the product of its rows' weights.
+        group : array-like, optional
+            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
+            their group only.
+        qid : array-like of shape (n_samples,), optional
+            The same as labels of rows, in any order.
+        pairs : (better, worse) or (better, worse, weight), optional
+            Explicit pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or there is nothing to rank.
+        TypeError
+            When a parameter has the wrong type.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the gap is above ``tol``; the message says what to do.
+        """
+        self._check_parameters()
+        X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
+        return self._fit_path(X, target, [self])[0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
+        check_solver(self.solver, ("auto", OF_THE_PAPER))
+        if self.solver == OF_THE_PAPER and self.loss != "hinge":
+            raise ValueError("solver='gradient-projection' is for loss='hinge'; use solver='auto'.")
 
     def _optimise(
-        self, model: LinearModel, sample: Sample, watcher: Watcher | None
-    ) -> tuple[Floats, Certificate, int]:
-        solve = self._by_planes if self.loss == "hinge" else self._by_gradients
-        return solve(model, sample, watcher)
-
-    def _by_planes(
-        self, model: LinearModel, sample: Sample, watcher: Watcher | None
-    ) -> tuple[Floats, Certificate, int]:
-        objective = PushObjective("hinge", scale="mean")
-
-        def risk(scores: Floats) -> tuple[float, Floats]:
-            at_point = objective.linearise(sample, scores)
-            return at_point.value, sample.join(*at_point.gradient())
-
-        return cutting_plane(risk, model, float(self.C), float(self.tol), int(self.max_iter), watcher)
+        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+    ) -> Solution:
+        if self.solver == OF_THE_PAPER:
+            return self._by_pairs(model, sample, C, watcher)
+        if self.loss == "hinge":
+            risk = partial(_mean_hinge, sample)
+            found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
+            return Solution(found.coef, found.certificate, found.n_iter, found.planes)
+        certify = partial(_certificate, model, sample, C)
+        if isinstance(model, LinearModel):
+            return self._by_gradients(model, sample, C, certify, watcher, state)
+        coef, certificate, n_iter = functional_newton(
+            PushObjective("squared_hinge"),
+            model,  # type: ignore[arg-type]
+            sample,
+            C / sample.pair_weight,
+            certify,
+            float(self.tol),
+            int(self.max_iter),
+            watcher,
+            state,
+        )
+        return Solution(coef, certificate, n_iter, coef)
 
     def _by_gradients(
-        self, model: LinearModel, sample: Sample, watcher: Watcher | None
-    ) -> tuple[Floats, Certificate, int]:
+        self,
+        model: LinearModel,
+        sample: Sample,
+        C: float,
+        certify: Callable[[Floats, Floats], Certificate],
+        watcher: Watcher | None,
+        start: Floats | None,
+    ) -> Solution:
         """Run L-BFGS to ever smaller gradients until the gap is small."""
-        problem = Problem(PushObjective("squared_hinge", scale="mean"), model, sample, 1.0 / self.C)
-        coef, n_iter, gradient = np.zeros(model.n_features), 0, 1e-3
+        problem = Problem(PushObjective("squared_hinge", scale="mean"), model, sample, 1.0 / C)
+        coef, n_iter, gradient = np.zeros(model.n_features) if start is None else start, 0, 1e-3
         while True:
             found = SOLVERS["lbfgs"](problem, coef, gradient, int(self.max_iter) - n_iter, watcher)
             coef, n_iter = found.coef, n_iter + found.n_iter
-            certificate = self._certificate(problem, coef)
+            certificate = certify(coef, model.scores(coef))
             if certificate.gap <= self.tol or n_iter >= self.max_iter or not found.converged:
-                return coef, certificate, n_iter
+                return Solution(coef, certificate, n_iter, coef)
             gradient *= TIGHTER
 
-    def _certificate(self, problem: Problem, coef: Floats) -> Certificate:
-        """Return the objective, and the dual at the pairs' variables that the coefficients' margins suggest.
+    def _by_pairs(self, model: Model, sample: Sample, C: float, watcher: Watcher | None) -> Solution:
+        """Run the paper's algorithm."""
+        if not isinstance(sample, BipartiteSample) or sample.positive_weights is not None:
+            raise ValueError(
+                "solver='gradient-projection' takes two classes without sample_weight; use solver='auto'."
+            )
+        highest = C / sample.pair_weight
 
-        With :math:`a = 2 C (1 - m)_+ / IK` for a pair of margin m, the dual is the sum of a, less
-        :math:`a^2 IK / 4 C`, less half the squared norm of the combination of pairs.
-        """
-        scores = problem.model.scores(coef)
-        squared = problem.objective.linearise(problem.sample, scores)
-        hinge = PushObjective("hinge", scale="mean").linearise(problem.sample, scores).value
-        combined = -self.C * problem.model.pull_back(problem.sample.join(*squared.gradient()))
-        primal = 0.5 * float(coef @ coef) + self.C * squared.value
-        dual = self.C * (2.0 * hinge - squared.value) - 0.5 * float(combined @ combined)
-        return Certificate(float(primal), float(dual))
+        def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
+            penalty = 0.5 * model.squared_norm(coef, scores)
+            loss = _mean_hinge(sample, scores)[0]
+            return Certificate(penalty + C * loss, float(pairs.sum()) - penalty)
+
+        found, n_iter = gradient_projection(
+            lambda pairs: np.clip(pairs, 0.0, highest),
+            certify,
+            model,
+            sample,
+            float(self.tol),
+            int(self.max_iter),
+            watcher,
+        )
+        return Solution(found.coef, found.certificate, n_iter, None)
+
+
+def _mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
+    """Return the mean hinge of all pairs, and a subgradient in the scores."""
+    at_point = PushObjective("hinge", scale="mean").linearise(sample, scores)
+    return at_point.value, sample.join(*at_point.gradient())
+
+
+def _certificate(model: Model, sample: Sample, C: float, coef: Floats, scores: Floats) -> Certificate:
+    r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
+
+    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and share :math:`\pi` of all weight, the dual is
+    the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of pairs.
+    """
+    at_point = PushObjective("squared_hinge", scale="mean").linearise(sample, scores)
+    combined = -C * model.pull_back(sample.join(*at_point.gradient()))
+    norm = model.squared_norm(combined, scores if combined is coef else model.scores(combined))
+    primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
+    dual = C * (2.0 * _mean_hinge(sample, scores)[0] - at_point.value) - 0.5 * norm
+    return Certificate(float(primal), float(dual))

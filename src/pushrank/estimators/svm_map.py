@@ -6,17 +6,14 @@ precision*, SIGIR 2007.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from functools import partial
+from typing import Any
 
-from numpy.typing import ArrayLike
-
-from pushrank._log_space import Floats
-from pushrank.estimators._certified import CertifiedRanker
-from pushrank.models import LinearModel
+from pushrank.estimators._certified import CertifiedRanker, Solution
+from pushrank.models import Model
 from pushrank.objectives.mean_average_precision import average_precision_hinge
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
-from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.cutting_plane import cutting_plane
 
 
@@ -30,12 +27,16 @@ class SVMMAP(CertifiedRanker):
         \frac12 \|w\|^2 + C \max_{\hat y} \Bigl[ 1 - AP(\hat y)
         + \frac{1}{m n} \sum_{i, k} (\hat y_{ik} - 1) (f(x_i) - f(\tilde x_k)) \Bigr] ,
 
-    over all orders :math:`\hat y` of the m positives among the n negatives.
+    over all orders :math:`\hat y` of the m positives among the n negatives. Sample weights are copies
+    of rows, and must be whole numbers.
 
     Parameters
     ----------
     C : float, default=1.0
         The weight of the loss against the norm, positive.
+    class_weight : dict, "balanced" or None, default=None
+        C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of
+        a class. Moves ``threshold_``.
     tol : float, default=1e-4
         Converged when the relative duality gap is at most this.
     max_iter : int, default=1000
@@ -53,8 +54,7 @@ class SVMMAP(CertifiedRanker):
     Notes
     -----
     One-slack cutting planes; a plane costs two readings of the data and about ten searches of the worst
-    order, each O(n log n). All rows count alike: there are no sample weights. Ties count as errors in the
-    worst order.
+    order, each O(n log n). Ties count as errors in the worst order.
 
     References
     ----------
@@ -71,47 +71,23 @@ class SVMMAP(CertifiedRanker):
     """
 
     def __init__(
-        self, C: float = 1.0, *, tol: float = 1e-4, max_iter: int = 1000, verbose: bool = False
+        self,
+        C: float = 1.0,
+        *,
+        class_weight: Any = None,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        verbose: bool = False,
     ) -> None:
         self.C = C
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
-        """Learn the coefficients from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap is above ``tol``; the message says what to do.
-        """
-        return super().fit(X, y)
-
     def _optimise(
-        self, model: LinearModel, sample: Sample, watcher: Watcher | None
-    ) -> tuple[Floats, Certificate, int]:
-        def risk(scores: Floats) -> tuple[float, Floats]:
-            return average_precision_hinge(sample, scores)
-
-        return cutting_plane(risk, model, float(self.C), float(self.tol), int(self.max_iter), watcher)
+        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+    ) -> Solution:
+        risk = partial(average_precision_hinge, sample)
+        found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
+        return Solution(found.coef, found.certificate, found.n_iter, found.planes)

@@ -110,6 +110,15 @@ class LinearModel:
         sums: Floats = self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0]
         return sums
 
+    def squared_norm(self, coef: Floats, scores: Floats) -> float:  # noqa: ARG002
+        """Return the squared norm of coefficients; their scores are for models that need them."""
+        return float(coef @ coef)
+
+    def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:  # noqa: ARG002
+        """Return the inner products of other coefficient vectors with one."""
+        products: Floats = others @ coef
+        return products
+
     def class_sums(self, factors: Floats, groups: Groups, squared: bool = False) -> Floats:
         """Return ``sum_i factors[i] * X[i]`` (or of its square) by group, shape (2, n_features)."""
 

@@ -156,10 +156,12 @@ class PushObjective:
         """
         if self.scale != "mean":
             return self._on_scale(sample, scores, self.scale)
-        inner, outer = _class_weights(sample if self.side != "pull" else sample.swapped())
+        pushed = sample if self.side != "pull" else sample.swapped()
         if self._price.homogeneous:
-            unit = self._price.total(np.log([inner]), np.array([outer]), "log").value
+            # the objective where every pair's loss is one
+            unit = self._price.total(*pushed.totals, "log").value
             return ExpOf(self._on_scale(sample, scores, "log"), unit)
+        inner, outer = _class_weights(pushed)
         terms = outer + self.bottom_weight * inner if self.side == "both" else outer
         return Scaled(self._on_scale(sample, scores, "raw"), 1.0 / terms)
 

@@ -8,23 +8,19 @@ from pushrank._compiled import compiled
 
 
 @compiled()
-def most_violated(positives, negatives, harmonic):
-    """Return how many positives the worst order puts above each negative, and the violation.
+def most_violated(positives, negatives):
+    """Return how many positives the worst order puts above each negative.
 
-    Scores descend within each class; ``harmonic`` holds the harmonic numbers up to m + n. Negative j (from 1)
-    with r positives above it adds
+    Scores descend within each class of m and n rows. Every positive i below negative j, both counted from
+    one, adds
 
-        (j (H(m+j) - H(r+j)) - (j-1) (H(m+j-1) - H(r+j-1))) / m - 2 (S(r) - (m-r) t_j) / (m n),
+        i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n
 
-    S(r) being the sum of the scores of the positives after the first r.
+    to what is to be as large as possible.
     """
     m, n = len(positives), len(negatives)
-    later = np.zeros(m + 1)
-    for i in range(m - 1, -1, -1):
-        later[i] = later[i + 1] + positives[i]
     above = np.zeros(n, dtype=np.int64)
-    total = 0.0
-    # ranges of negatives whose r are known to lie between two bounds
+    # ranges of negatives whose numbers of positives above are known to lie between two bounds
     ranges = np.empty((128, 4), dtype=np.int64)
     ranges[0, 0], ranges[0, 1], ranges[0, 2], ranges[0, 3] = 0, n, 0, m
     waiting = 1
@@ -37,16 +33,14 @@ def most_violated(positives, negatives, harmonic):
             ranges[waiting, 3],
         )
         middle = (start + stop) // 2
-        j, score = middle + 1, negatives[middle]
-        best, where = -np.inf, least
-        for r in range(least, most + 1):
-            gain = j * (harmonic[m + j] - harmonic[r + j])
-            gain -= (j - 1) * (harmonic[m + j - 1] - harmonic[r + j - 1])
-            value = gain / m - 2.0 * (later[r] - (m - r) * score) / (m * n)
-            if value > best:
-                best, where = value, r
+        place, score = middle + 1.0, negatives[middle]
+        gain, best, where = 0.0, 0.0, most
+        for i in range(most - 1, least - 1, -1):
+            both = i + 1.0 + place
+            gain += (i + 1.0) / (both * (both - 1.0)) - 2.0 * (positives[i] - score) / n
+            if gain >= best:
+                best, where = gain, i
         above[middle] = where
-        total += best
         if start < middle:
             ranges[waiting, 0], ranges[waiting, 1] = start, middle
             ranges[waiting, 2], ranges[waiting, 3] = least, where
@@ -55,4 +49,4 @@ def most_violated(positives, negatives, harmonic):
             ranges[waiting, 0], ranges[waiting, 1] = middle + 1, stop
             ranges[waiting, 2], ranges[waiting, 3] = where, most
             waiting += 1
-    return above, total
+    return above

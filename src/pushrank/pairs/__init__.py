@@ -9,6 +9,7 @@ from pushrank.pairs.crucial import CrucialSample
 from pushrank.pairs.factorised import FactorisedSums
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.inner_sums import InnerSums
+from pushrank.pairs.listed import ListedSums
 from pushrank.pairs.sample import BipartiteSample, Mixture, Sample, checked_weights
 from pushrank.pairs.sorted import SortedSums
 
@@ -19,6 +20,7 @@ __all__ = [
     "FactorisedSums",
     "GradedSample",
     "InnerSums",
+    "ListedSums",
     "Mixture",
     "Sample",
     "SortedSums",
@@ -33,15 +35,19 @@ def inner_sums(loss: Loss, sample: Sample, scores: Floats) -> InnerSums:
     Raises
     ------
     TypeError
-        For a loss that does not factorise beyond two classes.
+        For grades of a loss that neither factorises nor is a hinge.
     """
     of_positives, of_negatives = sample.split(scores)
     if loss.factorises:
         return FactorisedSums(sample, of_positives, of_negatives)
-    if not isinstance(sample, BipartiteSample):
-        raise TypeError(
-            f"{loss} can be summed over two classes only; grades, query groups and explicit pairs need the "
-            "exponential loss."
-        )
-    kind = SortedSums if loss.hinge_power else BlockedSums
-    return kind(loss, of_positives, of_negatives, sample.positive_weights)
+    if isinstance(sample, CrucialSample):
+        return ListedSums(loss, sample, of_positives, of_negatives)
+    if loss.hinge_power:
+        splits = sample.splits if isinstance(sample, GradedSample) else None
+        return SortedSums(loss, of_positives, of_negatives, sample.positive_weights, splits)
+    if isinstance(sample, BipartiteSample):
+        return BlockedSums(loss, of_positives, of_negatives, sample.positive_weights)
+    raise TypeError(
+        f"{loss} can be summed over two classes and explicit pairs only; grades and query groups need the "
+        "exponential loss, the hinge or its square."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from pushrank._log_space import Floats
 from pushrank.pairs import graded_kernels
 from pushrank.pairs.sample import Mixture, Rows, Sample
+from pushrank.pairs.splits import Split, by_grade
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,12 @@ class GradedSample(Sample):
             sizes[~first],
             first[~last],
         )
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """All comparisons as few sets of two-class comparisons."""
+        grades_p, grades_n = self.split(self.grades)
+        return by_grade(grades_p, self.groups[self.positives], grades_n, self.groups[self.negatives])
 
     def swapped(self) -> GradedSample:
         """Return the sample with all grades negated: the rows stay in order, the steps are walked back."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
@@ -75,6 +76,25 @@ class Sample(ABC):
         ValueError
             When no pair is left.
         """
+
+    @cached_property
+    def totals(self) -> tuple[Floats, Floats]:
+        """The logarithm of the weight of the positives that a negative is compared with, and its own weight.
+
+        Two arrays of one entry a negative; where all are compared with the same, of one entry in all.
+        """
+        weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
+        own = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
+        log_totals = self.mixture(np.log(weights)).log_totals
+        if isinstance(log_totals, float):
+            return np.array([log_totals]), np.array([own.sum()])
+        return log_totals, own
+
+    @property
+    def pair_weight(self) -> float:
+        """The total weight of all pairs."""
+        log_totals, own = self.totals
+        return float(np.exp(log_totals) @ own)
 
     @property
     def least_log_weight(self) -> float:

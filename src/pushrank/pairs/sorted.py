@@ -1,6 +1,8 @@
-"""The hinge and its square: all pairs in one walk along the sorted scores."""
+"""The hinge and its square: all pairs in few walks along the sorted scores."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from pushrank._log_space import Floats
 from pushrank.losses import Loss
 from pushrank.pairs import sorted_kernels
 from pushrank.pairs.blocked import BlockedSums
+from pushrank.pairs.splits import Places, Split, whole
 
 
 class SortedSums(BlockedSums):
@@ -27,6 +30,8 @@ class SortedSums(BlockedSums):
         The scores ``t``.
     weights : ndarray of shape (I,) or None
         Weights of the positives.
+    splits : list of Split, optional
+        Which are compared with which; by default all with all. Each costs a walk.
 
     Examples
     --------
@@ -37,30 +42,75 @@ class SortedSums(BlockedSums):
     """
 
     def __init__(
-        self, loss: Loss, of_positives: Floats, of_negatives: Floats, weights: Floats | None
+        self,
+        loss: Loss,
+        of_positives: Floats,
+        of_negatives: Floats,
+        weights: Floats | None,
+        splits: Sequence[Split] | None = None,
     ) -> None:
         self._power = loss.hinge_power
-        self._order_p, self._order_n = (np.argsort(scores) for scores in (of_positives, of_negatives))
-        self._sorted_p, self._sorted_n = of_positives[self._order_p], of_negatives[self._order_n]
+        splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
+        self._walks = [_Walk(split, of_positives, of_negatives) for split in splits]
         super().__init__(loss, of_positives, of_negatives, weights)
 
     def _over_positives(self, order: int, factors: Floats | float = 1.0) -> Floats:
-        weights = (self._weights * factors)[self._order_p]
-        sums = np.empty_like(self._negatives)
-        sums[self._order_n] = self._moments(order, self._sorted_p, weights, self._sorted_n)
-        return sums
+        weights = self._weights * factors
+        sums = np.zeros_like(self._negatives)
+        if order <= self._power:
+            for walk in self._walks:
+                walk.add_over_sources(weights, self._power - order, sums)
+        return self._factor(order) * sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
-        weights = factors[self._order_n][::-1]
-        sums = np.empty_like(self._positives)
-        mirrored = self._moments(order, -self._sorted_n[::-1], weights, -self._sorted_p[::-1])
-        sums[self._order_p] = mirrored[::-1]
-        return self._weights * sums
+        sums = np.zeros_like(self._positives)
+        if order <= self._power:
+            for walk in self._walks:
+                walk.add_over_targets(factors, self._power - order, sums)
+        return self._factor(order) * self._weights * sums
 
-    def _moments(self, order: int, sources: Floats, weights: Floats, targets: Floats) -> Floats:
-        """Return the weighted sums of a derivative of the loss; an order beyond the power is zero."""
-        if order > self._power:
-            return np.zeros_like(targets)
-        factor = (1.0, -float(self._power), float(self._power * (self._power - 1)))[order]
-        moments: Floats = sorted_kernels.moments(sources, weights, targets, self._power - order)
-        return factor * moments
+    def _factor(self, order: int) -> float:
+        """Return what a derivative of the loss is of the lower power."""
+        return (1.0, -float(self._power), float(self._power * (self._power - 1)))[order]
+
+
+class _Walk:
+    """A split with both sides in the order of their scores."""
+
+    def __init__(self, split: Split, of_positives: Floats, of_negatives: Floats) -> None:
+        self._places_p = _by_score(split.sources, split.source_bounds, of_positives)
+        self._places_n = _by_score(split.targets, split.target_bounds, of_negatives)
+        self._sorted_p, self._sorted_n = of_positives[self._places_p], of_negatives[self._places_n]
+        self._bounds_p, self._bounds_n = split.source_bounds, split.target_bounds
+
+    def add_over_sources(self, weights: Floats, power: int, sums: Floats) -> None:
+        """Add the moments over the sources to the sums of the targets."""
+        sums[self._places_n] += sorted_kernels.segment_moments(
+            self._sorted_p,
+            weights[self._places_p],
+            self._bounds_p,
+            self._sorted_n,
+            self._bounds_n,
+            power,
+        )
+
+    def add_over_targets(self, weights: Floats, power: int, sums: Floats) -> None:
+        """Add the moments over the targets to the sums of the sources: the same walk, mirrored."""
+        mirrored = sorted_kernels.segment_moments(
+            -self._sorted_n[::-1],
+            weights[self._places_n][::-1],
+            len(self._sorted_n) - self._bounds_n[::-1],
+            -self._sorted_p[::-1],
+            len(self._sorted_p) - self._bounds_p[::-1],
+            power,
+        )
+        sums[self._places_p] += mirrored[::-1]
+
+
+def _by_score(places: Places, bounds: Places, scores: Floats) -> Places:
+    """Return places ordered by score within every segment."""
+    if len(bounds) == 2:
+        order: Places = np.argsort(scores[places] if len(places) < len(scores) else scores)
+        return places[order] if len(places) < len(scores) else order
+    segments = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    return places[np.lexsort((scores[places], segments))]

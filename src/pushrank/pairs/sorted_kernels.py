@@ -35,3 +35,14 @@ def moments(sources, weights, targets, order):
         else:
             found[k] = second
     return found
+
+
+@compiled()
+def segment_moments(sources, weights, source_bounds, targets, target_bounds, order):
+    """Return the moments of every segment's targets over the sources of the same segment."""
+    found = np.empty(len(targets))
+    for segment in range(len(target_bounds) - 1):
+        first, last = source_bounds[segment], source_bounds[segment + 1]
+        start, stop = target_bounds[segment], target_bounds[segment + 1]
+        found[start:stop] = moments(sources[first:last], weights[first:last], targets[start:stop], order)
+    return found

@@ -17,7 +17,7 @@ import numpy as np
 
 from pushrank._compiled import compiled
 from pushrank._log_space import Floats
-from pushrank.models import LinearModel
+from pushrank.models import Model
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.result import Watcher
 
@@ -29,16 +29,47 @@ NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
 MOST_EXCHANGES = 100_000
 
 
+class Planes(NamedTuple):
+    """Planes below a risk, whatever its weight: what a run leaves to one with another weight.
+
+    Attributes
+    ----------
+    normals : ndarray of shape (n_planes, n_features)
+        Their slopes; the first plane is zero.
+    offsets : ndarray of shape (n_planes,)
+        Their values at zero coefficients.
+    gram : ndarray of shape (n_planes, n_planes)
+        The inner products of the slopes.
+    shares : ndarray of shape (n_planes,)
+        The dual variables, which add up to the weight of the risk.
+    coef : ndarray of shape (n_features,)
+        The best coefficients that were found.
+    """
+
+    normals: Floats
+    offsets: Floats
+    gram: Floats
+    shares: Floats
+    coef: Floats
+
+
 class CutResult(NamedTuple):
-    """The end of a run: coefficients, the bounds on the optimum, and the number of planes."""
+    """The end of a run: coefficients, the bounds on the optimum, the number of planes, and the planes."""
 
     coef: Floats
     certificate: Certificate
     n_iter: int
+    planes: Planes
 
 
 def cutting_plane(
-    risk: Risk, model: LinearModel, C: float, tol: float, max_iter: int, watcher: Watcher | None = None
+    risk: Risk,
+    model: Model,
+    C: float,
+    tol: float,
+    max_iter: int,
+    watcher: Watcher | None = None,
+    start: Planes | None = None,
 ) -> CutResult:
     """Minimise until the relative gap of the bounds is at most ``tol``.
 
@@ -46,7 +77,7 @@ def cutting_plane(
     ----------
     risk : callable
         The R.
-    model : LinearModel
+    model : Model
         The data.
     C : float
         The weight of the risk.
@@ -56,73 +87,100 @@ def cutting_plane(
         The most planes.
     watcher : callable, optional
         Called after every plane with its number, the objective and the gap.
+    start : Planes, optional
+        Planes of a run with another weight.
 
     Notes
     -----
-    A plane costs two readings of the data and about ten evaluations of the risk.
+    A plane costs two readings of the data and about ten evaluations of the risk; with kernels, three
+    products with the kernel matrix.
     """
-    n_features = model.n_features
-    planes = np.zeros((1, n_features))  # the risk is never below zero
-    offsets, shares = np.zeros(1), np.full(1, float(C))
-    best, best_scores = np.zeros(n_features), np.zeros(model.n_rows)
-    value, slope = risk(best_scores)
-    primal, cut_at, at_scores = C * value, best, best_scores
+    if start is None:
+        nothing = np.zeros(model.n_features)
+        start = Planes(nothing[None], np.zeros(1), np.zeros((1, 1)), np.ones(1), nothing)
+    normals, offsets, gram, shares, coef = start
+    shares = C / shares.sum() * shares
+    best = _point(risk, model, C, coef)
+    cut_at = best
     for iteration in range(1, max_iter + 1):
-        normal = model.pull_back(slope)
-        planes = np.vstack([planes, normal])
-        offsets = np.append(offsets, value - float(normal @ cut_at))
+        normal = model.pull_back(cut_at.slope)
+        normals = np.vstack([normals, normal])
+        products = model.products(normals, normal)
+        gram = np.block([[gram, products[:-1, None]], [products]])
+        offsets = np.append(offsets, cut_at.risk - float(cut_at.slope @ cut_at.scores))
         shares = np.append(shares, 0.0)
-        _exchange(planes @ planes.T, offsets, shares, 0.01 * tol * primal / C, MOST_EXCHANGES)
-        trial = -(shares @ planes)
-        dual = float(shares @ offsets - 0.5 * (trial @ trial))
-        trial_scores = model.scores(trial)
-        share, primal = _search(risk, C, best, best_scores, trial, trial_scores)
-        best = best + share * (trial - best)
-        best_scores = best_scores + share * (trial_scores - best_scores)
-        certificate = Certificate(primal, dual)
+        _exchange(gram, offsets, shares, 0.01 * tol * best.objective / C, MOST_EXCHANGES)
+        dual = float(shares @ offsets - 0.5 * shares @ gram @ shares)
+        trial = -(shares @ normals)
+        best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
+        certificate = Certificate(best.objective, dual)
         if watcher is not None:
-            watcher(iteration, primal, certificate.gap)
+            watcher(iteration, best.objective, certificate.gap)
         if certificate.gap <= tol:
             break
-        cut_at = best + AHEAD * (trial - best)
-        at_scores = best_scores + AHEAD * (trial_scores - best_scores)
-        value, slope = risk(at_scores)
         kept = shares > 0.0
         kept[0] = True
-        planes, offsets, shares = planes[kept], offsets[kept], shares[kept]
-    return CutResult(best, certificate, iteration)
+        normals, offsets, shares = normals[kept], offsets[kept], shares[kept]
+        gram = gram[np.ix_(kept, kept)]
+    # afresh, without the rounding that has piled up on the way
+    certificate = Certificate(_point(risk, model, C, best.coef).objective, dual)
+    return CutResult(best.coef, certificate, iteration, Planes(normals, offsets, gram, shares, best.coef))
 
 
-def _search(
-    risk: Risk, C: float, best: Floats, best_scores: Floats, trial: Floats, trial_scores: Floats
-) -> tuple[float, float]:
-    """Return the share of the way to the trial that minimises the objective, and the objective there."""
-    move, along = trial - best, trial_scores - best_scores
+class _Point(NamedTuple):
+    """Coefficients with their scores, squared norm, risk and objective."""
 
-    def at(share: float) -> tuple[float, float]:
-        value, slope = risk(best_scores + share * along)
-        coef = best + share * move
-        return 0.5 * float(coef @ coef) + C * value, float(coef @ move) + C * float(slope @ along)
+    coef: Floats
+    scores: Floats
+    norm: float
+    risk: float
+    slope: Floats
+    objective: float
 
-    least, falling = at(0.0)
-    value, rising = at(1.0)
-    where = 0.0
-    if value < least:
-        least, where = value, 1.0
+
+def _point(risk: Risk, model: Model, C: float, coef: Floats) -> _Point:
+    scores = model.scores(coef)
+    value, slope = risk(scores)
+    norm = model.squared_norm(coef, scores)
+    return _Point(coef, scores, norm, value, slope, 0.5 * norm + C * value)
+
+
+def _search(risk: Risk, model: Model, C: float, best: _Point, trial: _Point) -> tuple[_Point, _Point]:
+    """Return the best point on the way from the best known to the trial, and one a little further on.
+
+    Along the way the squared norm is a quadratic, known from the ends.
+    """
+    inner = float(model.products(best.coef, trial.coef, trial.scores))
+
+    def rise(share: float, slope: Floats) -> float:
+        bent = share * trial.norm - (1.0 - share) * best.norm + (1.0 - 2.0 * share) * inner
+        return bent + C * float(slope @ (trial.scores - best.scores))
+
+    def at(share: float) -> _Point:
+        kept = 1.0 - share
+        scores = kept * best.scores + share * trial.scores
+        value, slope = risk(scores)
+        norm = kept**2 * best.norm + 2.0 * kept * share * inner + share**2 * trial.norm
+        coef = kept * best.coef + share * trial.coef
+        return _Point(coef, scores, norm, value, slope, 0.5 * norm + C * value)
+
+    least, where = (best, 0.0) if best.objective <= trial.objective else (trial, 1.0)
+    falling, rising = rise(0.0, best.slope), rise(1.0, trial.slope)
     low, high = 0.0, 1.0
-    while rising > 0.0 and high - low > NARROW:
+    while rising > 0.0 > falling and high - low > NARROW:
         # halfway between where the slopes point and the middle: neither end stays put for long
         share = 0.5 * (low - falling * (high - low) / (rising - falling)) + 0.25 * (low + high)
-        value, slope = at(share)
-        if value < least:
-            least, where = value, share
+        point = at(share)
+        slope = rise(share, point.slope)
+        if point.objective < least.objective:
+            least, where = point, share
         if slope < 0.0:
             low, falling = share, slope
         else:
             high, rising = share, slope
         if slope == 0.0:
             break
-    return where, least
+    return least, at(where + AHEAD * (1.0 - where))
 
 
 @compiled()

@@ -17,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
+from pushrank.models import LinearModel
 from pushrank.solvers.result import Watcher
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
@@ -32,7 +33,11 @@ FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later o
 
 
 def interior_point(
-    problem: WorstNegative, tol: float, max_iter: int, watcher: Watcher | None = None
+    problem: WorstNegative,
+    tol: float,
+    max_iter: int,
+    watcher: Watcher | None = None,
+    start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
@@ -46,6 +51,8 @@ def interior_point(
         The most iterations in all.
     watcher : callable, optional
         Called after every iteration with its number, the primal objective and the gap.
+    start : DualPoint, optional
+        A feasible point near the optimum: its highest-scored negatives are the first working set.
 
     Notes
     -----
@@ -53,12 +60,14 @@ def interior_point(
     every round reads all negatives once.
     """
     model, sample = problem.model, problem.sample
+    if not isinstance(model, LinearModel):
+        raise TypeError("the interior point method needs a linear model; use smo for kernels.")
     n_features = model.n_features
     positives = model.rows(sample.positives)
     centre = positives.mean(axis=0)
     positives -= centre
-    mean = model.pull_back(sample.join(np.zeros(len(positives)), np.ones(len(sample.negatives))))
-    scores = model.scores(centre - mean / len(sample.negatives))[sample.negatives]
+    direction = _towards_positives(problem) if start is None else start.coef
+    scores = model.scores(direction)[sample.negatives]
     size = max(FIRST_NEGATIVES * n_features, LEAST_NEGATIVES)
     working = _highest(scores, size)
     best: DualPoint | None = None
@@ -74,6 +83,8 @@ def interior_point(
         whole = np.zeros(len(sample.negatives))
         whole[working] = beta
         point = problem.at(alpha, whole)
+        if point.certificate.gap > tol:
+            point = problem.improved(point, restricted.w)
         if best is None or point.certificate.gap < best.certificate.gap:
             best = point
         if watcher is not None:
@@ -97,6 +108,13 @@ def interior_point(
         size = max(MORE_NEGATIVES * n_features, LEAST_NEGATIVES)
         joining = candidates[_highest(scores[candidates], size)]
         working = np.union1d(kept, joining)
+
+
+def _towards_positives(problem: WorstNegative) -> Floats:
+    """Return the way from the mean of the negatives to that of the positives."""
+    n_positives, n_negatives = len(problem.sample.positives), len(problem.sample.negatives)
+    shares = np.full(n_positives, 1.0 / n_positives), np.full(n_negatives, -1.0 / n_negatives)
+    return problem.model.pull_back(problem.sample.join(*shares))
 
 
 def _highest(scores: Floats, size: int) -> NDArray[np.intp]:

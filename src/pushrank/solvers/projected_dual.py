@@ -44,7 +44,11 @@ class _Point:
 
 
 def projected_dual(
-    problem: WorstNegative, tol: float, max_iter: int, watcher: Watcher | None = None
+    problem: WorstNegative,
+    tol: float,
+    max_iter: int,
+    watcher: Watcher | None = None,
+    start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
@@ -56,7 +60,9 @@ def projected_dual(
     where it leads upwards.
     """
     sample = problem.sample
-    point = _at(problem, np.zeros(len(sample.positives)), np.zeros(len(sample.negatives)))
+    if start is None:
+        start = problem.at(np.zeros(len(sample.positives)), np.zeros(len(sample.negatives)))
+    point = _at(problem, start.alpha, start.beta)
     ahead, momentum, lipschitz = point, 1.0, 1.0
     best, best_gap, n_iter = point, np.inf, 0
     while n_iter < max_iter:
@@ -68,9 +74,10 @@ def projected_dual(
             step = 1.0 / lipschitz
             alpha, beta = balanced(ahead.alpha - step * slope_a, ahead.beta - step * slope_b, problem.upper)
             following = _at(problem, alpha, beta)
-            da, db, dw = alpha - ahead.alpha, beta - ahead.beta, following.coef - ahead.coef
+            da, db = alpha - ahead.alpha, beta - ahead.beta
             length = float(da @ da + db @ db)
-            curved = float(dw @ dw + problem.bend @ da**2)
+            moved = problem.model.squared_norm(following.coef - ahead.coef, following.scores - ahead.scores)
+            curved = moved + float(problem.bend @ da**2)
             if curved <= lipschitz * length * (1.0 + 1e-12) or length == 0.0:
                 break
             lipschitz = max(GROW * lipschitz, curved / length)
@@ -80,12 +87,12 @@ def projected_dual(
         if uphill:
             ahead, momentum = following, 1.0
         point = following
-        primal = problem.primal(point.coef, point.scores)
-        gap = (primal - problem.dual(point.alpha, point.coef)) / max(primal, np.finfo(float).tiny)
+        certificate = problem.certificate(point.alpha, point.coef, point.scores)
+        gap = certificate.gap
         if gap < best_gap:
             best, best_gap = point, gap
         if watcher is not None:
-            watcher(n_iter, primal, gap)
+            watcher(n_iter, certificate.primal, gap)
         if gap <= tol:
             break
     return problem.at(best.alpha, best.beta), n_iter

@@ -50,6 +50,63 @@ def balanced(alpha: Floats, beta: Floats, upper: Floats) -> tuple[Floats, Floats
     return np.clip(alpha - at, 0.0, upper), np.maximum(beta + at, 0.0)
 
 
+def within_budget(values: Floats, budget: float) -> Floats:
+    r"""Return the nearest point with :math:`a \ge 0` and :math:`\sum_k \max_i a_{ik} \le c`.
+
+    Clipping at zero comes first; of the clipped values each column is cut at a :math:`\mu_k`, all columns
+    losing the same sum :math:`\theta` (or all they have), with the :math:`\mu_k` adding up to c.
+
+    Parameters
+    ----------
+    values : ndarray of shape (I, K)
+        The point to project.
+    budget : float
+        The positive c.
+
+    Notes
+    -----
+    O(I K log I) for sorting the columns, and O(K log I) a trial of :math:`\theta`.
+
+    References
+    ----------
+    Quattoni et al., ICML 2009.
+
+    Examples
+    --------
+    >>> within_budget(np.array([[3.0, 0.0], [1.0, 1.0]]), 2.0)
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    clipped = np.maximum(values, 0.0)
+    if clipped.max(axis=0).sum() <= budget:
+        return clipped
+    descending = -np.sort(-clipped, axis=0)
+    counts = np.arange(1, len(clipped) + 1)[:, None]
+    # what a column loses when it is cut at its next lower value
+    lower = np.vstack([descending[1:], np.zeros_like(descending[:1])])
+    lost = np.cumsum(descending, axis=0) - counts * lower
+    totals = np.cumsum(descending, axis=0)
+    columns = np.arange(clipped.shape[1])
+
+    def cuts(theta: float) -> tuple[Floats, Floats]:
+        number = np.minimum((lost < theta).sum(axis=0), len(clipped) - 1)
+        alive = lost[-1] > theta
+        heights = np.where(alive, (totals[number, columns] - theta) / (number + 1.0), 0.0)
+        return heights, np.where(alive, -1.0 / (number + 1.0), 0.0)
+
+    low, high, theta = 0.0, float(lost[-1].max()), 0.0
+    for _ in range(MOST_TRIALS):
+        heights, slopes = cuts(theta)
+        excess = float(heights.sum() - budget)
+        low, high = (theta, high) if excess > 0.0 else (low, theta)
+        newton = theta - excess / float(slopes.sum()) if slopes.any() else np.inf
+        following = newton if low < newton < high else 0.5 * (low + high)
+        if abs(excess) <= 1e-14 * budget or following in (low, high):
+            break
+        theta = following
+    return np.minimum(clipped, heights)
+
+
 def _excess(alpha: Floats, beta: Floats, upper: Floats, shift: float) -> tuple[float, float]:
     """Return the sum of alpha less that of beta after a shift, and how fast it falls with the shift."""
     moved, raised = alpha - shift, beta + shift

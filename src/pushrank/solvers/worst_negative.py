@@ -1,4 +1,4 @@
-r"""The Infinite Push of a linear model: every positive against the highest-scored negative, with its dual.
+r"""The Infinite Push: every positive against the highest-scored negative, with its dual.
 
 Minimise over w
 
@@ -27,7 +27,7 @@ from typing import Literal
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.models import LinearModel
+from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.certificate import Certificate
 
@@ -61,7 +61,7 @@ class WorstNegative:
 
     Parameters
     ----------
-    model : LinearModel
+    model : Model
         The data.
     sample : BipartiteSample
         The classes.
@@ -71,22 +71,20 @@ class WorstNegative:
         The loss.
     """
 
-    def __init__(self, model: LinearModel, sample: BipartiteSample, costs: Floats, loss: HingeLoss) -> None:
+    def __init__(self, model: Model, sample: BipartiteSample, costs: Floats, loss: HingeLoss) -> None:
         self.model, self.sample, self.costs = model, sample, costs
         self.squared = loss == "squared_hinge"
         self.upper = np.full_like(costs, np.inf) if self.squared else costs
         self.bend = 0.5 / costs if self.squared else np.zeros_like(costs)
 
-    def primal(self, coef: Floats, scores: Floats) -> float:
-        """Return the objective at coefficients whose scores, of all rows, are given."""
+    def certificate(self, alpha: Floats, coef: Floats, scores: Floats) -> Certificate:
+        """Return both objectives at feasible variables, the coefficients they make, and all rows' scores."""
         of_positives, of_negatives = self.sample.split(scores)
         shortfall = np.maximum(1.0 - of_positives + of_negatives.max(), 0.0)
         losses = shortfall**2 if self.squared else shortfall
-        return 0.5 * float(coef @ coef) + float(self.costs @ losses)
-
-    def dual(self, alpha: Floats, coef: Floats) -> float:
-        """Return the dual objective at feasible variables that make the coefficients."""
-        return float(alpha.sum() - 0.5 * (self.bend @ alpha**2) - 0.5 * (coef @ coef))
+        penalty = 0.5 * self.model.squared_norm(coef, scores)
+        dual = alpha.sum() - 0.5 * (self.bend @ alpha**2) - penalty
+        return Certificate(penalty + float(self.costs @ losses), float(dual))
 
     def at(self, alpha: Floats, beta: Floats) -> DualPoint:
         """Return the point of dual variables, made feasible: clipped, and beta scaled to the sum of alpha."""
@@ -99,4 +97,24 @@ class WorstNegative:
             beta *= total / balance
         coef = self.model.pull_back(self.sample.join(alpha, -beta))
         scores = self.model.scores(coef)
-        return DualPoint(alpha, beta, coef, Certificate(self.primal(coef, scores), self.dual(alpha, coef)))
+        return DualPoint(alpha, beta, coef, self.certificate(alpha, coef, scores))
+
+    def improved(self, point: DualPoint, coef: Floats) -> DualPoint:
+        """Return the point with other coefficients, if their objective is lower.
+
+        Where a feature's unit is a million times the others', its coefficient is so small a difference of
+        large sums over the dual variables that rounding leaves little of it.
+        """
+        primal = self.certificate(point.alpha, coef, self.model.scores(coef)).primal
+        if primal >= point.certificate.primal:
+            return point
+        return DualPoint(point.alpha, point.beta, coef, Certificate(primal, point.certificate.dual))
+
+    def nearby(self, point: DualPoint) -> DualPoint:
+        """Return the best feasible multiple of another problem's variables, to start from."""
+        size = self.bend @ point.alpha**2 + self.model.squared_norm(point.coef, self.model.scores(point.coef))
+        factor = point.alpha.sum() / size if size > 0.0 else 0.0
+        used = point.alpha > 0.0
+        if used.any():
+            factor = min(factor, float((self.upper[used] / point.alpha[used]).min()))
+        return self.at(factor * point.alpha, factor * point.beta)

@@ -1,0 +1,134 @@
+"""Certified rankers that are linear, or sums of a kernel at training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pushrank.estimators._certified import CertifiedRanker, Solution
+from pushrank.estimators._target import Target
+from pushrank.estimators._validation import check_number
+from pushrank.models import Kernel, KernelModel, LinearModel, Model
+
+KERNELS = ("linear", "rbf", "poly", "precomputed")
+BLOCK_NUMBERS = 1 << 22  # kernel values that are worked on at a time
+MEGABYTE = 1 << 20
+
+
+class KernelRanker(CertifiedRanker):
+    """A certified ranker of linear scores, or of scores in the space of a kernel.
+
+    A subclass has the constructor parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and
+    ``cache_size`` beside those of :class:`CertifiedRanker`.
+    """
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``; with ``kernel="precomputed"`` the kernel of every row with
+            every training row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_ - threshold_``, or the sum of the kernel at the ``support_`` rows, weighted by
+            ``dual_coef_``, less ``threshold_``.
+        """
+        check_is_fitted(self, "n_iter_")
+        if hasattr(self, "coef_"):
+            return super().decision_function(X)
+        X = validate_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
+        return self._function(X) - self.threshold_
+
+    def _function(self, X: Any) -> NDArray[np.floating]:
+        """Return the scores of checked rows by the kernel."""
+        if self.kernel == "precomputed":
+            precomputed: NDArray[np.float64] = X[:, self.support_] @ self.dual_coef_
+            return precomputed
+        kernel = self._kernel(self.gamma_)
+        scores = np.zeros(X.shape[0])
+        height = max(1, BLOCK_NUMBERS // max(len(self.support_), 1))
+        for start in range(0, len(scores) if len(self.support_) else 0, height):
+            rows = slice(start, start + height)
+            scores[rows] = kernel.between(X[rows], self.support_vectors_) @ self.dual_coef_
+        return scores
+
+    def _kernel(self, gamma: float) -> Kernel:
+        return Kernel(self.kernel, gamma, int(self.degree), float(self.coef0))
+
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def _model(self, X: Any) -> Model:
+        if self._is_linear:
+            return super()._model(X)
+        if self.kernel == "precomputed":
+            _check_gram(X)
+        else:
+            # in single precision rounding makes kernels that are not positive semi-definite
+            X = X.astype(np.float64, copy=False)
+            LinearModel(X, centred=False).check_range()
+        return KernelModel(X, self._kernel(self._gamma(X)), int(self.cache_size * MEGABYTE))
+
+    def _keep_function(self, solution: Solution, X: Any, model: Model, target: Target) -> None:
+        self._forget(("gamma_", "support_vectors_"))
+        if isinstance(model, LinearModel):
+            super()._keep_function(solution, X, model, target)
+            return
+        self.support_ = np.flatnonzero(solution.coef)
+        self.dual_coef_ = solution.coef[self.support_]
+        self.gamma_ = self._gamma(X)
+        if self.kernel != "precomputed":
+            self.support_vectors_ = X[self.support_].astype(np.float64)
+        self._keep_classes(target, model.scores(solution.coef))
+
+    def _gamma(self, X: Any) -> float:
+        """Return the kernel's gamma for the training rows."""
+        if self.gamma == "auto" or self.kernel == "precomputed":
+            return 1.0 / int(X.shape[1])
+        if self.gamma != "scale":
+            return float(self.gamma)
+        if sp.issparse(X):
+            variance = float(X.multiply(X).mean() - X.mean() ** 2)
+        else:
+            variance = float(X.var(dtype=np.float64))
+        return float(1.0 / (X.shape[1] * variance)) if variance > 0.0 else 1.0
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not callable(self.kernel) and self.kernel not in KERNELS:
+            raise ValueError(f"kernel must be one of {list(KERNELS)} or callable, got {self.kernel!r}.")
+        if isinstance(self.gamma, str):
+            if self.gamma not in ("scale", "auto"):
+                raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {self.gamma!r}.")
+        else:
+            check_number("gamma", self.gamma, 0.0, exclusive=True)
+        check_number("degree", self.degree, 1, integer=True)
+        check_number("coef0", self.coef0, 0.0)
+        check_number("cache_size", self.cache_size, 0.0, exclusive=True)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; a precomputed kernel is indexed by rows on both sides."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def _check_gram(X: Any) -> None:
+    """Raise unless a precomputed kernel can be one."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs the square matrix of the training rows' kernel, got shape {X.shape}."
+        )
+    if sp.issparse(X):
+        raise ValueError("kernel='precomputed' needs a dense matrix, got a sparse one.")
+    if not np.allclose(X, X.T, rtol=1e-5, atol=1e-8 * float(np.abs(X).max(initial=0.0))):
+        raise ValueError("kernel='precomputed' needs a symmetric matrix, and this one is not.")

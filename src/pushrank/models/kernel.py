@@ -1,0 +1,118 @@
+"""The kernel model: functions that are sums of a kernel at training rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._chunks import map_chunks
+from pushrank._log_space import Floats
+from pushrank.models.kernels import Kernel
+
+ROUNDING = 1e-12  # of the largest squared norm that coefficients of their size could have
+BLOCK_NUMBERS = 1 << 22  # kernel values that are worked on at a time
+
+
+class KernelModel:
+    r"""Scores :math:`f(x_j) = \sum_m v_m k(x_m, x_j)` of the training rows; the coefficients are the v.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_rows, n_features), or ndarray of shape (n_rows, n_rows)
+        The training rows; with ``"precomputed"`` their kernel matrix.
+    kernel : Kernel
+        The kernel.
+    memory : int
+        Bytes of kernel values that may be kept.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        The number of training rows, which is that of the coefficients too.
+
+    Notes
+    -----
+    The whole kernel matrix is kept where it fits into ``memory``, and made anew in blocks for every product
+    with it where not.
+    """
+
+    def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:
+        self._X, self._kernel, self.memory = X, kernel, memory
+        self.n_rows = self.n_features = int(X.shape[0])
+
+    def columns(self, rows: NDArray[np.intp]) -> Floats:
+        """Return the kernel of some training rows with all of them, shape (n_some, n_rows)."""
+        if self._kernel.kind == "precomputed":
+            return np.asarray(self._X[rows], dtype=np.float64)
+        return self._kernel.between(self._X[rows], self._X)
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """The kernel of every row with itself."""
+        if self._kernel.kind == "precomputed":
+            return np.asarray(np.diag(self._X), dtype=np.float64)
+        if self._kernel.kind == "rbf":
+            return np.ones(self.n_rows)
+        parts = (self._X[start : start + 64] for start in range(0, self.n_rows, 64))
+        return np.concatenate([np.diag(self._kernel.between(part, part)) for part in parts])
+
+    def scores(self, coef: Floats) -> Floats:
+        """Return the scores of all rows, from the rows whose coefficients are not zero."""
+        support = np.flatnonzero(coef)
+        if self.matrix is not None:
+            if 2 * len(support) > self.n_rows:
+                return self.matrix @ coef
+            return coef[support] @ self.matrix[support]
+        scores = np.zeros(self.n_rows)
+        height = max(1, BLOCK_NUMBERS // self.n_rows)
+        for start in range(0, len(support), height):
+            rows = support[start : start + height]
+            scores += coef[rows] @ self.columns(rows)
+        return scores
+
+    def pull_back(self, factors: Floats) -> Floats:
+        """Return the coefficients of the weighted sum of the rows: the factors themselves."""
+        return factors
+
+    def squared_norm(self, coef: Floats, scores: Floats) -> float:
+        """Return the squared norm of the function that has these coefficients, and these scores.
+
+        Raises
+        ------
+        ValueError
+            When it is negative: the kernel is not positive semi-definite.
+        """
+        norm = float(coef @ scores)
+        largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
+        if norm < -ROUNDING * largest:
+            raise ValueError(
+                f"the kernel is not positive semi-definite: a function has the squared norm {norm:g}."
+            )
+        return max(norm, 0.0)
+
+    def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
+        """Return the inner products of other functions with one, whose scores may be known."""
+        products: Floats = others @ (self.scores(coef) if scores is None else scores)
+        return products
+
+    @cached_property
+    def matrix(self) -> Floats | None:
+        """The kernel matrix, shape (n_rows, n_rows), where there is room for it."""
+        if self._kernel.kind == "precomputed":
+            return np.asarray(self._X, dtype=np.float64)
+        if 8 * self.n_rows**2 > self.memory:
+            return None
+        matrix = np.empty((self.n_rows, self.n_rows))
+
+        def fill(start: int, stop: int) -> None:
+            matrix[start:stop] = self._kernel.between(self._X[start:stop], self._X)
+
+        height = max(1, BLOCK_NUMBERS // self.n_rows)
+        map_chunks(
+            fill,
+            [(start, min(start + height, self.n_rows)) for start in range(0, self.n_rows, height)],
+        )
+        return matrix

@@ -1,0 +1,253 @@
+"""What the certified rankers share: class weights, paths, iteration limits, units, the paper's solvers."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+
+from pushrank import SVMMAP, InfinitePush, RankSVM
+from pushrank.solvers.projections import within_budget
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
+
+KINDS = {
+    "push": lambda C=1.0, **options: InfinitePush(C, **options),
+    "top push": lambda C=1.0, **options: InfinitePush(C, loss="squared_hinge", **options),
+    "push, wide": lambda C=1.0, **options: InfinitePush(C, solver="projected-dual", **options),
+    "push, rbf": lambda C=1.0, **options: InfinitePush(C, "rbf", **options),
+    "hinge": lambda C=1.0, **options: RankSVM(C, loss="hinge", **options),
+    "squared hinge": lambda C=1.0, **options: RankSVM(C, **options),
+    "squared hinge, rbf": lambda C=1.0, **options: RankSVM(C, "rbf", **options),
+    "average precision": lambda C=1.0, **options: SVMMAP(C, **options),
+}
+
+
+def breast():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+@quiet
+@pytest.mark.parametrize("name", KINDS)
+def test_class_weights_are_a_factor_of_all_pairs(name):
+    X, y = breast()
+    named = np.array(["benign", "malignant"])[y]
+    weighted = KINDS[name](2.0, tol=1e-8, class_weight={"malignant": 3.0, "benign": 0.5}).fit(X, named)
+    plain = KINDS[name](3.0, tol=1e-8).fit(X, named)
+    assert weighted.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-7)
+    balanced = KINDS[name](2.0, tol=1e-8, class_weight="balanced").fit(X, y)
+    factor = len(y) ** 2 / (4 * y.sum() * (1 - y).sum())
+    plain = KINDS[name](2.0 * factor, tol=1e-8).fit(X, y)
+    assert balanced.primal_objective_ == pytest.approx(plain.primal_objective_, rel=1e-7)
+    # as much weight is predicted positive as there is
+    heavy = KINDS[name](2.0, class_weight={1: 5.0}).fit(X, y)
+    assert heavy.predict(X).sum() >= y.sum() - 1
+
+
+@quiet
+def test_class_weights_of_grades_weigh_their_pairs():
+    rng = np.random.default_rng(0)
+    X, grades = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    X[:, 0] += grades
+    weights = {0: 1.0, 1: 2.0, 2: 0.5}
+    of_rows = np.array([weights[grade] for grade in grades])
+    ranker = RankSVM(10.0, tol=1e-9, class_weight=weights).fit(X, grades)
+    margins = np.subtract.outer(X @ ranker.coef_, X @ ranker.coef_)
+    pairs = np.greater.outer(grades, grades)
+    loss = (np.outer(of_rows, of_rows) * np.maximum(1 - margins, 0) ** 2)[pairs].sum() / pairs.sum()
+    norm = 0.5 * ranker.coef_ @ ranker.coef_
+    assert ranker.primal_objective_ == pytest.approx(norm + 10.0 * loss, rel=1e-9)
+    with pytest.raises(ValueError, match="pairs have none"):
+        RankSVM(class_weight="balanced").fit(X, pairs=([0, 1], [2, 3]))
+
+
+@quiet
+@pytest.mark.parametrize("name", KINDS)
+def test_a_path_is_a_fit_for_each_weight(name):
+    X, y = breast()
+    Cs = [0.1, 1.0, 10.0, 100.0, 1.0]
+    ranker = KINDS[name](tol=1e-5)
+    path = ranker.path(X, y, Cs)
+    assert not hasattr(ranker, "n_iter_")
+    assert [one.C for one in path] == Cs
+    for C, one in zip(Cs, path, strict=True):
+        alone = KINDS[name](C, tol=1e-5).fit(X, y)
+        assert one.converged_
+        assert one.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-5)
+        np.testing.assert_array_equal(one.classes_, alone.classes_)
+        assert one.n_features_in_ == X.shape[1]
+        assert one.score(X, y) == pytest.approx(alone.score(X, y), abs=5e-3)
+
+
+@pytest.mark.parametrize("name", ["hinge", "average precision", "push, wide", "push, rbf"])
+def test_a_path_takes_fewer_iterations_than_its_fits(name):
+    X, y = breast()
+    Cs = 10.0 ** np.arange(-1, 3, 0.25)
+    along = sum(ranker.n_iter_ for ranker in KINDS[name](max_iter=5000).path(X, y, Cs))
+    alone = sum(KINDS[name](C, max_iter=5000).fit(X, y).n_iter_ for C in Cs)
+    assert along < alone
+
+
+def test_a_path_needs_numbers():
+    X, y = breast()
+    with pytest.raises(ValueError, match="at least one number"):
+        InfinitePush().path(X, y, [])
+    with pytest.raises(ValueError, match="C must be finite and > 0"):
+        RankSVM().path(X, y, [1.0, -1.0])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize("name", KINDS)
+def test_limits_of_iterations_are_kept(name, limit):
+    X, y = breast()
+    with pytest.warns(ConvergenceWarning, match="did not converge: the relative duality gap is"):
+        ranker = KINDS[name](1e5, max_iter=limit, tol=1e-12).fit(X, y)
+    assert ranker.n_iter_ <= limit
+    assert not ranker.converged_
+    assert np.isfinite(ranker.decision_function(X)).all()
+    assert ranker.dual_objective_ <= ranker.primal_objective_
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        *itertools.product(["push", "top push", "squared hinge"], [1e-6, 1e6]),
+        # cutting planes see features through the planes' inner products, which lose more
+        *itertools.product(["hinge", "average precision"], [1e-6, 1e2]),
+    ],
+)
+def test_a_column_in_other_units_is_no_obstacle(name, unit):
+    """The answer is another, as the norm is, but the certificate still says that it is the best."""
+    X, y = breast()
+    X[:, 3] *= unit
+    ranker = KINDS[name](10.0).fit(X, y)
+    assert ranker.converged_
+    moved = KINDS[name](10.0).fit(X + 1e6 * np.abs(X).max(axis=0), y)
+    assert moved.primal_objective_ == pytest.approx(ranker.primal_objective_, rel=1e-3)
+
+
+@quiet
+def test_weights_of_svm_map_are_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3 == 0
+    X[:, 0] += y
+    weights = rng.integers(0, 4, 60)
+    one = SVMMAP(10.0, tol=1e-8).fit(X, y, sample_weight=weights)
+    other = SVMMAP(10.0, tol=1e-8).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-7)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
+    with pytest.raises(ValueError, match=r"whole numbers as sample_weight.* found 0.5"):
+        SVMMAP().fit(X, y, sample_weight=np.full(60, 0.5))
+
+
+@quiet
+@oracle
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("form", ["grades", "groups", "pairs"])
+@pytest.mark.parametrize("seed", range(5))
+def test_ranksvm_of_grades_groups_and_pairs(seed, form, loss):
+    rng = np.random.default_rng(seed)
+    X = np.round(2 * rng.normal(size=(20, 3))) / 2
+    grades, groups = rng.integers(0, 4, 20), rng.integers(0, 3, 20)
+    weights = rng.integers(0, 3, 20).astype(float)
+    X[:, 0] += 0.5 * grades
+    if form == "pairs":
+        better, worse = rng.integers(0, 20, 30), rng.integers(0, 19, 30)
+        worse += worse >= better
+        pi = rng.uniform(0.5, 2.0, 30)
+        options = {"pairs": (better, worse, pi)}
+    else:
+        together = np.equal.outer(groups, groups) if form == "groups" else np.ones((20, 20), dtype=bool)
+        better, worse = np.nonzero(np.greater.outer(grades, grades) & together)
+        pi = np.ones(len(better))
+        options = {"y": grades, **({"qid": groups} if form == "groups" else {})}
+    shares = pi * weights[better] * weights[worse]
+    w = cp.Variable(3)
+    short = cp.pos(1 - (X[better] - X[worse]) @ w)
+    mean = shares @ (short if loss == "hinge" else cp.square(short)) / shares.sum()
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + 10.0 * mean))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    for kernel in ("linear", "precomputed"):
+        table = X if kernel == "linear" else X @ X.T
+        ranker = RankSVM(10.0, kernel, loss=loss, tol=1e-9, max_iter=3000)
+        ranker.fit(table, sample_weight=weights, **options)
+        assert ranker.primal_objective_ == pytest.approx(problem.value, rel=1e-6)
+        assert ranker.dual_objective_ <= problem.value * (1 + 1e-6)
+    assert hasattr(ranker, "classes_") == (form != "pairs")
+
+
+def test_many_small_groups_cost_little():
+    """The work is linear in the rows: counted in what the splits hold."""
+    from pushrank.pairs import GradedSample
+
+    def held(n):
+        sample = GradedSample.from_grades(np.arange(n) % 5.0, np.arange(n) // 10)
+        return sum(len(split.sources) + len(split.targets) for split in sample.splits)
+
+    assert held(40_000) == 4 * held(10_000)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_the_projection_on_the_budget_is_the_nearest_point(seed):
+    rng = np.random.default_rng(seed)
+    values = np.round(3 * rng.normal(size=(5, 4))) / 2
+    budget = float(rng.uniform(0.1, 6.0))
+    a = cp.Variable((5, 4), nonneg=True)
+    limits = [cp.sum(cp.max(a, axis=0)) <= budget]
+    cp.Problem(cp.Minimize(cp.sum_squares(a - values)), limits).solve(
+        solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+    )
+    ours = within_budget(values, budget)
+    assert ours.min() >= 0
+    assert ours.max(axis=0).sum() <= budget * (1 + 1e-12)
+    assert ((ours - values) ** 2).sum() <= ((a.value - values) ** 2).sum() + 1e-6
+    np.testing.assert_allclose(ours, a.value, atol=1e-3)
+
+
+@quiet
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+def test_the_papers_solvers_go_where_ours_do(kind, kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(25, 2))
+    y = (X[:, 0] + 0.5 * rng.normal(size=25) > 0).astype(int)
+    options = {"loss": "hinge"}
+    exact = kind(1.0, kernel, tol=1e-9, **options).fit(X, y)
+    theirs = kind(1.0, kernel, solver="gradient-projection", max_iter=20_000, tol=1e-3, **options).fit(X, y)
+    assert theirs.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+    assert theirs.primal_objective_ >= exact.dual_objective_ * (1 - 1e-9)
+    assert theirs.dual_gap_ < 0.05
+    few = kind(1.0, kernel, solver="gradient-projection", max_iter=10, **options).fit(X, y)
+    assert few.n_iter_ <= 10
+
+
+@quiet
+def test_the_papers_solvers_say_what_they_do_not_take():
+    X, y = breast()
+    for kind in (InfinitePush, RankSVM):
+        ranker = kind(solver="gradient-projection", loss="hinge")
+        with pytest.raises(ValueError, match="sample_weight"):
+            ranker.fit(X, y, sample_weight=np.linspace(0.1, 1.0, len(y)))
+    with pytest.raises(ValueError, match="is for loss='hinge'"):
+        RankSVM(solver="gradient-projection").fit(X, y)
+    many = np.zeros((20_000, 1))
+    with pytest.raises(ValueError, match="takes at most"):
+        InfinitePush(solver="gradient-projection").fit(many, np.arange(20_000) % 2)
+
+
+def test_a_fit_says_nothing_where_all_is_well():
+    X, y = breast()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in KINDS.values():
+            kind(1.0).fit(X, y)

@@ -1,0 +1,229 @@
+"""Infinite Push and RankSVM in the space of a kernel: the optimum, the certificate, and what users pass."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import scale
+from sklearn.svm import SVC
+
+from pushrank import InfinitePush, RankSVM
+from pushrank.interop.persistence import load, save
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
+LOSSES = ("hinge", "squared_hinge")
+
+
+def small(seed):
+    """A small problem: unbalanced, with ties and duplicated rows."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 18)), int(rng.integers(1, 4))
+    X = np.round(rng.normal(size=(n, d)) * 2) / 2
+    y = np.zeros(n, dtype=int)
+    y[: max(1, int(rng.integers(1, n - 1)))] = 1
+    X += 0.6 * y[:, None]
+    if seed % 3 == 0:
+        X[1] = X[0]
+    return X, rng.permutation(y) if seed % 5 == 0 else y, float(10.0 ** rng.integers(-1, 3))
+
+
+def cone_optimum(gram, y, C, loss, push):
+    """The pairwise primal over features whose inner products are the kernel."""
+    values, vectors = np.linalg.eigh(gram)
+    features = vectors * np.sqrt(np.maximum(values, 0.0))
+    w = cp.Variable(len(y))
+    positives, negatives = features[y == 1], features[y == 0]
+    if push:
+        short = cp.pos(1 - positives @ w + cp.max(negatives @ w))
+    else:
+        short = cp.pos(1 - (positives[:, None] - negatives[None]).reshape(-1, len(y)) @ w)
+    mean = cp.sum(short if loss == "hinge" else cp.square(short)) / short.size
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * mean))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return float(problem.value)
+
+
+@quiet
+@oracle
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(30))
+def test_the_optimum_is_that_of_all_pairs(seed, loss):
+    X, y, C = small(seed)
+    gram = rbf_kernel(X, gamma=0.7)
+    options = {"loss": loss, "gamma": 0.7, "tol": 1e-8}
+    for push, kind, limit in ((True, InfinitePush, 100_000), (False, RankSVM, 3000)):
+        value = cone_optimum(gram, y, C, loss, push)
+        ranker = kind(C, "rbf", max_iter=limit, **options).fit(X, y)
+        assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6, abs=1e-8)
+        assert ranker.dual_objective_ <= value * (1 + 1e-6) + 1e-8
+    wide = InfinitePush(C, "rbf", max_iter=100_000, solver="projected-dual", **options).fit(X, y)
+    assert wide.primal_objective_ == pytest.approx(cone_optimum(gram, y, C, loss, True), rel=1e-6, abs=1e-8)
+
+
+@quiet
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_linear_kernel_is_a_linear_ranker(kind, loss, seed):
+    X, y, C = small(seed)
+    linear = kind(C, loss=loss, tol=1e-10, max_iter=20_000).fit(X, y)
+    by_rows = kind(C, "precomputed", loss=loss, tol=1e-10, max_iter=20_000).fit(linear_kernel(X), y)
+    for one, other in ((linear, by_rows), (by_rows, linear)):
+        assert one.dual_gap_ < 1e-5
+        assert one.primal_objective_ >= other.dual_objective_ * (1 - 1e-9) - 1e-12
+    new = np.random.default_rng(seed).normal(size=(5, X.shape[1]))
+    ours = by_rows.decision_function(linear_kernel(new, X)) + by_rows.threshold_
+    theirs = linear.decision_function(new) + linear.threshold_
+    np.testing.assert_allclose(np.diff(ours), np.diff(theirs), atol=2e-3 * (1 + np.abs(theirs).max()))
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_an_asymmetric_support_vector_machine(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] ** 2 + 0.5 * rng.normal(size=60) > 1.0).astype(int)
+    C = 5.0
+    c = C / y.sum()
+    machine = SVC(C=1.0, gamma=0.3, class_weight={1: 2 * c, 0: 2 * C}, tol=1e-10).fit(X, y)
+    ranker = InfinitePush(C, "rbf", gamma=0.3, tol=1e-10).fit(X, y)
+    ours, theirs = ranker.decision_function(X), machine.decision_function(X) / 2
+    np.testing.assert_allclose(ours - ours.mean(), theirs - theirs.mean(), atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_gap_can_be_recomputed_from_what_is_kept(kind, loss, C):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ranker = kind(C, "rbf", loss=loss).fit(X, y)
+    assert ranker.converged_
+    gram = rbf_kernel(X, gamma=ranker.gamma_)
+    v = np.zeros(len(y))
+    v[ranker.support_] = ranker.dual_coef_
+    scores, norm = gram @ v, v @ gram @ v
+    np.testing.assert_allclose(scores - ranker.threshold_, ranker.decision_function(X), atol=1e-9)
+    power = 1 if loss == "hinge" else 2
+    if kind is RankSVM:
+        short = np.maximum(1 - np.subtract.outer(scores[y == 1], scores[y == 0]), 0)
+    else:
+        short = np.maximum(1 - scores[y == 1] + scores[y == 0].max(), 0)
+    primal = 0.5 * norm + C * (short**power).mean()
+    assert ranker.primal_objective_ == pytest.approx(primal, rel=1e-9)
+    if kind is InfinitePush:
+        alpha, c = v[y == 1], C / (y == 1).sum()
+        assert alpha.min() >= 0
+        assert v[y == 0].max() <= 0
+        assert v.sum() == pytest.approx(0.0, abs=1e-9)
+        if loss == "hinge":
+            assert alpha.max() <= c * (1 + 1e-12)
+        bend = 0.0 if loss == "hinge" else (alpha**2).sum() / (4 * c)
+        assert ranker.dual_objective_ == pytest.approx(alpha.sum() - bend - 0.5 * norm, rel=1e-9)
+    exact = kind(C, "rbf", loss=loss, tol=1e-7).fit(X, y)
+    assert ranker.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+
+
+@quiet
+def test_kernels_of_all_kinds():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    expected = InfinitePush(10.0, "rbf", gamma=0.01, tol=1e-6).fit(X, y).decision_function(X)
+
+    def own(A, B):
+        return rbf_kernel(A, B, gamma=0.01)
+
+    for kernel, table in ((own, X), ("rbf", sp.csr_array(X)), ("rbf", X.astype(np.float32))):
+        found = InfinitePush(10.0, kernel, gamma=0.01, tol=1e-6).fit(table, y).decision_function(table)
+        np.testing.assert_allclose(found, expected, atol=2e-3)
+    precomputed = InfinitePush(10.0, "precomputed", tol=1e-6).fit(own(X, X), y)
+    np.testing.assert_allclose(precomputed.decision_function(own(X, X)), expected, atol=2e-3)
+    poly = RankSVM(10.0, "poly", degree=2, coef0=1.0, gamma="auto").fit(X, y)
+    gram = polynomial_kernel(X, X[poly.support_], degree=2, coef0=1.0, gamma=1 / 30)
+    np.testing.assert_allclose(poly.decision_function(X), gram @ poly.dual_coef_ - poly.threshold_, atol=1e-8)
+    assert poly.gamma_ == 1 / 30
+    again = poly.set_params(kernel="linear").fit(X, y)
+    assert hasattr(again, "coef_")
+    assert not hasattr(again, "gamma_")
+    assert not hasattr(again, "support_vectors_")
+
+
+@quiet
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+def test_little_memory_gives_the_same(kind):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    much = kind(100.0, "rbf", tol=1e-8).fit(X, y)
+    little = kind(100.0, "rbf", tol=1e-8, cache_size=0.1).fit(X, y)
+    assert little.primal_objective_ == pytest.approx(much.primal_objective_, rel=1e-7)
+    assert little.converged_
+
+
+@quiet
+def test_weights_are_repetition():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 3)) + 0.5 * (np.arange(50) % 2)[:, None]
+    y, weights = np.arange(50) % 2, rng.integers(0, 4, 50)
+    repeated = X.repeat(weights, axis=0), y.repeat(weights)
+    for kind in (InfinitePush, RankSVM):
+        for loss in LOSSES:
+            options = {"loss": loss, "gamma": 0.5, "tol": 1e-9}
+            one = kind(5.0, "rbf", **options).fit(X, y, sample_weight=weights)
+            other = kind(5.0, "rbf", **options).fit(*repeated)
+            assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-8)
+            ours, theirs = (m.decision_function(X) for m in (one, other))
+            np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], atol=1e-3)
+
+
+@quiet
+def test_cross_validation_splits_a_precomputed_kernel_on_both_sides():
+    X, y = load_breast_cancer(return_X_y=True)
+    gram = rbf_kernel(scale(X), gamma=0.01)
+    scores = cross_val_score(InfinitePush(10.0, "precomputed"), gram, y, cv=3, scoring="average_precision")
+    assert scores.min() > 0.95
+
+
+@quiet
+@pytest.mark.parametrize("C", [1e-6, 1e4, 1e10])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+def test_extremes_give_an_answer_or_say_so(kind, loss, C, recwarn):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    for y in ((X[:, 0] > 0.2).astype(int), np.arange(40) == 0, np.arange(40) != 0, np.arange(40) % 2):
+        for table in (X, 1e4 * X, 1e-4 * X, np.zeros_like(X), X.round() * 0.5):
+            recwarn.clear()
+            ranker = kind(C, "rbf", gamma=1.0, loss=loss, max_iter=200).fit(table, y)
+            assert np.isfinite(ranker.decision_function(table)).all()
+            assert np.isfinite([ranker.primal_objective_, ranker.dual_objective_]).all()
+            assert ranker.converged_ or len(recwarn)
+
+
+@quiet
+def test_a_kernel_that_is_none_is_refused():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = scale(X)[:60], y[:60]
+    with pytest.raises(ValueError, match="needs a symmetric"):
+        InfinitePush(kernel="precomputed").fit(np.triu(rbf_kernel(X)), y)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        RankSVM(100.0, kernel="precomputed").fit(-rbf_kernel(X), y)
+    with pytest.raises(ValueError, match="must return an array of shape"):
+        InfinitePush(kernel=lambda A, B: rbf_kernel(A, B)[:, 1:]).fit(X, y)
+    with pytest.raises(ValueError, match="dense matrix"):
+        InfinitePush(kernel="precomputed").fit(sp.csr_array(rbf_kernel(X)), y)
+
+
+@quiet
+def test_kernel_rankers_are_saved(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ranker = InfinitePush(10.0, "rbf").fit(X, y)
+    save(ranker, tmp_path / "model.skops")
+    again = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.decision_function(X), ranker.decision_function(X))
