@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -139,23 +139,25 @@ class CertifiedRanker(CoefficientRanker):
         weighted, factor = class_weighted(self.class_weight, target)
         state: Any = None
         with threadpool_limits(limits=1, user_api="blas"):
-            model = rankers[0]._model(X)
+            model = rankers[0]._model(X, target.weights)
             for ranker in rankers:
                 name = type(ranker).__name__
                 with watching(name, ranker.max_iter, verbose=bool(ranker.verbose)) as watcher:
                     cost = float(ranker.C) * factor
                     solution = ranker._optimise(model, weighted.sample, cost, watcher, state)
                 state = solution.state
-                ranker._keep(solution, cost, X, model, weighted)
+                ranker._keep(solution, cost, X, model, target, weighted)
         return rankers
 
-    def _model(self, X: Any) -> Model:
+    def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
         """Return the functions to choose from."""
         model = LinearModel(X)
         model.check_range()
         return model
 
-    def _keep(self, solution: Solution, cost: float, X: Any, model: Model, target: Target) -> None:
+    def _keep(
+        self, solution: Solution, cost: float, X: Any, model: Model, target: Target, weighted: Target
+    ) -> None:
         """Set what was learned, and warn where it is not what was asked for."""
         certificate = solution.certificate
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
@@ -165,15 +167,21 @@ class CertifiedRanker(CoefficientRanker):
         if solution.dual is not None:
             self.support_ = np.flatnonzero(solution.dual)
             self.dual_coef_ = solution.dual[self.support_]
-        self._keep_function(solution, X, model, target)
+        self._keep_classes(weighted, self._keep_function(solution, X, model, target))
         message = self._what_went_wrong(cost)
         if message:
             warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=4)
 
-    def _keep_function(self, solution: Solution, X: Any, model: Model, target: Target) -> None:  # noqa: ARG002
-        """Set what scores rows, and the thresholds of the training scores."""
+    def _keep_function(
+        self,
+        solution: Solution,
+        X: Any,
+        model: Model,  # noqa: ARG002
+        target: Target,  # noqa: ARG002
+    ) -> NDArray[np.floating]:
+        """Set what scores rows, and return the training rows' scores."""
         self.coef_ = solution.coef.astype(X.dtype)
-        self._keep_classes(target, linear_scores(X, self.coef_))
+        return linear_scores(X, self.coef_)
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, 0.0, exclusive=True)

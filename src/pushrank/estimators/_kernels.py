@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pushrank._log_space import Floats
 from pushrank.estimators._certified import CertifiedRanker, Solution
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_number
@@ -67,40 +68,42 @@ class KernelRanker(CertifiedRanker):
     def _is_linear(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
-    def _model(self, X: Any) -> Model:
+    def _model(self, X: Any, weights: Floats | None) -> Model:
         if self._is_linear:
-            return super()._model(X)
+            return super()._model(X, weights)
         if self.kernel == "precomputed":
             _check_gram(X)
         else:
             # in single precision rounding makes kernels that are not positive semi-definite
             X = X.astype(np.float64, copy=False)
             LinearModel(X, centred=False).check_range()
-        return KernelModel(X, self._kernel(self._gamma(X)), int(self.cache_size * MEGABYTE))
+        return KernelModel(X, self._kernel(self._gamma(X, weights)), int(self.cache_size * MEGABYTE))
 
-    def _keep_function(self, solution: Solution, X: Any, model: Model, target: Target) -> None:
+    def _keep_function(
+        self, solution: Solution, X: Any, model: Model, target: Target
+    ) -> NDArray[np.floating]:
         self._forget(("gamma_", "support_vectors_"))
         if isinstance(model, LinearModel):
-            super()._keep_function(solution, X, model, target)
-            return
+            return super()._keep_function(solution, X, model, target)
         self.support_ = np.flatnonzero(solution.coef)
         self.dual_coef_ = solution.coef[self.support_]
-        self.gamma_ = self._gamma(X)
+        self.gamma_ = self._gamma(X, target.weights)
         if self.kernel != "precomputed":
             self.support_vectors_ = X[self.support_].astype(np.float64)
-        self._keep_classes(target, model.scores(solution.coef))
+        return model.scores(solution.coef)
 
-    def _gamma(self, X: Any) -> float:
+    def _gamma(self, X: Any, weights: Floats | None) -> float:
         """Return the kernel's gamma for the training rows."""
         if self.gamma == "auto" or self.kernel == "precomputed":
             return 1.0 / int(X.shape[1])
         if self.gamma != "scale":
             return float(self.gamma)
-        if sp.issparse(X):
-            variance = float(X.multiply(X).mean() - X.mean() ** 2)
-        else:
-            variance = float(X.var(dtype=np.float64))
-        return float(1.0 / (X.shape[1] * variance)) if variance > 0.0 else 1.0
+        shares = np.ones(X.shape[0]) if weights is None else weights
+        shares = shares / shares.sum()
+        squares = X.multiply(X) if sp.issparse(X) else np.square(X, dtype=np.float64)
+        mean, mean_square = (float(np.mean(shares @ table)) for table in (X, squares))
+        scaled = int(X.shape[1]) * (mean_square - mean**2)
+        return 1.0 / scaled if scaled > 1e-12 * mean_square else 1.0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -119,6 +122,7 @@ class KernelRanker(CertifiedRanker):
         """Return scikit-learn's tags; a precomputed kernel is indexed by rows on both sides."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
 
