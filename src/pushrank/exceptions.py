@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetFormatError", "DatasetNotFoundError", "ModelFileError"]
+__all__ = ["DatasetFormatError", "DatasetNotFoundError", "ModelFileError", "StreamError"]
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -38,5 +38,16 @@ class ModelFileError(ValueError):
     --------
     >>> from pushrank.exceptions import ModelFileError
     >>> issubclass(ModelFileError, ValueError)
+    True
+    """
+
+
+class StreamError(ValueError):
+    """A row of a stream cannot be learned from; the message names it, and the model is as it was before.
+
+    Examples
+    --------
+    >>> from pushrank.exceptions import StreamError
+    >>> issubclass(StreamError, ValueError)
     True
     """

@@ -5,11 +5,16 @@ from pushrank.estimators.bottom_push import BottomPush
 from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.infinite_push import InfinitePush
 from pushrank.estimators.ir_push import IRPush
+from pushrank.estimators.one_pass_mini_batch_at_k import OnePassMiniBatchAtK
 from pushrank.estimators.p_norm_push import PNormPush
+from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.estimators.push_ranker import PushRanker
+from pushrank.estimators.ramp_at_k import RampAtK
 from pushrank.estimators.rank_boost import RankBoost
 from pushrank.estimators.rank_svm import RankSVM
+from pushrank.estimators.sgd_at_k import SGDAtK
 from pushrank.estimators.smooth_margin_ranking import SmoothMarginRanking
+from pushrank.estimators.struct_svm_at_k import StructSVMAtK
 from pushrank.estimators.svm_map import SVMMAP
 from pushrank.estimators.top_bottom_push import TopBottomPush
 
@@ -20,10 +25,15 @@ __all__ = [
     "CascadeRanker",
     "IRPush",
     "InfinitePush",
+    "OnePassMiniBatchAtK",
     "PNormPush",
+    "PerceptronAtK",
     "PushRanker",
+    "RampAtK",
     "RankBoost",
     "RankSVM",
+    "SGDAtK",
     "SmoothMarginRanking",
+    "StructSVMAtK",
     "TopBottomPush",
 ]

@@ -2,6 +2,24 @@
 
 from pushrank.objectives.linearisation import ByClass, Linearisation, Push
 from pushrank.objectives.mean_average_precision import average_precision_hinge
+from pushrank.objectives.precision_at_k import (
+    PrecisionAtK,
+    prec_at_k_avg,
+    prec_at_k_max,
+    prec_at_k_ramp,
+    prec_at_k_struct,
+)
 from pushrank.objectives.push import PushObjective
 
-__all__ = ["ByClass", "Linearisation", "Push", "PushObjective", "average_precision_hinge"]
+__all__ = [
+    "ByClass",
+    "Linearisation",
+    "PrecisionAtK",
+    "Push",
+    "PushObjective",
+    "average_precision_hinge",
+    "prec_at_k_avg",
+    "prec_at_k_max",
+    "prec_at_k_ramp",
+    "prec_at_k_struct",
+]

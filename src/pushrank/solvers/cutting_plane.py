@@ -1,8 +1,9 @@
 r"""A regularised convex risk of the scores by cutting planes, for losses with kinks.
 
-Minimise :math:`P(w) = \tfrac12 \|w\|^2 + C R(Xw)`. Every subgradient gives a plane below R; the highest of
-the planes found so far is minimised by a small quadratic program, whose value bounds P from below. The next
-plane is taken near the best point known, found by a line search, and not where the planes alone would lead.
+Minimise :math:`P(w) = \tfrac12 \|w\|^2 + C R(Xw)`, where R falls at most linearly. Every subgradient gives
+a plane below R; the highest of the planes found so far is minimised by a small quadratic program, whose value
+bounds P from below. The next plane is taken near the best point known, found by a line search, and not where
+the planes alone would lead.
 
 Thorsten Joachims, *Training linear SVMs in linear time*, KDD 2006; Vojtěch Franc, Soeren Sonnenburg,
 *Optimized cutting plane algorithm for support vector machines*, ICML 2008, for the line search.
@@ -22,7 +23,7 @@ from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.result import Watcher
 
 Risk = Callable[[Floats], tuple[float, Floats]]
-"""A convex, non-negative function of the scores of all rows, with a subgradient."""
+"""A convex function of the scores of all rows, with a subgradient."""
 
 AHEAD = 0.1  # how far from the best point towards the planes' own minimiser the next plane is taken
 NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
@@ -35,7 +36,7 @@ class Planes(NamedTuple):
     Attributes
     ----------
     normals : ndarray of shape (n_planes, n_features)
-        Their slopes; the first plane is zero.
+        Their slopes; the first plane is zero where the risk is never negative.
     offsets : ndarray of shape (n_planes,)
         Their values at zero coefficients.
     gram : ndarray of shape (n_planes, n_planes)
@@ -51,6 +52,12 @@ class Planes(NamedTuple):
     gram: Floats
     shares: Floats
     coef: Floats
+
+    def tilted(self, slope: Floats) -> Planes:
+        """Return the planes below the risk plus a linear function, where neither risk is ever negative."""
+        normals = self.normals + slope
+        normals[0] = 0.0
+        return self._replace(normals=normals, gram=normals @ normals.T)
 
 
 class CutResult(NamedTuple):
@@ -70,6 +77,8 @@ def cutting_plane(
     max_iter: int,
     watcher: Watcher | None = None,
     start: Planes | None = None,
+    *,
+    non_negative: bool = True,
 ) -> CutResult:
     """Minimise until the relative gap of the bounds is at most ``tol``.
 
@@ -89,6 +98,8 @@ def cutting_plane(
         Called after every plane with its number, the objective and the gap.
     start : Planes, optional
         Planes of a run with another weight.
+    non_negative : bool, default=True
+        Whether the risk is known never to be negative, which makes the plane zero one to begin with.
 
     Notes
     -----
@@ -96,10 +107,12 @@ def cutting_plane(
     products with the kernel matrix.
     """
     if start is None:
-        nothing = np.zeros(model.n_features)
-        start = Planes(nothing[None], np.zeros(1), np.zeros((1, 1)), np.ones(1), nothing)
+        nothing, known = np.zeros(model.n_features), int(non_negative)
+        start = Planes(np.zeros((known, model.n_features)), np.zeros(known), np.zeros((known, known)),
+                       np.ones(known), nothing)  # fmt: skip
     normals, offsets, gram, shares, coef = start
-    shares = C / shares.sum() * shares
+    if len(shares):
+        shares = C / shares.sum() * shares
     best = _point(risk, model, C, coef)
     cut_at = best
     for iteration in range(1, max_iter + 1):
@@ -108,8 +121,8 @@ def cutting_plane(
         products = model.products(normals, normal)
         gram = np.block([[gram, products[:-1, None]], [products]])
         offsets = np.append(offsets, cut_at.risk - float(cut_at.slope @ cut_at.scores))
-        shares = np.append(shares, 0.0)
-        _exchange(gram, offsets, shares, 0.01 * tol * best.objective / C, MOST_EXCHANGES)
+        shares = np.append(shares, 0.0 if len(shares) else C)
+        _exchange(gram, offsets, shares, 0.01 * tol * abs(best.objective) / C, MOST_EXCHANGES)
         dual = float(shares @ offsets - 0.5 * shares @ gram @ shares)
         trial = -(shares @ normals)
         best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
@@ -119,7 +132,7 @@ def cutting_plane(
         if certificate.gap <= tol:
             break
         kept = shares > 0.0
-        kept[0] = True
+        kept[0] |= non_negative
         normals, offsets, shares = normals[kept], offsets[kept], shares[kept]
         gram = gram[np.ix_(kept, kept)]
     # afresh, without the rounding that has piled up on the way

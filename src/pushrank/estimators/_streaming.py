@@ -1,0 +1,365 @@
+"""Rankers that learn from batches: passes over a data set, or a stream."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from pushrank._log_space import Floats
+from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._margins import margins
+from pushrank.estimators._progress import watching
+from pushrank.estimators._target import break_even_threshold
+from pushrank.estimators._validation import DTYPES, check_number, row_weights, training_data
+from pushrank.exceptions import StreamError
+from pushrank.metrics import precision_at_k
+from pushrank.objectives.precision_at_k import PrecisionAtK, check_k, is_count
+from pushrank.pairs import BipartiteSample
+from pushrank.solvers.stream import BadRowError, Rows, Rule, Stream
+
+OF_WHOLE_DATA = (
+    "weak_margin_",
+    "margin_",
+    "strong_margin_",
+    "mistake_bound_",
+    "validation_path_",
+    "best_iter_",
+)
+
+
+class StreamingRanker(CoefficientRanker):
+    """A linear ranker that learns from one batch after another.
+
+    A subclass has the constructor parameters ``k``, ``batch_size``, ``max_iter``, ``average``, ``shuffle``,
+    ``early_stopping``, ``validation_fraction``, ``n_iter_no_change``, ``random_state`` and ``verbose``, and
+    says what a batch teaches.
+    """
+
+    @abstractmethod
+    def _rule(self) -> Rule:
+        """Return what a batch teaches, from checked parameters."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from examples of two classes, in ``max_iter`` passes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features; float32 and float64 arrays, dense by rows or CSR, are used where they lie.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights: within its batch a row of weight w counts as w copies.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
+        TypeError
+            When a parameter has the wrong type.
+
+        Warns
+        -----
+        UserWarning
+            When most batches lack a class.
+        """
+        self._check_parameters()
+        X, target = training_data(self, X, y, sample_weight)
+        positive = np.asarray(target.codes, dtype=bool)
+        mass = np.ones(len(positive)) if target.weights is None else target.weights
+        rows = Rows(_by_rows(X), positive, mass)
+        self.classes_ = np.asarray(target.classes)
+        self._forget(OF_WHOLE_DATA)
+        random_state = check_random_state(self.random_state)
+        learned, valid = rows, None
+        if self.early_stopping:
+            learned, valid = self._parts(rows, random_state)
+        seed = random_state.randint(np.iinfo(np.int32).max)
+        self._stream = Stream.start(self._rule(), int(self.batch_size), X.shape[1])
+        with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
+            best = self._passes(learned, valid, seed, watcher)
+        self._keep(X.dtype)
+        if best is not None:
+            self._keep_coef(best.astype(X.dtype))
+        self._measure(learned, seed)
+        self._warn_of_skipped()
+        return self
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from the next rows of a stream.
+
+        However the rows are cut into calls, the ranker is the one that ``fit`` learns in one pass over all
+        of them in the same order.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels; one class alone will do.
+        classes : array-like of shape (2,), optional
+            The two classes; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for ``fit``.
+
+        Returns
+        -------
+        self
+            The ranker, as if the stream ended here.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the classes are not known or not those of earlier calls, or
+            (a ``StreamError``, which names the row) a value is not finite; then nothing has changed.
+        TypeError
+            When a parameter has the wrong type.
+        """
+        self._check_parameters()
+        known = self._known_classes(classes)
+        begun = hasattr(self, "_stream")
+        X, positive = self._checked_chunk(X, y, known, reset=not begun)
+        weights = row_weights(sample_weight, len(positive))
+        rows = Rows(_by_rows(X), positive, np.ones(len(positive)) if weights is None else weights)
+        stream = self._stream if begun else Stream.start(self._rule(), int(self.batch_size), X.shape[1])
+        self._check_unchanged(stream)
+        try:
+            stream.feed(rows)
+        except BadRowError as error:
+            in_stream = f" (row {stream.n_rows + error.row} of the stream)" if stream.n_rows else ""
+            raise StreamError(f"Input X: row {error.row}{in_stream} {error.what}") from error
+        self._stream = stream
+        self.classes_ = known
+        self._forget(OF_WHOLE_DATA)
+        self.n_iter_ = 1
+        self._keep(X.dtype)
+        return self
+
+    def fit_stream(self, stream: Iterable[Any], classes: ArrayLike | None = None) -> Self:
+        """Learn from chunks of rows that need not fit in memory together.
+
+        Parameters
+        ----------
+        stream : iterable of (X, y) or (X, y, sample_weight)
+            Chunks of any size, such as :class:`pushrank.datasets.ParquetBatches`. What can be iterated anew
+            is read ``max_iter`` times, an iterator once. Nothing is shuffled.
+        classes : array-like of shape (2,), optional
+            The two classes; needed unless the stream has them as its ``classes``.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            As for ``partial_fit``, and when the stream is empty or cannot be validated on.
+
+        Warns
+        -----
+        UserWarning
+            When most batches lack a class.
+        """
+        self._check_parameters()
+        if self.early_stopping:
+            raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
+        self._forget(("_stream", "classes_"))
+        classes = getattr(stream, "classes", None) if classes is None else classes
+        once = isinstance(stream, Iterator)
+        passes = 1 if once else int(self.max_iter)
+        with watching(type(self).__name__, passes, verbose=bool(self.verbose)) as watcher:
+            for number in range(1, passes + 1):
+                before = self._stream.mistakes if number > 1 else 0.0
+                for chunk in stream:
+                    X, y, *weights = chunk
+                    self.partial_fit(X, y, classes, *weights)
+                if not hasattr(self, "_stream"):
+                    raise ValueError("the stream is empty: it gave no rows to learn from.")
+                self._stream.end()
+                if watcher is not None:
+                    watcher(number, self._stream.mistakes - before, self._stream.mistake_rate)
+        self.n_iter_ = passes
+        self._warn_of_skipped()
+        return self
+
+    @property
+    def n_mistakes_(self) -> float:
+        """The number of negatives among the first k of every batch before it was learned from."""
+        return self._begun.mistakes
+
+    @property
+    def mistake_rate_(self) -> float:
+        """Their mean share of k: the online-to-batch estimate of 1 - precision at k."""
+        return self._begun.mistake_rate
+
+    @property
+    def mistakes_path_(self) -> Floats:
+        """Their number after each batch, cumulated, shape (n_batches,)."""
+        return np.cumsum(self._begun.wrong_path)
+
+    @property
+    def _begun(self) -> Stream:
+        if not hasattr(self, "_stream"):
+            raise AttributeError(f"this {type(self).__name__} has not learned from a batch yet.")
+        return self._stream
+
+    def _passes(self, rows: Rows, valid: Rows | None, seed: int, watcher: Any) -> Floats | None:
+        """Learn from rows pass by pass, and return the best coefficients on the validation part, if any."""
+        best, best_score, self.n_iter_ = None, -np.inf, 0
+        path = []
+        for order in self._orders(rows.n_rows, seed, int(self.max_iter)):
+            before = self._stream.mistakes
+            self._stream.feed_whole(rows, order)
+            self.n_iter_ += 1
+            made = self._stream.mistakes - before
+            if watcher is not None:
+                watcher(self.n_iter_, made, self._stream.mistake_rate)
+            if valid is not None:
+                coef = self._learned()
+                path.append(precision_at_k(valid.positive, linear_scores(valid.X, coef), self._k_of(valid)))
+                if path[-1] > best_score:
+                    best, best_score, self.best_iter_ = coef, path[-1], self.n_iter_
+                if self.n_iter_ - self.best_iter_ >= self.n_iter_no_change:
+                    break
+            elif made == 0.0 and not self._rule().eta0:
+                break  # a perceptron without a mistake has come to rest
+        if valid is not None:
+            self.validation_path_ = np.array(path)
+        return best
+
+    def _orders(self, n_rows: int, seed: int, passes: int) -> Iterator[NDArray[np.intp]]:
+        """Yield the order of the rows in every pass, the same ones whenever asked."""
+        random_state = np.random.RandomState(seed)
+        for _ in range(passes):
+            yield random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
+
+    def _parts(self, rows: Rows, random_state: np.random.RandomState) -> tuple[Rows, Rows]:
+        numbers = np.arange(rows.n_rows)
+        try:
+            learned, valid = train_test_split(
+                numbers,
+                test_size=self.validation_fraction,
+                stratify=rows.positive,
+                random_state=random_state,
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} leaves a part without a class ({error}); "
+                "change it or set early_stopping=False."
+            ) from error
+        return rows.taken(np.sort(learned)), rows.taken(np.sort(valid))
+
+    def _learned(self) -> Floats:
+        return self._stream.ended.mean if self.average else self._stream.ended.iterate
+
+    def _keep(self, dtype: Any) -> None:
+        """Set what the stream has taught."""
+        self.n_batches_ = len(self._stream.wrong_path)
+        self._keep_coef(self._learned().astype(dtype))
+
+    def _keep_coef(self, coef: NDArray[np.floating]) -> None:
+        """Set the coefficients, and the break-even threshold of a sample of the rows."""
+        self.coef_ = coef
+        sample = self._stream.sample
+        scores = linear_scores(sample.X, coef)
+        counted = sample.mass > 0.0
+        if not (counted & sample.positive).any():
+            self.threshold_ = float(scores.max())
+        elif (counted <= sample.positive).all():
+            self.threshold_ = float(np.nextafter(scores.min(), -np.inf))
+        else:
+            weights = None if (sample.mass == 1.0).all() else sample.mass
+            self.threshold_ = break_even_threshold(
+                scores, BipartiteSample.from_mask(sample.positive, weights)
+            )
+
+    def _measure(self, rows: Rows, seed: int) -> None:  # noqa: ARG002
+        """Set the margins of the training rows."""
+        coef = self.coef_.astype(np.float64)
+        length = float(np.linalg.norm(coef))
+        unit = linear_scores(rows.X, coef / length if length > 0.0 else coef).astype(np.float64)
+        k = PrecisionAtK(self._k_of(rows)).count(float(rows.mass[rows.positive].sum()))
+        self.weak_margin_, self.margin_, self.strong_margin_ = margins(unit, rows.positive, rows.mass, k)
+
+    def _k_of(self, rows: Rows) -> float:
+        """Return k for a whole set of rows, where a number of rows is at most the positives'."""
+        if is_count(self.k):
+            return max(1, min(int(self.k), int(rows.mass[rows.positive].sum())))
+        return float(self.k)
+
+    def _known_classes(self, classes: ArrayLike | None) -> NDArray[Any]:
+        begun = hasattr(self, "_stream")
+        if classes is None:
+            if not begun:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            known: NDArray[Any] = self.classes_
+            return known
+        given = np.unique(column_or_1d(classes))
+        if len(given) != 2:
+            raise ValueError(f"Only binary classification is supported: classes must be two, got {given!r}.")
+        if begun and not np.array_equal(given, self.classes_):
+            raise ValueError(f"classes={given!r} is not the same as on last call, {self.classes_!r}.")
+        return given
+
+    def _checked_chunk(
+        self, X: Any, y: ArrayLike, classes: NDArray[Any], *, reset: bool
+    ) -> tuple[Any, NDArray[np.bool_]]:
+        # values that are not finite are found on the way, which spares a reading of X
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False, reset=reset
+        )
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        positive: NDArray[np.bool_] = labels == classes[1]
+        unknown = ~positive & (labels != classes[0])
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise ValueError(f"row {row} has the label {labels[row]!r}, which is none of {classes!r}.")
+        return X, positive
+
+    def _check_unchanged(self, stream: Stream) -> None:
+        if stream.size != self.batch_size or stream.rule != self._rule():
+            raise ValueError(
+                "parameters have changed in the middle of a stream: set them back, or start anew with "
+                "clone(ranker)."
+            )
+
+    def _warn_of_skipped(self) -> None:
+        skipped, n_batches = self._stream.skipped, self.n_batches_
+        if 2 * skipped > n_batches:
+            warnings.warn(
+                f"{type(self).__name__} learned nothing from {skipped} of {n_batches} batches, which had no "
+                "positive or no negative row: raise batch_size, or mix rows that are sorted (shuffle=True).",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _check_parameters(self) -> None:
+        check_k(self.k)
+        check_number("batch_size", self.batch_size, 1, integer=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
+        check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
+        if self.validation_fraction >= 1.0:
+            raise ValueError(f"validation_fraction must be below 1, got {self.validation_fraction!r}.")
+
+
+def _by_rows(X: Any) -> Any:
+    """Return dense data by rows or CSR, in native form; copied only where they are neither."""
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()

@@ -1,0 +1,189 @@
+"""Perceptrons for precision at k.
+
+Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
+top*, ICML 2015.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from pushrank._log_space import Floats
+from pushrank.estimators._base import linear_scores
+from pushrank.estimators._streaming import StreamingRanker
+from pushrank.objectives import precision_kernels as kernels
+from pushrank.objectives.precision_at_k import is_count
+from pushrank.solvers.stream import Rows, Rule
+from pushrank.solvers.stream_kernels import total_loss
+
+VARIANTS = {
+    "avg": (kernels.PERCEPTRON_AVG, kernels.AVG),
+    "max": (kernels.PERCEPTRON_MAX, kernels.MAX),
+}
+"""The update of each variant, and the surrogate in its mistake bound."""
+SCALES = 9
+"""Multiples of the weights that are tried for the bound."""
+
+
+class PerceptronAtK(StreamingRanker):
+    r"""Rank so that the first k are hits, by a perceptron on batches: Perceptron@k-avg and -max.
+
+    For every batch the k highest rows are predicted positive. Where :math:`\Delta` of them are negatives,
+    these are subtracted from the weights, and of the positives that were missed are added
+
+    - ``"avg"``: all :math:`m - k + \Delta`, each times :math:`\Delta / (m - k + \Delta)`;
+    - ``"max"``: the :math:`\Delta` highest.
+
+    Parameters
+    ----------
+    k : int or float, default=0.25
+        The rows of a batch to predict positive: a float in (0, 1] is the fraction of the batch's positives,
+        rounded to a number between 1 and theirs; an int a number, at most theirs.
+    variant : {"avg", "max"}, default="avg"
+        Which missed positives are added.
+    batch_size : int, default=500
+        The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a positive or
+        without a negative are passed over.
+    max_iter : int, default=50
+        The most passes of ``fit``, at least 1; a pass without a mistake is the last.
+    average : bool, default=True
+        Whether ``coef_`` is the mean of the weights after every batch, or the last ones.
+    shuffle : bool, default=True
+        Whether ``fit`` draws a new order of the rows for every pass.
+    early_stopping : bool, default=False
+        Whether ``fit`` sets a part of the rows aside, keeps the weights after the pass with the best
+        precision at k on it, and ends when it no longer rises.
+    validation_fraction : float, default=0.1
+        That part, in (0, 1).
+    n_iter_no_change : int, default=5
+        The passes without a rise that end ``fit`` where ``early_stopping``, at least 1.
+    random_state : int, RandomState or None, default=None
+        Of the orders and the validation part.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The weight of each feature.
+    n_mistakes_ : float
+        The negatives among the first k of every batch, before it was learned from, summed over batches.
+    mistakes_path_ : ndarray of shape (n_batches_,)
+        The same, cumulated.
+    mistake_rate_ : float
+        The mean over batches of the share of negatives among the first k: an online estimate of 1 -
+        precision at k.
+    mistake_bound_ : float
+        :math:`(\|w\| R \sqrt{4 k} + \sqrt{L(w)})^2`, which ``n_mistakes_`` cannot exceed, for the multiple
+        w of ``coef_`` that gives about the least; R is the largest norm of a row, k the largest of a batch, L
+        the sum of the surrogate avg or max over all batches. Set by ``fit``.
+    weak_margin_, margin_, strong_margin_ : float
+        How far, at unit norm of the weights, the k-th highest positive, the mean of the lowest positives but
+        k - 1, and the lowest positive are above the highest negative of the training rows. Set by ``fit``.
+    validation_path_ : ndarray of shape (n_iter_,)
+        Precision at k on the validation part after each pass; only where ``early_stopping``.
+    best_iter_ : int
+        The pass whose weights were kept; only where ``early_stopping``.
+    n_iter_ : int
+        Passes made.
+    n_batches_ : int
+        Batches seen.
+    classes_ : ndarray of shape (2,)
+        The labels, the positive one last.
+    threshold_ : float
+        The break-even point of the scores of up to 10,000 of the rows.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where ``X`` has them.
+
+    Notes
+    -----
+    A pass reads the data once and takes about twice as long as adding it up; memory beside X is two numbers a
+    row. Ties count against the learner, so that it moves away from zero weights. Scale the features: there is
+    no intercept, which a ranking does not need.
+
+    References
+    ----------
+    Kar, Narasimhan and Jain, ICML 2015, algorithms 1 and 2; theorems 7 and 9 for the bounds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ranker = PerceptronAtK(random_state=0).fit(scale(X), y)
+    >>> ranker.score(scale(X), y) > 0.95, ranker.n_mistakes_ <= ranker.mistake_bound_
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        k: float = 0.25,
+        variant: Literal["avg", "max"] = "avg",
+        *,
+        batch_size: int = 500,
+        max_iter: int = 50,
+        average: bool = True,
+        shuffle: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.k = k
+        self.variant = variant
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.average = average
+        self.shuffle = shuffle
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _rule(self) -> Rule:
+        return Rule(VARIANTS[self.variant][0], float(self.k), is_count(self.k), 0.0, np.inf)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
+
+    def _measure(self, rows: Rows, seed: int) -> None:
+        super()._measure(rows, seed)
+        coef = self.coef_.astype(np.float64)
+        reach = float(np.linalg.norm(coef)) * _largest_norm(rows) * np.sqrt(4.0 * self._stream.largest_k)
+        first = 1 if reach > 0.0 else 0
+        loss = self._loss(rows, 0.0 * coef, seed, first)
+        # multiples whose norm's part in the bound is the zero vector's loss, and shares of it
+        scales = [np.sqrt(loss) / reach * 0.5**halvings for halvings in range(SCALES)] if first else [0.0]
+        bounds = [
+            (scale * reach + np.sqrt(self._loss(rows, scale * coef, seed, first))) ** 2 for scale in scales
+        ]
+        scale = scales[int(np.argmin(bounds))]
+        at_zero, at_scale = (self._loss(rows, factor * coef, seed, self.n_iter_) for factor in (0.0, scale))
+        self.mistake_bound_ = float(min(at_zero, (scale * reach + np.sqrt(at_scale)) ** 2))
+
+    def _loss(self, rows: Rows, coef: Floats, seed: int, passes: int) -> float:
+        """Return the sum of the surrogate over the batches of some passes."""
+        surrogate, rule = VARIANTS[self.variant][1], self._rule()
+        scores = linear_scores(rows.X, coef)
+        size = int(self.batch_size)
+        return sum(
+            float(total_loss(scores, rows.positive, rows.mass, order, size, surrogate, rule.k, rule.counted))
+            for order in self._orders(rows.n_rows, seed, passes)
+        )
+
+
+def _largest_norm(rows: Rows) -> float:
+    if sp.issparse(rows.X):
+        squares = np.asarray(rows.X.multiply(rows.X).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", rows.X, rows.X)
+    return float(np.sqrt(squares.max()))
