@@ -12,6 +12,7 @@ from pushrank.datasets.census import load_adult, load_adult_a9a
 from pushrank.datasets.graded import load_lambdarank_example
 from pushrank.datasets.hidden_positives import make_hidden_positives
 from pushrank.datasets.molecules import load_chembl, load_dud, load_muv, load_tox21
+from pushrank.datasets.parquet_batches import ParquetBatches
 from pushrank.datasets.rare import load_cover_odds, load_ijcnn1, load_kddcup99_http, load_kddcup99_smtp
 from pushrank.datasets.uci import (
     load_abalone,
@@ -23,6 +24,7 @@ from pushrank.datasets.uci import (
 )
 
 __all__ = [
+    "ParquetBatches",
     "load_abalone",
     "load_adult",
     "load_adult_a9a",

@@ -192,9 +192,12 @@ class StreamingRanker(CoefficientRanker):
                 if not hasattr(self, "_stream"):
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
                 self._stream.end()
+                made = self._stream.mistakes - before
                 if watcher is not None:
-                    watcher(number, self._stream.mistakes - before, self._stream.mistake_rate)
-        self.n_iter_ = passes
+                    watcher(number, made, self._stream.mistake_rate)
+                if self._at_rest(made):
+                    break
+        self.n_iter_ = number
         self._warn_of_skipped()
         return self
 
@@ -237,11 +240,15 @@ class StreamingRanker(CoefficientRanker):
                     best, best_score, self.best_iter_ = coef, path[-1], self.n_iter_
                 if self.n_iter_ - self.best_iter_ >= self.n_iter_no_change:
                     break
-            elif made == 0.0 and not self._rule().eta0:
-                break  # a perceptron without a mistake has come to rest
+            elif self._at_rest(made):
+                break
         if valid is not None:
             self.validation_path_ = np.array(path)
         return best
+
+    def _at_rest(self, made: float) -> bool:
+        """Return whether more passes would teach nothing: a perceptron made no mistake in the last one."""
+        return made == 0.0 and not self._rule().eta0
 
     def _orders(self, n_rows: int, seed: int, passes: int) -> Iterator[NDArray[np.intp]]:
         """Yield the order of the rows in every pass, the same ones whenever asked."""

@@ -112,8 +112,9 @@ class RampAtK(CoefficientRanker):
 
     Notes
     -----
-    A few convex problems, each solved by cutting planes that go on from those of the one before; the end is a local minimum, which depends on
-    the start. Ties count against the learner. A row of weight w counts as w copies.
+    A few convex problems, each solved by cutting planes that go on from those of the one before; the end is a
+    local minimum, which depends on the start. Ties count against the learner. A row of weight w counts as w
+    copies.
 
     References
     ----------

@@ -12,7 +12,7 @@ import numpy as np
 
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import CertifiedRanker, Solution
-from pushrank.models import Model
+from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
 from pushrank.pairs import Sample
@@ -66,7 +66,8 @@ class StructSVMAtK(CertifiedRanker):
     -----
     One-slack cutting planes; a plane costs two readings of the data and about ten evaluations of the loss,
     O(n + k log k) each. Where k is below the number of positives the loss can be negative, and is no bound on
-    the measure; :class:`RampAtK` and :class:`SGDAtK` minimise losses that are.
+    the measure; it also falls with a constant added to all scores, so that features are best centred.
+    :class:`RampAtK` and :class:`SGDAtK` minimise losses that are.
 
     References
     ----------
@@ -106,6 +107,12 @@ class StructSVMAtK(CertifiedRanker):
         check_k(self.k)
         if self.measure not in MEASURES:
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
+
+    def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
+        # where k is below the number of positives, a constant added to all scores changes the loss
+        model = LinearModel(X, centred=self.measure != "precision")
+        model.check_range()
+        return model
 
     def _optimise(
         self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any

@@ -11,6 +11,13 @@ from pushrank import estimators, losses, prices, weak_rankers
 from pushrank._atomic import written_whole
 from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
+from pushrank.solvers import stream
+
+STREAM = tuple(
+    f"{member.__module__}.{member.__qualname__}"
+    for member in (stream.Stream, stream.State, stream.Rows, stream.Rule)
+)
+"""What a ranker keeps that can go on learning."""
 
 TRUSTED = (
     *(
@@ -18,6 +25,7 @@ TRUSTED = (
         for folder in (estimators, losses, prices, weak_rankers)
         for member in (getattr(folder, name) for name in folder.__all__)
     ),
+    *STREAM,
     TREE,  # checked after loading
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 )

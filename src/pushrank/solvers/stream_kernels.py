@@ -16,7 +16,7 @@ SCALE, WEIGHT, STEPS, SQUARED_NORM, MISTAKES, SHARES, LARGEST_K, SKIPPED, N_COUN
 negatives among the first k in all batches and as a sum of shares of k, the largest k, and batches without a
 positive or a negative."""
 
-TINY_SCALE = 1e-6
+SMALL_SCALE = 1e-3  # below it, rounding of the sum of iterates would show
 
 
 @compiled(fastmath={"reassoc", "contract", "nsz"})
@@ -114,7 +114,7 @@ def run_batches(
             if longest > radius:
                 scale *= radius / longest
                 counts[SCALE] = scale
-        if scale < TINY_SCALE:
+        if scale < SMALL_SCALE:
             for j in range(n_features):
                 total[j] += counts[WEIGHT] * coef[j] - lag[j]
                 lag[j] = 0.0

@@ -1,0 +1,289 @@
+"""Rankers that learn from batches: a stream in any chunks teaches what one pass over the rows does."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import scale
+
+from pushrank import OnePassMiniBatchAtK, PerceptronAtK, SGDAtK
+from pushrank.datasets import ParquetBatches
+from pushrank.exceptions import StreamError
+from pushrank.interop.persistence import load, save
+from pushrank.metrics import precision_at_k
+
+ONE_PASS = {"max_iter": 1, "shuffle": False}
+RANKERS = {
+    "perceptron avg": lambda **o: PerceptronAtK(**ONE_PASS, **o),
+    "perceptron max": lambda **o: PerceptronAtK(variant="max", average=False, **ONE_PASS, **o),
+    "sgd avg": lambda **o: SGDAtK(**ONE_PASS, **o),
+    "sgd max in a ball": lambda **o: SGDAtK(surrogate="max", radius=0.5, **ONE_PASS, **o),
+    "sgd ramp": lambda **o: SGDAtK(surrogate="ramp", average=False, **ONE_PASS, **o),
+    "1pmb": lambda **o: OnePassMiniBatchAtK(radius=0.1, shuffle=False, **o),
+}
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    np.testing.assert_array_equal(one.mistakes_path_, other.mistakes_path_)
+    assert one.threshold_ == other.threshold_
+    assert one.n_batches_ == other.n_batches_
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return scale(X)[order], y[order]
+
+
+@given(
+    name=st.sampled_from(sorted(RANKERS)),
+    n=st.integers(2, 60),
+    size=st.integers(1, 25),
+    k=st.one_of(st.integers(1, 40), st.floats(0.05, 1.0)),
+    cuts=st.lists(st.integers(0, 60), max_size=12),
+    kind=st.sampled_from(["dense", "csr", "float32"]),
+    share=st.floats(0.0, 1.0),
+    weighted=st.booleans(),
+    bad=st.one_of(st.none(), st.integers(0, 59)),
+    seed=st.integers(0, 2**16),
+)
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_chunks_do_not_matter_and_bad_rows_change_nothing(
+    name, n, size, k, cuts, kind, share, weighted, bad, seed
+):
+    """Batches of one class, k above a batch's positives, short batches, any chunks, NaN in the middle."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 3)), 1)
+    X = {"dense": X, "csr": sp.csr_array(X), "float32": X.astype(np.float32)}[kind]
+    y = (rng.random(n) < share).astype(int)
+    y[0], y[-1] = 0, 1
+    weights = rng.integers(0, 3, n).astype(float) if weighted else np.ones(n)
+    weights[0] = weights[-1] = 1.0
+    whole = RANKERS[name](k=k, batch_size=size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # most batches may lack a class
+        whole.fit(X, y, weights)
+    cut = RANKERS[name](k=k, batch_size=size)
+    edges = [0, *sorted({c for c in cuts if 0 < c < n}), n]
+    for start, stop in pairwise(edges):
+        if bad is not None and start <= bad < stop:
+            broken = X.toarray() if kind == "csr" else X.copy()
+            broken[bad, 1] = np.nan
+            before = copy.deepcopy(cut.__dict__)
+            spoilt = broken[start:stop] if kind != "csr" else sp.csr_array(broken[start:stop])
+            with pytest.raises(StreamError, match=rf"row {bad - start} .*contains NaN in column 1"):
+                cut.partial_fit(spoilt, y[start:stop], [0, 1], weights[start:stop])
+            if start:
+                np.testing.assert_array_equal(cut.coef_, before["coef_"])
+                assert cut.threshold_ == before["threshold_"]
+            else:
+                assert not hasattr(cut, "coef_")
+        cut.partial_fit(X[start:stop], y[start:stop], [0, 1], weights[start:stop])
+        so_far = RANKERS[name](k=k, batch_size=size).partial_fit(X[:stop], y[:stop], [0, 1], weights[:stop])
+        same(cut, so_far)
+    same(cut, whole)
+    assert np.isfinite(whole.coef_).all()
+    assert np.isfinite(whole.threshold_)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_sparse_is_dense(name, data):
+    X, y = data
+    X = np.where(np.abs(X) > 0.7, X, 0.0)
+    dense = RANKERS[name](batch_size=40).fit(X, y)
+    sparse = RANKERS[name](batch_size=40).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-8, atol=1e-10)
+    fortran = RANKERS[name](batch_size=40).fit(np.asfortranarray(X), y)
+    np.testing.assert_array_equal(fortran.coef_, dense.coef_)
+    single = RANKERS[name](batch_size=40).fit(X.astype(np.float32), y)
+    assert single.coef_.dtype == np.float32
+
+
+def test_the_average_is_that_of_all_iterates(data):
+    """The lazily kept mean, through projections that shrink the scale, against one kept step by step."""
+    X, y = data
+    options = {"surrogate": "max", "radius": 0.01, "eta0": 5.0, "batch_size": 30, **ONE_PASS}
+    iterates, stepwise = [], SGDAtK(average=False, **options)
+    for start in range(0, len(y), 30):
+        stepwise.partial_fit(X[start : start + 30], y[start : start + 30], [0, 1])
+        iterates.append(stepwise.coef_)
+    averaged = SGDAtK(**options).fit(X, y)
+    np.testing.assert_allclose(averaged.coef_, np.mean(iterates, axis=0), rtol=1e-9, atol=1e-14)
+    assert max(np.linalg.norm(w) for w in iterates) <= 0.01 * (1 + 1e-12)
+
+
+def test_one_batch_by_hand():
+    X, y = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]]), np.array([0, 1, 1])
+    first = PerceptronAtK(1, "avg", **ONE_PASS, average=False).fit(X, y)
+    # all scores tie at zero, negatives first: one mistake, both positives missed, each is added by half
+    np.testing.assert_allclose(first.coef_, -X[0] + 0.5 * (X[1] + X[2]))
+    assert first.n_mistakes_ == 1.0
+    top = PerceptronAtK(1, "max", **ONE_PASS, average=False).partial_fit(X, y, [0, 1])
+    assert any(np.array_equal(top.coef_, x - X[0]) for x in X[1:])
+    step = SGDAtK(1, "avg", eta0=0.5, **ONE_PASS, average=False).fit(X, y)
+    np.testing.assert_allclose(step.coef_, 0.5 * first.coef_)
+
+
+def test_streams_of_files_and_of_chunks(data, tmp_path):
+    X, y = data
+    names = [f"x{j}" for j in range(X.shape[1])]
+    table = pd.DataFrame(X, columns=names).assign(label=y, weight=1.0)
+    table[:300].to_parquet(tmp_path / "a.parquet")
+    table[300:].to_parquet(tmp_path / "b.parquet", row_group_size=50)
+    batches = ParquetBatches(
+        [tmp_path / "a.parquet", tmp_path / "b.parquet"], "label", weight="weight", chunk_rows=77
+    )
+    assert batches.n_rows == len(y)
+    assert batches.feature_names == names
+    whole = PerceptronAtK(k=1.0, max_iter=3, shuffle=False, batch_size=50).fit(X, y)
+    from_files = PerceptronAtK(k=1.0, max_iter=3, batch_size=50).fit_stream(batches)
+    same(from_files, whole)
+    assert from_files.n_iter_ == whole.n_iter_ == 3
+    chunks = ((X[i : i + 9], y[i : i + 9]) for i in range(0, 569, 9))
+    once = PerceptronAtK(batch_size=50).fit_stream(chunks, [0, 1])
+    same(once, PerceptronAtK(batch_size=50, **ONE_PASS).fit(X, y))
+    with pytest.raises(ValueError, match="the stream is empty"):
+        PerceptronAtK().fit_stream([], [0, 1])
+    with pytest.raises(ValueError, match="early_stopping needs the data at hand"):
+        PerceptronAtK(early_stopping=True).fit_stream(batches)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    table = pd.DataFrame({"a": [1.0, 2.0], "word": ["x", "y"], "label": [0, 1]})
+    table.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(FileNotFoundError):
+        ParquetBatches(tmp_path / "none.parquet", "label")
+    with pytest.raises(ValueError, match="has no column 'target'"):
+        ParquetBatches(tmp_path / "t.parquet", "target", features=["a"])
+    with pytest.raises(ValueError, match=r"'word' .* features must be numbers"):
+        ParquetBatches(tmp_path / "t.parquet", "label")
+    pd.DataFrame({"a": [1.0, np.nan, 3.0], "label": [0, 1, 1]}).to_parquet(tmp_path / "n.parquet")
+    with pytest.raises(StreamError, match="row 1 contains NaN in column 0"):
+        PerceptronAtK().fit_stream(ParquetBatches(tmp_path / "n.parquet", "label"))
+    pd.DataFrame({"a": [1.0, 2.0], "label": [0, None]}).to_parquet(tmp_path / "m.parquet")
+    with pytest.raises(ValueError, match="missing labels"):
+        ParquetBatches(tmp_path / "m.parquet", "label")
+
+
+def test_errors_name_the_row_of_the_stream(data):
+    X, y = data
+    ranker = SGDAtK(batch_size=50).partial_fit(X[:120], y[:120], [0, 1])
+    broken = X[120:200].copy()
+    broken[33, 4] = np.inf
+    with pytest.raises(StreamError, match=r"row 33 \(row 153 of the stream\) contains infinity in column 4"):
+        ranker.partial_fit(broken, y[120:200])
+    with pytest.raises(ValueError, match="row 2 has the label"):
+        ranker.partial_fit(X[:3], [0, 1, 7])
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        ranker.partial_fit(X[:3], [0, 1, 1], classes=[0, 2])
+    with pytest.raises(ValueError, match="beyond the range of floats"):
+        SGDAtK(batch_size=10).partial_fit(np.repeat([[1e200], [-1e200]], 20, axis=0), [0, 1] * 20, [0, 1])
+    ranker.set_params(k=0.5)
+    with pytest.raises(ValueError, match="parameters have changed"):
+        ranker.partial_fit(X[:3], [0, 1, 1])
+
+
+def test_nothing_is_known_before_the_first_batch():
+    with pytest.raises(ValueError, match="classes must be passed"):
+        PerceptronAtK().partial_fit([[1.0]], [1])
+    with pytest.raises(AttributeError, match="has not learned"):
+        _ = PerceptronAtK().n_mistakes_
+    with pytest.raises(NotFittedError):
+        PerceptronAtK().decision_function([[1.0]])
+    one_class = PerceptronAtK().partial_fit([[1.0], [2.0]], [1, 1], classes=[0, 1])
+    assert one_class.coef_.tolist() == [0.0]
+    assert one_class.predict([[1.0]]).tolist() == [1]
+
+
+def test_sorted_rows_are_warned_of(data):
+    X, y = data
+    order = np.argsort(y, kind="stable")
+    with pytest.warns(UserWarning, match="learned nothing from .* batches"):
+        PerceptronAtK(batch_size=20, shuffle=False).fit(X[order], y[order])
+
+
+def test_early_stopping_keeps_the_best_pass(data):
+    X, y = data
+    ranker = SGDAtK(
+        k=1.0, early_stopping=True, validation_fraction=0.3, batch_size=20, eta0=30.0, random_state=3
+    ).fit(X, y)
+    assert ranker.validation_path_[ranker.best_iter_ - 1] == ranker.validation_path_.max()
+    assert len(ranker.validation_path_) == ranker.n_iter_ <= 50
+    again = SGDAtK(
+        k=1.0, early_stopping=True, validation_fraction=0.3, batch_size=20, eta0=30.0, random_state=3,
+        max_iter=ranker.best_iter_,
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_array_equal(again.coef_, ranker.coef_)
+    with pytest.raises(ValueError, match="validation_fraction"):
+        PerceptronAtK(early_stopping=True).fit(X[:4], [0, 0, 0, 1])
+
+
+def test_a_perceptron_without_a_mistake_rests():
+    X = np.array([[1.0, 0.0], [0.9, 0.1], [-1.0, 0.3], [-0.8, 0.0]])
+    ranker = PerceptronAtK(k=1.0, max_iter=100).fit(X, [1, 1, 0, 0])
+    assert ranker.n_iter_ < 10
+    assert ranker.strong_margin_ > 0
+
+
+def test_going_on_after_saving(data, tmp_path):
+    X, y = data
+    ranker = PerceptronAtK(batch_size=50, **ONE_PASS).partial_fit(X[:130], y[:130], [0, 1])
+    save(ranker, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    loaded.partial_fit(X[130:], y[130:])
+    same(loaded, PerceptronAtK(batch_size=50, **ONE_PASS).fit(X, y))
+
+
+def test_the_threshold_comes_from_a_sample_of_bounded_size():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 2))
+    y = (X[:, 0] + 0.5 * rng.normal(size=60_000) > 1.3).astype(int)
+    ranker = PerceptronAtK(**ONE_PASS).fit(X, y)
+    assert ranker._stream.sample.n_rows == 10_000
+    assert ranker.predict(X).mean() == pytest.approx(y.mean(), rel=0.1)
+    cut = PerceptronAtK(**ONE_PASS)
+    for start in range(0, 60_000, 7919):
+        cut.partial_fit(X[start : start + 7919], y[start : start + 7919], [0, 1])
+    same(cut, ranker)
+    assert precision_at_k(y, ranker.decision_function(X), 0.25) > 0.9
+
+
+def test_same_seed_same_ranker(data):
+    X, y = data
+    one, two = (PerceptronAtK(batch_size=50, random_state=5).fit(X, y) for _ in range(2))
+    same(one, two)
+    other = PerceptronAtK(batch_size=50, random_state=6).fit(X, y)
+    assert not np.array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k must be"),
+        ({"k": 1.2}, "k must be"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"eta0": 0.0}, "eta0"),
+        ({"radius": -1.0}, "radius"),
+        ({"surrogate": "mean"}, "surrogate"),
+        ({"surrogate": "struct"}, "set radius"),
+    ],
+)
+def test_parameters_out_of_range(options, message, data):
+    with pytest.raises(ValueError, match=message):
+        SGDAtK(**options).fit(*data)
+    with pytest.raises(ValueError, match="variant"):
+        PerceptronAtK(variant="sum").fit(*data)
