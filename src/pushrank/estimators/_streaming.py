@@ -91,9 +91,7 @@ class StreamingRanker(CoefficientRanker):
         self._stream = Stream.start(self._rule(), int(self.batch_size), X.shape[1])
         with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
             best = self._passes(learned, valid, seed, watcher)
-        self._keep(X.dtype)
-        if best is not None:
-            self._keep_coef(best.astype(X.dtype))
+        self._keep(self._learned() if best is None else best, X.dtype)
         self._measure(learned, seed)
         self._warn_of_skipped()
         return self
@@ -147,7 +145,7 @@ class StreamingRanker(CoefficientRanker):
         self.classes_ = known
         self._forget(OF_WHOLE_DATA)
         self.n_iter_ = 1
-        self._keep(X.dtype)
+        self._keep(self._learned(), X.dtype)
         return self
 
     def fit_stream(self, stream: Iterable[Any], classes: ArrayLike | None = None) -> Self:
@@ -217,6 +215,19 @@ class StreamingRanker(CoefficientRanker):
         return np.cumsum(self._begun.wrong_path)
 
     @property
+    def n_batches_(self) -> int:
+        """The number of batches seen, over all passes."""
+        return len(self._begun.wrong_path)
+
+    @property
+    def threshold_(self) -> float:  # type: ignore[override]
+        """The break-even point of the scores of up to 10,000 of the rows."""
+        if not hasattr(self, "_threshold"):
+            _ = self._begun
+            self._threshold = self._break_even()
+        return float(self._threshold)
+
+    @property
     def _begun(self) -> Stream:
         if not hasattr(self, "_stream"):
             raise AttributeError(f"this {type(self).__name__} has not learned from a batch yet.")
@@ -275,26 +286,22 @@ class StreamingRanker(CoefficientRanker):
     def _learned(self) -> Floats:
         return self._stream.ended.mean if self.average else self._stream.ended.iterate
 
-    def _keep(self, dtype: Any) -> None:
-        """Set what the stream has taught."""
-        self.n_batches_ = len(self._stream.wrong_path)
-        self._keep_coef(self._learned().astype(dtype))
+    def _keep(self, coef: Floats, dtype: Any) -> None:
+        """Set the coefficients; the threshold follows when it is asked for."""
+        self.coef_ = coef.astype(dtype)
+        self._forget(("_threshold",))
 
-    def _keep_coef(self, coef: NDArray[np.floating]) -> None:
-        """Set the coefficients, and the break-even threshold of a sample of the rows."""
-        self.coef_ = coef
+    def _break_even(self) -> float:
+        """Return the break-even threshold of a sample of the rows."""
         sample = self._stream.sample
-        scores = linear_scores(sample.X, coef)
+        scores = linear_scores(sample.X, self.coef_)
         counted = sample.mass > 0.0
         if not (counted & sample.positive).any():
-            self.threshold_ = float(scores.max())
-        elif (counted <= sample.positive).all():
-            self.threshold_ = float(np.nextafter(scores.min(), -np.inf))
-        else:
-            weights = None if (sample.mass == 1.0).all() else sample.mass
-            self.threshold_ = break_even_threshold(
-                scores, BipartiteSample.from_mask(sample.positive, weights)
-            )
+            return float(scores.max())
+        if (counted <= sample.positive).all():
+            return float(np.nextafter(scores.min(), -np.inf))
+        weights = None if (sample.mass == 1.0).all() else sample.mass
+        return break_even_threshold(scores, BipartiteSample.from_mask(sample.positive, weights))
 
     def _measure(self, rows: Rows, seed: int) -> None:  # noqa: ARG002
         """Set the margins of the training rows."""
