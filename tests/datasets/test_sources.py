@@ -7,6 +7,7 @@ from urllib.error import URLError
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from pushrank import datasets
@@ -75,6 +76,8 @@ def openml_answer(record):
     for column, name in zip(features.columns, record.features, strict=True):
         if name in record.text or name == "CHAS":
             features[column] = features[column].astype(str).astype("category")
+    if record.openml_sparse:
+        return Bunch(data=sp.csr_matrix(features.to_numpy(dtype=float)), target=label.astype(str))
     return Bunch(data=features, target=pd.Series(label.astype(str), name="class:", dtype="category"))
 
 

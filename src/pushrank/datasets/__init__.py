@@ -13,7 +13,13 @@ from pushrank.datasets.graded import load_lambdarank_example
 from pushrank.datasets.hidden_positives import make_hidden_positives
 from pushrank.datasets.molecules import load_chembl, load_dud, load_muv, load_tox21
 from pushrank.datasets.parquet_batches import ParquetBatches
-from pushrank.datasets.rare import load_cover_odds, load_ijcnn1, load_kddcup99_http, load_kddcup99_smtp
+from pushrank.datasets.rare import (
+    load_cod_rna,
+    load_cover_odds,
+    load_ijcnn1,
+    load_kddcup99_http,
+    load_kddcup99_smtp,
+)
 from pushrank.datasets.uci import (
     load_abalone,
     load_housing,
@@ -29,6 +35,7 @@ __all__ = [
     "load_adult",
     "load_adult_a9a",
     "load_chembl",
+    "load_cod_rna",
     "load_cover_odds",
     "load_dud",
     "load_housing",

@@ -48,6 +48,8 @@ class DataSet:
         OpenML's id of the same rows, or None where OpenML has no such set.
     openml_blocks : tuple of (str, int), default=()
         The splits in the order in which OpenML stores their rows.
+    openml_sparse : bool, default=False
+        Whether OpenML keeps the rows as a sparse matrix.
     extra : tuple of str, default=()
         Columns of the file that are neither features nor label nor split.
     label_columns : tuple of str, default=("label",)
@@ -67,6 +69,7 @@ class DataSet:
     text: tuple[str, ...] = ()
     openml: int | None = None
     openml_blocks: tuple[tuple[str, int], ...] = ()
+    openml_sparse: bool = False
     extra: tuple[str, ...] = ()
     label_columns: tuple[str, ...] = ("label",)
 
@@ -150,6 +153,20 @@ _SETS = (
         positive="1",
         meaning="spam",
         openml=44,
+    ),
+    DataSet(
+        name="cod_rna",
+        title="Detection of non-coding RNA",
+        reference="Uzilov, A. V., Keegan, J. M. and Mathews, D. H. (2006). Detection of non-coding RNAs on "
+        "the basis of predicted secondary structure formation free energy change. BMC Bioinformatics 7:173.",
+        file="cod_rna.parquet",
+        features=_numbered(8),
+        counts={WHOLE: {"-1": 325710, "1": 162855}},
+        rows=488565,
+        positive="1",
+        meaning="a non-coding RNA (33 %)",
+        openml=351,
+        openml_sparse=True,
     ),
     DataSet(
         name="ijcnn1",

@@ -88,14 +88,19 @@ def _from_openml(record: DataSet, data_home: str | os.PathLike[str] | None, look
             f"with {record.file}. What to do: {todo}. Origin: {record.reference}"
         )
     try:
-        fetched = fetch_openml(data_id=record.openml, data_home=data_home, as_frame=True, parser="auto")
+        fetched = fetch_openml(
+            data_id=record.openml, data_home=data_home, as_frame=not record.openml_sparse, parser="auto"
+        )
     except (OSError, ValueError, HTTPException) as error:
         raise DatasetNotFoundError(
             f"Data set {record.name!r} was not found: {looked_in}, and OpenML's data set {record.openml} "
             f"could not be fetched ({_one_line(error)}). What to do: {todo}, or connect to the internet."
         ) from error
-    features = fetched.data.drop(columns=[column for column in _ROW_IDS if column in fetched.data.columns])
-    frame = _canonical(record, features, fetched.target, f"OpenML's data set {record.openml}")
+    data, label = fetched.data, fetched.target
+    if record.openml_sparse:
+        data, label = pd.DataFrame(data.toarray()), pd.Series(label)
+    features = data.drop(columns=[column for column in _ROW_IDS if column in data.columns])
+    frame = _canonical(record, features, label, f"OpenML's data set {record.openml}")
     if record.openml_blocks and len(frame) == record.rows:
         names, sizes = zip(*record.openml_blocks, strict=True)
         frame["split"] = np.repeat(names, sizes)

@@ -11,6 +11,46 @@ from pushrank.datasets._bunch import DataHome, load_binary
 __all__ = ["load_cover_odds", "load_ijcnn1", "load_kddcup99_http", "load_kddcup99_smtp"]
 
 
+def load_cod_rna(
+    *,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+    data_home: DataHome = None,
+) -> Bunch | tuple[Any, Any]:
+    """Load cod-rna: 488565 pairs of sequences, 8 numeric features, 162855 non-coding RNAs (33 %).
+
+    Parameters
+    ----------
+    return_X_y, as_frame : bool, default=False
+        As in `load_ionosphere`.
+    data_home : path-like or None, default=None
+        As in `load_ionosphere`; the file is ``cod_rna.parquet``, OpenML's set 351.
+
+    Returns
+    -------
+    sklearn.utils.Bunch or tuple
+        As in `load_ionosphere`, with ``data`` (488565, 8) float64. Class 1 is the original label 1.
+
+    Raises
+    ------
+    DatasetNotFoundError, DatasetFormatError
+        As in `load_ionosphere`.
+
+    References
+    ----------
+    Uzilov, A. V., Keegan, J. M. and Mathews, D. H. (2006). Detection of non-coding RNAs on the basis of
+    predicted secondary structure formation free energy change. BMC Bioinformatics 7:173.
+
+    Examples
+    --------
+    >>> from pushrank.datasets import load_cod_rna
+    >>> X, y = load_cod_rna(return_X_y=True)  # doctest: +SKIP
+    >>> X.shape, int(y.sum())  # doctest: +SKIP
+    ((488565, 8), 162855)
+    """
+    return load_binary("cod_rna", return_X_y=return_X_y, as_frame=as_frame, data_home=data_home)
+
+
 def load_ijcnn1(
     *,
     split: str | None = None,
