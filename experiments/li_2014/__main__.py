@@ -1,4 +1,4 @@
-"""TopPush, the Infinite Push and logistic regression on spambase, after Li, Jin and Zhou (NIPS 2014), table 2.
+"""TopPush and its baselines on spambase, as in table 2 of Li, Jin and Zhou (NIPS 2014).
 
 python -m experiments.li_2014 > experiments/li_2014/results.txt
 """
@@ -25,17 +25,15 @@ PUBLISHED = """published (table 2; mean ± standard deviation over 30 splits whe
 TopPush                     share at top 0.129 ± 0.077   AP 0.922
 InfinitePush                share at top 0.132           AP 0.920
 LogisticRegression          share at top 0.071           AP 0.920"""
+CS = list(np.logspace(-3, 6, 10))
+ALPHAS = list(np.logspace(1, -4, 6))
+LOGISTIC = LogisticRegression(solver="newton-cholesky", max_iter=1000)
 METHODS = [
-    Method(
-        REFERENCE,
-        LogisticRegression(solver="newton-cholesky", max_iter=1000),
-        "C",
-        list(np.logspace(-4, 4, 9)),
-    ),
-    Method("TopPush", InfinitePush(loss="squared_hinge"), "C", list(np.logspace(-3, 6, 10))),
-    Method("InfinitePush", InfinitePush(), "C", list(np.logspace(-3, 6, 10))),
-    Method("PNormPush(p=16)", PNormPush(16, max_iter=5000), "alpha", list(np.logspace(1, -4, 6))),
-    Method("PNormPush(p=64)", PNormPush(64, max_iter=5000), "alpha", list(np.logspace(1, -4, 6))),
+    Method(REFERENCE, LOGISTIC, "C", list(np.logspace(-4, 4, 9))),
+    Method("TopPush", InfinitePush(loss="squared_hinge"), "C", CS),
+    Method("InfinitePush", InfinitePush(), "C", CS),
+    Method("PNormPush(p=16)", PNormPush(16, max_iter=5000), "alpha", ALPHAS),
+    Method("PNormPush(p=64)", PNormPush(64, max_iter=5000), "alpha", ALPHAS),
 ]
 SCALINGS = {
     "scaled to [-1, 1]": MinMaxScaler((-1.0, 1.0)),
