@@ -37,7 +37,6 @@ METHODS = [
 ]
 SCALINGS = {
     "scaled to [-1, 1]": MinMaxScaler((-1.0, 1.0)),
-    "scaled to [0, 1]": MinMaxScaler(),
     "log(1 + x), standardised": make_pipeline(FunctionTransformer(np.log1p), StandardScaler()),
 }
 
@@ -55,10 +54,10 @@ def main() -> None:
         rows = all_splits(X, y, METHODS, scaler, COLUMNS, options.splits, options.jobs)
         rows.insert(0, "features", name)
         found.append(rows)
+        keep(FOLDER, "spambase", pd.concat(found))
         for criterion, by_criterion in rows.groupby("chosen by"):
             print(f"\nfeatures {name}, chosen by {criterion}\n")
             print(table(by_criterion, COLUMNS, REFERENCE), flush=True)
-    keep(FOLDER, "spambase", pd.concat(found))
 
 
 if __name__ == "__main__":

@@ -230,10 +230,10 @@ class RankSVM(KernelRanker):
         if isinstance(model, LinearModel):
             return self._by_gradients(model, sample, C, certify, watcher, state)
         coef, certificate, n_iter = functional_newton(
-            PushObjective("squared_hinge"),
+            PushObjective("squared_hinge", scale="mean"),
             model,  # type: ignore[arg-type]
             sample,
-            C / sample.pair_weight,
+            C,
             certify,
             float(self.tol),
             int(self.max_iter),
