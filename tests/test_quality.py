@@ -15,11 +15,12 @@ from numpydoc.validate import validate
 import pushrank
 
 ROOT = Path(__file__).parent.parent
+TEXTS = ("src", "tests", "benchmarks", "experiments", *(path.name for path in ROOT.glob("*.md")))
 COMMANDS = {
     "style": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
-    "spelling": ["codespell_lib", "src", "tests", "benchmarks", *(p.name for p in ROOT.glob("*.md"))],
+    "spelling": ["codespell_lib", *TEXTS],
 }
 PUBLIC = (
     "pushrank",

@@ -144,6 +144,10 @@ def test_kernels_of_all_kinds():
         np.testing.assert_allclose(found, expected, atol=2e-3)
     precomputed = InfinitePush(10.0, "precomputed", tol=1e-6).fit(own(X, X), y)
     np.testing.assert_allclose(precomputed.decision_function(own(X, X)), expected, atol=2e-3)
+    table = sp.csr_matrix(X)
+    sparse_values = RankSVM(10.0, lambda A, B: A @ B.T).fit(table, y)  # a function may give a sparse matrix
+    linear = RankSVM(10.0, tol=1e-6).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(sparse_values.decision_function(table), linear, atol=2e-2)
     poly = RankSVM(10.0, "poly", degree=2, coef0=1.0, gamma="auto").fit(X, y)
     gram = polynomial_kernel(X, X[poly.support_], degree=2, coef0=1.0, gamma=1 / 30)
     np.testing.assert_allclose(poly.decision_function(X), gram @ poly.dual_coef_ - poly.threshold_, atol=1e-8)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from pushrank import RankSVM
@@ -102,6 +103,7 @@ def test_extremes_give_an_answer_or_say_so(loss, C):
             ranker = RankSVM(C, loss=loss, max_iter=300).fit(X, (X[:, 0] > 0).astype(int))
         assert np.isfinite(ranker.coef_).all()
         assert ranker.converged_ or caught
+        assert all(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     for X in (np.zeros((6, 2)), np.ones((6, 2))):
         ranker = RankSVM(C, loss=loss).fit(X, [0, 1] * 3)
         assert ranker.coef_.tolist() == [0.0, 0.0]
@@ -115,6 +117,26 @@ def test_layouts_and_offsets_change_nothing(loss):
     for other in (np.asfortranarray(X), sp.csr_array(X), X + 1e6):
         found = RankSVM(10.0, loss=loss, tol=1e-6).fit(other, y).primal_objective_
         assert found == pytest.approx(expected, rel=2e-6)
+
+
+@quiet
+def test_where_all_losses_are_zero_nothing_is_divided_by_zero():
+    X = np.array([[0.0], [1.0], [1e4], [1e4 + 1.0]])
+    # the second starts where the first has ranked all pairs with the margin
+    for ranker in RankSVM(max_iter=5).path(X, [0, 0, 1, 1], [1e8, 1e9]):
+        assert np.isfinite(ranker.coef_).all()
+        assert ranker.dual_gap_ <= 1.0  # zero is always a bound
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_unit_of_the_weights_changes_nothing(loss, kernel):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    expected = RankSVM(10.0, kernel, loss=loss).fit(X, y).primal_objective_
+    for unit in (1e-200, 1e200):
+        found = RankSVM(10.0, kernel, loss=loss).fit(X, y, sample_weight=np.full(len(y), unit))
+        assert found.primal_objective_ == pytest.approx(expected, rel=1e-4)
 
 
 def test_parameters():

@@ -20,15 +20,16 @@ from pushrank.estimators._validation import check_solver, ranking_data
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
-from pushrank.solvers import SOLVERS, Problem, Watcher
+from pushrank.solvers import Problem, Watcher
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.cutting_plane import cutting_plane
 from pushrank.solvers.functional_newton import functional_newton
 from pushrank.solvers.gradient_projection import gradient_projection
+from pushrank.solvers.lbfgs import lbfgs
 
 LOSSES = ("hinge", "squared_hinge")
 OF_THE_PAPER = "gradient-projection"
-TIGHTER = 0.1
+SMALL_GRADIENT = 1e-3  # of the mean loss, in units of the columns, where the gap is worth its computing
 
 
 class RankSVM(KernelRanker):
@@ -229,10 +230,10 @@ class RankSVM(KernelRanker):
         if isinstance(model, LinearModel):
             return self._by_gradients(model, sample, C, certify, watcher, state)
         coef, certificate, n_iter = functional_newton(
-            PushObjective("squared_hinge"),
+            PushObjective("squared_hinge", scale="mean"),
             model,  # type: ignore[arg-type]
             sample,
-            C / sample.pair_weight,
+            C,
             certify,
             float(self.tol),
             int(self.max_iter),
@@ -250,16 +251,21 @@ class RankSVM(KernelRanker):
         watcher: Watcher | None,
         start: Floats | None,
     ) -> Solution:
-        """Run L-BFGS to ever smaller gradients until the gap is small."""
+        """Run L-BFGS until the gap is small."""
         problem = Problem(PushObjective("squared_hinge", scale="mean"), model, sample, 1.0 / C)
-        coef, n_iter, gradient = np.zeros(model.n_features) if start is None else start, 0, 1e-3
-        while True:
-            found = SOLVERS["lbfgs"](problem, coef, gradient, int(self.max_iter) - n_iter, watcher)
-            coef, n_iter = found.coef, n_iter + found.n_iter
+        first = np.zeros(model.n_features) if start is None else start
+
+        certificate: Certificate | None = None
+
+        def proven(coef: Floats) -> bool:
+            nonlocal certificate
             certificate = certify(coef, model.scores(coef))
-            if certificate.gap <= self.tol or n_iter >= self.max_iter or not found.converged:
-                return Solution(coef, certificate, n_iter, coef)
-            gradient *= TIGHTER
+            return certificate.gap <= self.tol
+
+        found = lbfgs(problem, first, SMALL_GRADIENT, int(self.max_iter), watcher, proven)
+        if certificate is None or not found.converged:
+            certificate = certify(found.coef, model.scores(found.coef))
+        return Solution(found.coef, certificate, found.n_iter, found.coef)
 
     def _by_pairs(self, model: Model, sample: Sample, C: float, watcher: Watcher | None) -> Solution:
         """Run the paper's algorithm."""
@@ -299,8 +305,10 @@ def _certificate(model: Model, sample: Sample, C: float, coef: Floats, scores: F
     the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of pairs.
     """
     at_point = PushObjective("squared_hinge", scale="mean").linearise(sample, scores)
-    combined = -C * model.pull_back(sample.join(*at_point.gradient()))
+    gradient = at_point.gradient()
+    combined = -C * model.pull_back(sample.join(*gradient))
     norm = model.squared_norm(combined, scores if combined is coef else model.scores(combined))
     primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
-    dual = C * (2.0 * _mean_hinge(sample, scores)[0] - at_point.value) - 0.5 * norm
-    return Certificate(float(primal), float(dual))
+    # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C
+    dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
+    return Certificate(float(primal), max(float(dual), 0.0))

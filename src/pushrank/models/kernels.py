@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from pushrank._log_space import Floats
@@ -47,7 +48,8 @@ class Kernel(NamedTuple):
         elif self.kind == "poly":
             values = polynomial_kernel(some, others, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
         elif callable(self.kind):
-            values = np.asarray(self.kind(some, others))
+            values = self.kind(some, others)
+            values = values.toarray() if sp.issparse(values) else np.asarray(values)
         else:
             raise ValueError("a precomputed kernel holds its values already.")
         shape = (some.shape[0], others.shape[0])

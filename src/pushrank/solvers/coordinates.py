@@ -86,7 +86,8 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     Two readings of the data.
     """
     curvature = problem.model.class_variances(row_weights, problem.groups)
-    scales = np.sqrt(curvature / row_weights.sum())
+    # where all losses are zero no row has a weight
+    scales = np.sqrt(curvature / max(float(row_weights.sum()), np.finfo(float).tiny))
     if not scales.all():
         # a column that is constant within the classes is measured by its step from one to the other
         totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)

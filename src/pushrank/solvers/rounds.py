@@ -7,6 +7,7 @@ that whiten the weighted rows, and the weights settle early, so a few rounds of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,20 +28,28 @@ UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
     "every positive above every negative, by one at least. Set alpha > 0 for a unique solution."
 )
+TIGHTER = 0.1  # of the gradient that did not suffice for a proof
 LOWEST = -700.0  # the logarithm of the smallest float, nearly
 
 
 class _Iterates:
     """The objective along the iterations, the best point among them, and whether to stop there."""
 
-    def __init__(self, problem: Problem, start: Floats, scales: Floats, tol: float, target: float) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        start: Floats,
+        scales: Floats,
+        tol: float,
+        refined: float,
+        proven: Callable[[Floats], bool] | None,
+    ) -> None:
         self._problem = problem
         self._scales = scales
-        self._tol, self._target = tol, target
-        value, gradient = problem.value_and_gradient(start)
-        self.coef, self.size = start, self._size(gradient)
-        self.path = [value]
-        self._seen: tuple[Floats, float, Floats] = (start, value, gradient)
+        self._tol, self._refined, self._proven = tol, refined, proven
+        self.path: list[float] = []
+        self._seen: tuple[Floats, float, Floats] = (start, *problem.value_and_gradient(start))
+        self.accept(start)
 
     @property
     def converged(self) -> bool:
@@ -50,7 +59,7 @@ class _Iterates:
     @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
-        return self.size <= self._target or self.unbounded
+        return self.size <= self._refined * self._tol or self.unbounded
 
     @property
     def unbounded(self) -> bool:
@@ -69,6 +78,8 @@ class _Iterates:
         value, gradient = self.evaluate(coef)
         self.coef, self.size = coef, self._size(gradient)
         self.path.append(value)
+        if self.converged and self._proven is not None and not self._proven(coef):
+            self._tol = TIGHTER * self.size
 
     def _size(self, gradient: Floats) -> float:
         return float(np.max(np.abs(gradient) / self._scales))
@@ -83,6 +94,7 @@ def minimise(
     tol: float,
     max_iter: int,
     watcher: Watcher | None = None,
+    proven: Callable[[Floats], bool] | None = None,
 ) -> Result:
     """Minimise a smooth problem with a method of ``scipy.optimize.minimize``.
 
@@ -102,6 +114,9 @@ def minimise(
         Stop after so many iterations in all.
     watcher : callable, optional
         Called after every iteration.
+    proven : callable, optional
+        Whether coefficients are good enough, asked where the gradient is; it has to shrink further until
+        they are.
     """
     problem.model.check_range()
     # units are those of the data, whatever the start
@@ -124,7 +139,7 @@ def minimise(
     del row_weights
     later = LATER_ROUNDS_WIDE if wide and not few_rows else LATER_ROUNDS
     length = LATER_ROUNDS if cheap or few_rows else FIRST_ROUND
-    iterates = _Iterates(problem, start, scales, tol, REFINED * tol if cheap else tol)
+    iterates = _Iterates(problem, start, scales, tol, REFINED if cheap else 1.0, proven)
     stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
         before = iterates.path[-1]

@@ -1,0 +1,137 @@
+"""What the experiments share: random splits, choice by cross-validation, tables with standard errors."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from pushrank import metrics
+
+FOLDS = 5
+MEASURES: dict[str, Callable[..., float]] = {
+    "positives at top": metrics.positives_at_top,
+    "share at top": lambda y, scores: metrics.positives_at_top(y, scores, normalize=True),
+    "AP": metrics.average_precision,
+    "AUC": metrics.auc,
+    "DCG": metrics.discounted_cumulative_gain,
+}
+
+
+class Method(NamedTuple):
+    """A model with one parameter to choose.
+
+    Attributes
+    ----------
+    name : str
+        What the tables call it.
+    model : estimator
+        With its other parameters.
+    parameter : str
+        The parameter's name.
+    grid : sequence of float
+        Its values, from the strongest regularisation to the weakest.
+    """
+
+    name: str
+    model: Any
+    parameter: str
+    grid: Sequence[float]
+
+    def fits(self, X: Any, y: Any, values: Sequence[float]) -> list[Any]:
+        """Return a fitted model for each value; a certified ranker goes along its path."""
+        if hasattr(self.model, "path"):
+            return list(self.model.path(X, y, values))
+        return [clone(self.model).set_params(**{self.parameter: value}).fit(X, y) for value in values]
+
+
+def chosen(
+    method: Method, X: Any, y: Any, scaler: Any, folds: StratifiedKFold, criteria: Sequence[str]
+) -> list[float]:
+    """Return the value with the best mean over the folds, the first of equals, by each criterion."""
+    means = np.zeros((len(criteria), len(method.grid)))
+    for train, test in folds.split(X, y):
+        fitted = clone(scaler).fit(X[train])
+        models = method.fits(fitted.transform(X[train]), y[train], method.grid)
+        scores = [model.decision_function(fitted.transform(X[test])) for model in models]
+        means += [[MEASURES[name](y[test], s) / folds.n_splits for s in scores] for name in criteria]
+    return [method.grid[best] for best in means.argmax(axis=1)]
+
+
+def one_split(
+    X: Any, y: Any, methods: Iterable[Method], scaler: Any, criteria: Sequence[str], number: int
+) -> list[dict[str, Any]]:
+    """Return the measures of all methods on the test third of one random split."""
+    train, test = train_test_split(np.arange(len(y)), train_size=2 / 3, stratify=y, random_state=number)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=number)
+    fitted = clone(scaler).fit(X[train])
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # what is kept shows the final fits' gaps
+        for method in methods:
+            values = chosen(method, X[train], y[train], scaler, folds, criteria)
+            for criterion, value in zip(criteria, values, strict=True):
+                (model,) = method.fits(fitted.transform(X[train]), y[train], [value])
+                scores = model.decision_function(fitted.transform(X[test]))
+                row = {"split": number, "chosen by": criterion, "method": method.name, "chosen": value}
+                row |= {name: measure(y[test], scores) for name, measure in MEASURES.items()}
+                rows.append({**row, "gap": getattr(model, "dual_gap_", np.nan)})
+    return rows
+
+
+def all_splits(
+    X: Any,
+    y: Any,
+    methods: Sequence[Method],
+    scaler: Any,
+    criteria: Sequence[str],
+    n_splits: int,
+    n_jobs: int,
+) -> pd.DataFrame:
+    """Return the rows of all splits, whose numbers are their seeds."""
+    work = (joblib.delayed(one_split)(X, y, methods, scaler, criteria, number) for number in range(n_splits))
+    rows = [row for rows in joblib.Parallel(n_jobs=n_jobs)(work) for row in rows]
+    return pd.DataFrame(rows)
+
+
+def table(rows: pd.DataFrame, columns: Sequence[str], reference: str) -> str:
+    """Return the means and standard errors as text, and the paired differences to one method."""
+    by_split = rows.pivot_table(index="split", columns="method", values=list(columns))
+    order = list(dict.fromkeys(rows["method"]))
+    values = rows.groupby("method")["chosen"].median()
+    lines = [" " * 28 + "".join(f"{name:>20s}" for name in columns) + f"{'median chosen':>16s}"]
+    for method in order:
+        cells = "".join(_mean_and_error(by_split[name][method]) for name in columns)
+        lines.append(f"{method:28s}{cells}{values[method]:16.3g}")
+    lines.append(f"less {reference}, paired")
+    for method in order:
+        if method != reference:
+            differences = (by_split[name][method] - by_split[name][reference] for name in columns)
+            lines.append(f"{method:28s}" + "".join(map(_mean_and_error, differences)))
+    return "\n".join(lines)
+
+
+def keep(folder: Path, name: str, rows: pd.DataFrame) -> None:
+    """Write every split's figures beside the experiment."""
+    rows.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
+
+
+def versions() -> str:
+    """Return what the figures were made with."""
+    return f"Python {platform.python_version()}, numpy {np.__version__}, scikit-learn {sklearn.__version__}"
+
+
+def _mean_and_error(values: pd.Series) -> str:
+    """Return the mean and its standard error in a cell."""
+    digits = 3 if values.abs().max() <= 1.0 else 2
+    return f"{values.mean():12.{digits}f} ±{values.sem():6.{digits}f}"

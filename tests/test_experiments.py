@@ -1,0 +1,43 @@
+"""The protocol that the experiments share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from experiments.protocol import MEASURES, Method, all_splits, table
+from pushrank import RankSVM
+
+METHODS = [
+    Method("RankSVM", RankSVM(), "C", [1e-3, 1.0]),
+    Method("logistic", LogisticRegression(), "C", [1e-9, 1.0]),
+]
+
+
+def rows(criteria=("AP", "AUC"), n_splits=2):
+    X, y = load_breast_cancer(return_X_y=True)
+    return all_splits(X, y, METHODS, StandardScaler(), criteria, n_splits, n_jobs=1)
+
+
+def test_every_split_method_and_criterion_has_its_row():
+    found = rows()
+    assert len(found) == 2 * 2 * 2
+    assert not found.duplicated(["split", "chosen by", "method"]).any()
+    assert (found["AP"] > 0.95).all()
+    assert (found["chosen"] > 0.5).all()  # the other values hardly move from zero coefficients
+    np.testing.assert_array_equal(found["share at top"] <= 1.0, True)
+    assert found.loc[found["method"] == "RankSVM", "gap"].max() <= 1e-4
+    assert rows().equals(found)
+
+
+def test_differences_are_paired():
+    found = rows(["AP"])
+    text = table(found, list(MEASURES), "logistic")
+    by_split = found.pivot_table(index="split", columns="method", values="AP")
+    difference = (by_split["RankSVM"] - by_split["logistic"]).mean()
+    last = text.splitlines()[-1]
+    assert last.startswith("RankSVM")
+    assert float(last.split()[7]) == pytest.approx(difference, abs=6e-4)
