@@ -3,6 +3,8 @@
 from pushrank.metrics.auc import auc
 from pushrank.metrics.average_precision import average_precision
 from pushrank.metrics.average_reciprocal_rank import average_reciprocal_rank
+from pushrank.metrics.compare import compare
+from pushrank.metrics.confidence_interval import confidence_interval
 from pushrank.metrics.cumulative_gain import cumulative_gain
 from pushrank.metrics.discounted_cumulative_gain import discounted_cumulative_gain
 from pushrank.metrics.enrichment_factor import enrichment_factor
@@ -28,6 +30,8 @@ __all__ = [
     "average_precision",
     "average_reciprocal_rank",
     "bedroc",
+    "compare",
+    "confidence_interval",
     "cumulative_gain",
     "discounted_cumulative_gain",
     "enrichment_factor",

@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import measured, order_measure
-from pushrank.metrics.tally import Tally, Ties
+from pushrank.metrics.tally import Tally, Ties, tie_share
 
 
 @order_measure
@@ -64,6 +65,12 @@ def auc(
 
 def of_ranking(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    # divided one at a time: the product of two totals may underflow
-    shares_below = ranking.positives_below(ties) / ranking.total_positive
-    return 1.0 - float(ranking.negatives_in @ shares_below) / ranking.total_negative
+    return 1.0 - float(
+        rank_kernels.share_misranked(
+            ranking.positives_at,
+            ranking.negatives_in,
+            ranking.total_positive,
+            ranking.total_negative,
+            tie_share(ties),
+        )
+    )

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from pushrank._log_space import Floats
+from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
 
@@ -69,13 +70,11 @@ def average_precision(
 
 def of_ranking(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    share = tie_share(ties)
     here = ranking.positives_at
+    if tie_share(ties) == 0.5:
+        found = rank_kernels.sum_precision_of_ties(here, ranking.negatives_in)
+        return float(found / ranking.total_positive)
     to_here = np.cumsum(here[::-1])[::-1]
-    if share == 0.5:
-        misses = ranking.negatives_above("pessimistic")
-        precise = np.divide(to_here, to_here + misses, out=np.zeros_like(to_here), where=to_here > 0.0)
-        return float(here @ precise / ranking.total_positive)
     misses = ranking.negatives_above(ties)
     return float(np.sum(_one_by_one(here, to_here - here, misses)) / ranking.total_positive)
 

@@ -42,6 +42,8 @@ def measured(
         Labels and weights are checked once, and rankings are measured in threads.
     """
     if isinstance(scores, Tally):
+        if sample_weight is not None or pos_label is not None:
+            raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")
         return of_ranking(scores, *parameters, **named)
     if not are_many(scores):
         return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), *parameters, **named)

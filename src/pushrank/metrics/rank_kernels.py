@@ -214,3 +214,51 @@ def expected_reciprocal_ranks(above, hits, sizes):
             still *= 1.0 - chance
         means[t] = mean
     return means
+
+
+@_compiled
+def share_misranked(positives_at, negatives_in, total_positive, total_negative, share):
+    """Return the share of misranked pairs, a tied pair counting by its share.
+
+    Divided one at a time, as the product of two totals may underflow.
+    """
+    above, misranked = 0.0, 0.0
+    for cell in range(len(negatives_in) - 1, -1, -1):
+        above_here = above
+        above += negatives_in[cell]
+        if cell & 1:
+            errors = (above_here + share * negatives_in[cell]) / total_negative
+            misranked += errors * (positives_at[cell >> 1] / total_positive)
+    return misranked
+
+
+@_compiled
+def sum_precision_of_ties(positives_at, negatives_in):
+    """Return the precisions at the positives, summed, if all rows of a tie enter the list together."""
+    hits, misses, total = 0.0, 0.0, 0.0
+    for level in range(len(positives_at) - 1, -1, -1):
+        hits += positives_at[level]
+        misses += negatives_in[2 * level + 2] + negatives_in[2 * level + 1]
+        if positives_at[level] > 0.0:
+            total += positives_at[level] * (hits / (hits + misses))
+    return total
+
+
+@_compiled
+def sum_discounts(positives_at, negatives_in, rate, share):
+    """Return the integral of ``rate * exp(-rate * place)`` over the places of the positives.
+
+    Positives in a tie take the last places of it, the first, or the mean of all, as a tied pair is an error,
+    none, or half of one. Places are measured in weight, so that a row takes the stretch that it weighs.
+    """
+    above, total = 0.0, 0.0
+    for level in range(len(positives_at) - 1, -1, -1):
+        above += negatives_in[2 * level + 2]
+        hits, tied = positives_at[level], negatives_in[2 * level + 1]
+        if hits > 0.0:
+            first, places, part = above + share * tied, hits, 1.0
+            if share == 0.5:
+                first, places, part = above, hits + tied, hits / (hits + tied)
+            total -= part * np.exp(-rate * first) * np.expm1(-rate * places)
+        above += hits + tied
+    return total

@@ -15,7 +15,14 @@ def rank_sum(ranking: Tally, worth: Callable[[Floats], Floats], ties: Ties) -> f
 
     Positives in a tie take the last places of it (``"pessimistic"``), the first (``"optimistic"``), or the
     mean worth of its places (``"half"``), which is the expectation under a random order.
+
+    Raises
+    ------
+    ValueError
+        When rows have weights.
     """
+    if not ranking.counts_rows:
+        raise ValueError("this measure counts places in rows, and takes no sample weights.")
     share = tie_share(ties)
     hits = ranking.positives_at
     hits_above = np.cumsum(hits[::-1])[::-1] - hits

@@ -6,9 +6,9 @@ import math
 from numbers import Real
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
 
@@ -142,18 +142,10 @@ def of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
     expectation's: what remains is a difference of exponentials, which knows parts of a row as well.
     """
     rate = _checked_rate(alpha)
-    share = tie_share(ties)
-    hits = ranking.positives_at
-    tied = ranking.negatives_in[1::2]
-    above = np.cumsum(hits[::-1])[::-1] - hits + ranking.negatives_above("optimistic")
-    drawn = hits > 0.0
-    hits, tied, above = hits[drawn], tied[drawn], above[drawn]
-    places = hits + tied if share == 0.5 else hits
-    first = above if share == 0.5 else above + share * tied
-    per_place = rate / ranking.total
-    discounts = np.exp(-per_place * first) * -np.expm1(-per_place * places)
-    mean = float(discounts @ (hits / places)) / ranking.total_positive
-    return mean * ranking.total / -math.expm1(-rate)
+    found = rank_kernels.sum_discounts(
+        ranking.positives_at, ranking.negatives_in, rate / ranking.total, tie_share(ties)
+    )
+    return float(found / ranking.total_positive * ranking.total / -math.expm1(-rate))
 
 
 def bedroc_of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
