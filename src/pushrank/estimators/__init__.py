@@ -7,8 +7,10 @@ from pushrank.estimators.infinite_push import InfinitePush
 from pushrank.estimators.ir_push import IRPush
 from pushrank.estimators.one_pass_mini_batch_at_k import OnePassMiniBatchAtK
 from pushrank.estimators.p_norm_push import PNormPush
+from pushrank.estimators.p_norm_push_cv import PNormPushCV
 from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.estimators.push_ranker import PushRanker
+from pushrank.estimators.push_ranker_cv import PushRankerCV
 from pushrank.estimators.ramp_at_k import RampAtK
 from pushrank.estimators.rank_boost import RankBoost
 from pushrank.estimators.rank_svm import RankSVM
@@ -27,8 +29,10 @@ __all__ = [
     "InfinitePush",
     "OnePassMiniBatchAtK",
     "PNormPush",
+    "PNormPushCV",
     "PerceptronAtK",
     "PushRanker",
+    "PushRankerCV",
     "RampAtK",
     "RankBoost",
     "RankSVM",
