@@ -24,6 +24,7 @@ COMMANDS = {
 PUBLIC = (
     "pushrank",
     "pushrank.metrics",
+    "pushrank.plots",
     "pushrank.losses",
     "pushrank.prices",
     "pushrank.datasets",
