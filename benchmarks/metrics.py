@@ -31,9 +31,10 @@ def compare(y: np.ndarray, scores: np.ndarray, repeats: int) -> None:
     calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(metrics, name), y, scores)
         for name in metrics.__all__
-        if name not in ("precision_at_k", "top_of_list")
+        if name not in ("compare", "confidence_interval", "precision_at_k", "recall_at_k", "top_of_list")
     }
-    calls["precision_at_k"] = partial(metrics.precision_at_k, y, scores, 0.25)
+    for name in ("precision_at_k", "recall_at_k"):
+        calls[name] = partial(getattr(metrics, name), y, scores, 0.25)
     for call in calls.values():  # compile
         call()
     times: dict[str, list[float]] = {name: [] for name in ("argsort", *calls, "top_of_list")}

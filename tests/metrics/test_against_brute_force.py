@@ -23,6 +23,12 @@ LISTS = st.integers(2, 12).flatmap(
 )
 
 
+WEIGHTED = (
+    "auc", "average_precision", "bedroc", "partial_auc", "positives_at_top", "r_max",
+    "robust_initial_enhancement", "rp_error",
+)  # fmt: skip
+
+
 def pair_errors(y, scores, ties):
     s, t = scores[y][:, None], scores[~y][None, :]
     return (s < t) + TIES[ties] * (s == t)
@@ -82,6 +88,23 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
     for k in range(1, len(y) + 1):
         expected = np.mean([order[:k].mean() for order in lists])
         assert metrics.precision_at_k(y, scores, k, ties=ties) == pytest.approx(expected)
+        expected = np.mean([order[:k].sum() / order.sum() for order in lists])
+        assert metrics.recall_at_k(y, scores, k, ties=ties) == pytest.approx(expected)
+        assert metrics.cumulative_gain(y, scores, k / len(y), ties=ties) == pytest.approx(expected)
+        assert metrics.lift(y, scores, k / len(y), ties=ties) == pytest.approx(expected * len(y) / k)
+    expected = np.mean([1 / r.min() for r in ranks])
+    assert metrics.mean_reciprocal_rank(y, scores, ties=ties) == pytest.approx(expected)
+    discounts = 1 / np.log2(np.arange(2, len(y) + 2))
+    for k in (1, 2, len(y)):
+        best = discounts[: min(k, y.sum())].sum()
+        expected = np.mean([order[:k] @ discounts[:k] / best for order in lists])
+        assert metrics.ndcg_at_k(y.astype(float), scores, k, ties=ties) == pytest.approx(expected)
+    for recall in (0.2, 0.5, 1.0):
+        if ties != "half":  # half is scikit-learn's rule, tested against it
+            needed = math.ceil(recall * y.sum() - 1e-9)
+            assert metrics.precision_at_recall(y, scores, recall, ties=ties) == pytest.approx(
+                needed / ranks[0][needed - 1]
+            )
     if ties != "half":  # half is scikit-learn's rule, tested against it
         expected = np.mean(np.arange(1, len(ranks[0]) + 1) / ranks[0])
         assert metrics.average_precision(y, scores, ties=ties) == pytest.approx(expected)
@@ -93,10 +116,71 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
 def test_integer_weights_are_copies(ties, case):
     y, scores, w = case
     copies = np.repeat(np.arange(len(y)), w.astype(int))
-    for name in ("auc", "r_max", "positives_at_top", "rp_error", "average_precision"):
+    for name in WEIGHTED:
         metric = getattr(metrics, name)
         weighted = metric(y, scores, ties=ties, sample_weight=w)
         assert weighted == pytest.approx(metric(y[copies], scores[copies], ties=ties)), name
+    for name, depths in (("precision_at_k", (1, 2)), ("recall_at_k", (1, 2)), ("lift", (0.5, 1.0))):
+        metric = getattr(metrics, name)
+        for depth in depths:
+            if name == "lift" and depth * w.sum() % 1:
+                continue  # a part of a copy has no place without weights
+            weighted = metric(y, scores, depth, ties=ties, sample_weight=w)
+            assert weighted == pytest.approx(metric(y[copies], scores[copies], depth, ties=ties)), name
+    weighted = metrics.precision_at_recall(y, scores, 1.0, ties=ties, sample_weight=w)
+    assert weighted == pytest.approx(metrics.precision_at_recall(y[copies], scores[copies], 1.0, ties=ties))
+
+
+@pytest.mark.parametrize("ties", TIES)
+@given(case=LISTS, max_fpr=st.floats(0.01, 1.0), min_tpr=st.floats(0.0, 0.99))
+@settings(max_examples=60, deadline=None)
+def test_partial_area_is_the_integral_of_the_curve(ties, case, max_fpr, min_tpr):
+    y, scores, w = case
+    points = [(0.0, 0.0)]
+    for value in np.unique(scores)[::-1]:
+        here = scores == value
+        right = points[-1][0] + w[here & ~y].sum() / w[~y].sum()
+        up = points[-1][1] + w[here & y].sum() / w[y].sum()
+        corner = {"pessimistic": [(right, points[-1][1])], "optimistic": [(points[-1][0], up)], "half": []}
+        points += [*corner[ties], (right, up)]
+    # every segment is linear and may cross the floor: the middle of fine cells sums it nearly exactly
+    total = 0.0
+    for (x, low), (to_x, high) in itertools.pairwise(points):
+        if to_x > x and x < max_fpr:
+            end = min(to_x, max_fpr)
+            middles = x + (end - x) * (np.arange(4000) + 0.5) / 4000
+            curve = low + (high - low) * (middles - x) / (to_x - x)
+            total += (end - x) * np.maximum(curve - min_tpr, 0.0).mean()
+    found = metrics.partial_auc(
+        y, scores, max_fpr, min_tpr=min_tpr, standardize=False, ties=ties, sample_weight=w
+    )
+    assert found == pytest.approx(total, abs=1e-6)
+
+
+@given(case=LISTS)
+@settings(max_examples=40, deadline=None)
+def test_margins_are_those_of_all_pairs(case):
+    y, scores, w = case
+    pairs = scores[y][:, None] - scores[~y][None, :]
+    assert metrics.margin(y, scores, norm=2.0) == pytest.approx(pairs.min() / 2)
+    smooth = -np.log(w[y] @ np.exp(-pairs) @ w[~y]) / 2
+    assert metrics.smooth_margin(y, scores, norm=2.0, sample_weight=w) == pytest.approx(smooth)
+    assert metrics.smooth_margin(y, scores) <= pairs.min() + 1e-12
+
+
+@given(case=LISTS, seed=st.integers(0, 9))
+@settings(max_examples=20, deadline=None)
+def test_many_rankings_are_measured_as_one_by_one(case, seed):
+    y, scores, w = case
+    rng = np.random.default_rng(seed)
+    table = np.stack([scores, *rng.integers(-2, 3, (3, len(y))).astype(float)])
+    for name in (*WEIGHTED, "margin", "smooth_margin", "mean_reciprocal_rank"):
+        metric = getattr(metrics, name)
+        one_by_one = [metric(y, row, sample_weight=w) for row in table]
+        np.testing.assert_array_equal(metric(y, table, sample_weight=w), one_by_one, err_msg=name)
+    grades = y.astype(int)
+    one_by_one = [metrics.ndcg_at_k(grades, row, 2) for row in table]
+    np.testing.assert_array_equal(metrics.ndcg_at_k(grades, table, 2), one_by_one)
 
 
 @given(case=LISTS, drop=st.integers(0, 11))
@@ -107,10 +191,13 @@ def test_weight_zero_is_removal(case, drop):
     if not 0 < y[kept].sum() < kept.sum():
         return
     w = np.where(kept, w, 0.0)
-    for name in ("auc", "r_max", "positives_at_top", "rp_error", "average_precision"):
+    for name in (*WEIGHTED, "margin", "smooth_margin"):
         metric = getattr(metrics, name)
         removed = metric(y[kept], scores[kept], sample_weight=w[kept])
         assert metric(y, scores, sample_weight=w) == pytest.approx(removed), name
+    for k in (1, 0.5):
+        removed = metrics.precision_at_k(y[kept], scores[kept], k, sample_weight=w[kept])
+        assert metrics.precision_at_k(y, scores, k, sample_weight=w) == pytest.approx(removed)
 
 
 @given(case=LISTS)

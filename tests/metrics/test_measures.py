@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from pushrank import metrics
 
 SCALAR = [
-    "auc", "average_precision", "average_reciprocal_rank", "discounted_cumulative_gain", "positives_at_top",
-    "r_max", "rp_error",
+    "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain", "lift",
+    "margin", "partial_auc", "positives_at_top", "precision_at_recall", "r_max", "rp_error", "smooth_margin",
 ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def test_pos_label_names_the_positive_class():
         ([0, 1, 1], [1.0, 2.0], "inconsistent numbers of samples"),
         ([], [], "exactly 2 classes, found 0"),
         ([0.0, np.nan, 1.0], [1.0, 2.0, 3.0], "exactly 2 classes"),
-        ([0, 1], [[1.0, 2.0], [3.0, 4.0]], r"scores must be one-dimensional, found shape \(2, 2\)"),
+        ([0, 1], [[[1.0], [2.0]]], r"scores must be one-dimensional, found shape \(1, 2, 1\)"),
         ([[0, 1]], [1.0], r"y_true must be one-dimensional, found shape \(1, 2\)"),
         (np.array(["a", 1], dtype=object), [1.0, 2.0], "mixes labels that have no order"),
     ],
@@ -181,6 +181,20 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]), "non-negative"),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 0, 1]), "zero for every positive"),
         (lambda y, s: metrics.auc(y, s, pos_label=7), "pos_label=7"),
+        (lambda y, s: metrics.auc(y, [s, [*s[:2], np.inf]]), "finite, found inf in row 2"),
+        (lambda y, s: metrics.auc(y, [s[:2]]), "inconsistent numbers of samples"),
+        (lambda y, s: metrics.recall_at_k(y, s, 9), "k=9 must lie between 1 and"),
+        (lambda y, s: metrics.partial_auc(y, s, 0.0), r"max_fpr must lie in \(0, 1\]"),
+        (lambda y, s: metrics.partial_auc(y, s, min_tpr=1.0), r"min_tpr must lie in \[0, 1\)"),
+        (lambda y, s: metrics.lift(y, s, 1.1), r"fraction must lie in \(0, 1\]"),
+        (lambda y, s: metrics.precision_at_recall(y, s, 0), r"recall must lie in \(0, 1\]"),
+        (lambda y, s: metrics.bedroc(y, s, 0.0), "alpha must be a positive"),
+        (lambda y, s: metrics.margin(y, s, norm=0.0), "norm must be a positive"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, 0), "k must be an int"),
+        (lambda y, s: metrics.ndcg_at_k(np.subtract(y, 1), s), "at least 0"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, gain="square"), "gain must be"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, qid=[1, 2]), "inconsistent numbers of samples"),
+        (lambda y, s: metrics.mean_reciprocal_rank(y, s, sample_weight=[0, 0, 0]), "zero for every row"),
     ],
 )
 def test_bad_parameters(call, message):

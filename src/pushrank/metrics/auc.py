@@ -6,9 +6,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.ranks import Ranking, Ties
+from pushrank.metrics import rank_kernels
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties, tie_share
 
 
+@order_measure
 def auc(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -16,7 +19,7 @@ def auc(
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the share of pairs of a positive and a negative that are ranked rightly.
 
     .. math:: \mathrm{AUC} = 1 - \frac{1}{W_+ W_-} \sum_k w_k\, \mathrm{Height}(k)
@@ -25,8 +28,8 @@ def auc(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Whether a tied pair of a positive and a negative is an error, half an error, or none.
     sample_weight : array-like of shape (n,), optional
@@ -36,7 +39,7 @@ def auc(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Between 0 and 1; the higher the better.
 
     Raises
@@ -57,11 +60,17 @@ def auc(
     >>> auc([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0])
     0.875
     """
-    return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Ranking, ties: Ties) -> float:
+def of_ranking(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    # divided one at a time: the product of two totals may underflow
-    shares_below = ranking.positives_below(ties) / ranking.total_positive
-    return 1.0 - float(ranking.negatives_in @ shares_below) / ranking.total_negative
+    return 1.0 - float(
+        rank_kernels.share_misranked(
+            ranking.positives_at,
+            ranking.negatives_in,
+            ranking.total_positive,
+            ranking.total_negative,
+            tie_share(ties),
+        )
+    )

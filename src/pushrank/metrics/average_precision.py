@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from pushrank._log_space import Floats
-from pushrank.metrics.ranks import Ranking, Ties, tie_share
+from pushrank.metrics import rank_kernels
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties, tie_share
 
 
+@order_measure
 def average_precision(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -19,7 +22,7 @@ def average_precision(
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the mean, over the positives, of the precision at each one's place.
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
@@ -28,8 +31,8 @@ def average_precision(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
@@ -40,7 +43,7 @@ def average_precision(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Between 0 and 1; the higher the better.
 
     Raises
@@ -62,18 +65,16 @@ def average_precision(
     >>> round(average_precision([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     0.8333
     """
-    return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Ranking, ties: Ties) -> float:
+def of_ranking(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    share = tie_share(ties)
     here = ranking.positives_at
+    if tie_share(ties) == 0.5:
+        found = rank_kernels.sum_precision_of_ties(here, ranking.negatives_in)
+        return float(found / ranking.total_positive)
     to_here = np.cumsum(here[::-1])[::-1]
-    if share == 0.5:
-        misses = ranking.negatives_above("pessimistic")
-        precise = np.divide(to_here, to_here + misses, out=np.zeros_like(to_here), where=to_here > 0.0)
-        return float(here @ precise / ranking.total_positive)
     misses = ranking.negatives_above(ties)
     return float(np.sum(_one_by_one(here, to_here - here, misses)) / ranking.total_positive)
 

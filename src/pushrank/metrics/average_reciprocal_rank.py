@@ -6,17 +6,19 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.rank_sums import rank_sum
-from pushrank.metrics.ranks import Ranking, Ties
+from pushrank.metrics.tally import Tally, Ties
 
 
+@order_measure
 def average_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,
     *,
     ties: Ties = "half",
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the reciprocal ranks of the positives, summed: Rudin's AveR.
 
     .. math:: \mathrm{AveR} = \sum_i \frac{1}{\mathrm{rank}(i)}
@@ -25,8 +27,8 @@ def average_reciprocal_rank(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives first; the expectation under a random order; or positives first.
     pos_label : label, optional
@@ -34,7 +36,7 @@ def average_reciprocal_rank(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Positive; the higher the better. Despite its name it is a sum, as in the paper.
 
     Raises
@@ -55,9 +57,9 @@ def average_reciprocal_rank(
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.3333
     """
-    return of_ranking(Ranking(y_true, scores, None, pos_label), ties)
+    return measured(of_ranking, y_true, scores, None, pos_label, ties)
 
 
-def of_ranking(ranking: Ranking, ties: Ties) -> float:
+def of_ranking(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     return rank_sum(ranking, lambda ranks: 1.0 / ranks, ties)

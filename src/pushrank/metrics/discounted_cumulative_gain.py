@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.rank_sums import rank_sum
-from pushrank.metrics.ranks import Ranking, Ties
+from pushrank.metrics.tally import Tally, Ties
 
 
+@order_measure
 def discounted_cumulative_gain(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -20,7 +22,7 @@ def discounted_cumulative_gain(
     log_base: float = 2.0,
     ties: Ties = "half",
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the discounted gains of the positives, summed.
 
     .. math:: \mathrm{DCG} = \sum_i \frac{1}{\log_b(1 + \mathrm{rank}(i))}
@@ -29,8 +31,8 @@ def discounted_cumulative_gain(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -40,7 +42,7 @@ def discounted_cumulative_gain(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Positive; the higher the better.
 
     Raises
@@ -63,10 +65,10 @@ def discounted_cumulative_gain(
     >>> round(discounted_cumulative_gain([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.5
     """
-    return of_ranking(Ranking(y_true, scores, None, pos_label), log_base, ties)
+    return measured(of_ranking, y_true, scores, None, pos_label, log_base, ties)
 
 
-def of_ranking(ranking: Ranking, log_base: float, ties: Ties) -> float:
+def of_ranking(ranking: Tally, log_base: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     base: Any = log_base
     if isinstance(base, bool) or not isinstance(base, Real) or not 1.0 < float(base) < math.inf:

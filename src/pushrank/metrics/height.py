@@ -7,7 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pushrank._log_space import Floats
-from pushrank.metrics.ranks import Ranking, Ties
+from pushrank.metrics.ranks import Ranking
+from pushrank.metrics.tally import Ties
 
 
 def height(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.r_max import best_negative
-from pushrank.metrics.ranks import Ranking, Ties, tie_share
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties, tie_share
 
 
+@order_measure
 def positives_at_top(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -19,7 +19,7 @@ def positives_at_top(
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the number of positives ranked above all negatives.
 
     .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
@@ -28,8 +28,8 @@ def positives_at_top(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     normalize : bool, default=False
         Return the share of the positives in place of their number.
     ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
@@ -41,7 +41,7 @@ def positives_at_top(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
     Raises
@@ -63,14 +63,11 @@ def positives_at_top(
     >>> positives_at_top([1, 1, 0, 1], [4.0, 3.5, 3.0, 2.0])
     2.0
     """
-    ranking = Ranking(y_true, scores, sample_weight, pos_label)
-    return of_ranking(ranking, ties) / (ranking.total_positive if normalize else 1.0)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties, normalize=normalize)
 
 
-def of_ranking(ranking: Ranking, ties: Ties) -> float:
+def of_ranking(ranking: Tally, ties: Ties, *, normalize: bool = False) -> float:
     """Return the measure of a ranking that has been checked."""
-    share = 1.0 - tie_share(ties)
-    best = best_negative(ranking)
-    credit = (ranking.positive_scores > best) + share * (ranking.positive_scores == best)
-    weights = ranking.weights_of(ranking.is_positive)
-    return float(np.sum(credit) if weights is None else weights @ credit)
+    best = ranking.around_best_negative()
+    found = best.hits_above + (1.0 - tie_share(ties)) * best.hits_tied
+    return found / ranking.total_positive if normalize else found

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.ranks import Ranking, Ties, tie_share
+from pushrank.metrics.depth import list_depth
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties
 
 
+@order_measure
 def precision_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
     k: float,
     *,
     ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the share of positives among the k highest scores.
 
     .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_{i} 1[\mathrm{rank}(i) \le k]
@@ -27,20 +29,22 @@ def precision_at_k(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     k : int or float
-        An int from 1 to n is a number of rows; a float in (0, 1] is the fraction :math:`\kappa` of the
-        positives, rounded to a number between 1 and theirs.
+        An int from 1 to n is a number of rows, or a weight of the list; a float in (0, 1] is the fraction
+        :math:`\kappa` of the positives, without weights rounded to a number between 1 and theirs.
     ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
         Where rows tie at the k-th place: fill it with negatives first, take the expectation under a random
         order, or fill it with positives first.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
     pos_label : label, optional
         The positive class; by default the larger of the two values.
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Between 0 and 1; the higher the better.
 
     Raises
@@ -51,7 +55,7 @@ def precision_at_k(
 
     Notes
     -----
-    O(n), by selection. Places in a list are counted in rows, so there are no sample weights.
+    O(n), by selection; O(n log n) with weights.
 
     References
     ----------
@@ -63,36 +67,10 @@ def precision_at_k(
     >>> precision_at_k(y, scores, 2), round(precision_at_k(y, scores, 1.0), 4)
     (0.5, 0.6667)
     """
-    return of_ranking(Ranking(y_true, scores, None, pos_label), k, ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, k, ties)
 
 
-def of_ranking(ranking: Ranking, k: float, ties: Ties) -> float:
+def of_ranking(ranking: Tally, k: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    share = tie_share(ties)
-    count = _number_of_rows(k, len(ranking.scores), int(ranking.total_positive))
-    cut = np.partition(ranking.scores, len(ranking.scores) - count)[len(ranking.scores) - count]
-    hits_above = int(np.count_nonzero(ranking.positive_scores > cut))
-    above = hits_above + int(np.count_nonzero(ranking.negative_scores > cut))
-    hits_tied = int(np.count_nonzero(ranking.positive_scores == cut))
-    misses_tied = int(np.count_nonzero(ranking.negative_scores == cut))
-    places = count - above
-    if share == 1.0:
-        hits: float = max(0, places - misses_tied)
-    elif share == 0.0:
-        hits = min(places, hits_tied)
-    else:
-        hits = places * hits_tied / (hits_tied + misses_tied)
-    return (hits_above + hits) / count
-
-
-def _number_of_rows(k: Any, n_rows: int, n_positive: int) -> int:
-    is_number = isinstance(k, Real) and not isinstance(k, bool)
-    if is_number and isinstance(k, Integral):
-        if not 1 <= int(k) <= n_rows:
-            raise ValueError(f"k={k} must lie between 1 and the number of rows, {n_rows}.")
-        return int(k)
-    if is_number and 0.0 < float(k) <= 1.0:
-        return min(max(round(float(k) * n_positive), 1), n_positive)
-    raise ValueError(
-        f"k must be an int (a number of rows) or a float in (0, 1] (a fraction of the positives), got {k!r}."
-    )
+    depth = list_depth(k, ranking)
+    return ranking.hits_within(depth, ties) / depth

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.ranks import Ranking, Ties, tie_share
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties, tie_share
 
 
+@order_measure
 def r_max(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -17,7 +18,7 @@ def r_max(
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the largest height of a negative: how many positives lie below the best negative.
 
     .. math:: R_{\max} = \max_k \mathrm{Height}(k) = \lim_{p \to \infty} R_{p,1}^{1/p}
@@ -26,8 +27,8 @@ def r_max(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
         Whether a tied pair of a positive and a negative is an error, half an error, or none.
     sample_weight : array-like of shape (n,), optional
@@ -37,7 +38,7 @@ def r_max(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         Between 0 and the weight of the positives; the lower the better.
 
     Raises
@@ -58,23 +59,10 @@ def r_max(
     >>> r_max([1, 0, 1, 1], [4.0, 3.0, 2.0, 3.0])
     2.0
     """
-    return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Ranking, ties: Ties) -> float:
+def of_ranking(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    share = tie_share(ties)
-    best = best_negative(ranking)
-    below, tied = (
-        float(np.count_nonzero(mask)) if weights is None else float(weights[mask].sum())
-        for weights in (ranking.weights_of(ranking.is_positive),)
-        for mask in (ranking.positive_scores < best, ranking.positive_scores == best)
-    )
-    return below + share * tied
-
-
-def best_negative(ranking: Ranking) -> float:
-    """Return the highest score of a negative whose weight is not zero."""
-    weights = ranking.weights_of(~ranking.is_positive)
-    counted = ranking.negative_scores if weights is None else ranking.negative_scores[weights > 0.0]
-    return float(counted.max())
+    best = ranking.around_best_negative()
+    return ranking.total_positive - best.hits_above - (1.0 - tie_share(ties)) * best.hits_tied

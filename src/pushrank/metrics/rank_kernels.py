@@ -120,3 +120,145 @@ def negatives_above(negatives_in, share):
         above[g] = total + share * negatives_in[2 * g + 1]
         total += negatives_in[2 * g + 1]
     return above
+
+
+@_compiled
+def around_best_negative(positives_at, negatives_in):
+    """Return the hits and misses above the highest cell that holds a negative, and those in it."""
+    hits = 0.0
+    for cell in range(len(negatives_in) - 1, -1, -1):
+        hits_here = positives_at[cell >> 1] if cell & 1 else 0.0
+        if negatives_in[cell] > 0.0:
+            return hits, 0.0, hits_here, negatives_in[cell]
+        hits += hits_here
+    return hits, 0.0, 0.0, 0.0
+
+
+@_compiled
+def around_place(positives_at, negatives_in, depth):
+    """Return the hits and misses above the cell at which the list grows to a depth, and those in it."""
+    hits, misses = 0.0, 0.0
+    for cell in range(len(negatives_in) - 1, -1, -1):
+        hits_here = positives_at[cell >> 1] if cell & 1 else 0.0
+        here = hits_here + negatives_in[cell]
+        # the lowest cell that holds anything ends the list, whatever rounding made of the sums
+        if here > 0.0 and hits + misses + here >= depth * (1.0 - 1e-14):
+            return hits, misses, hits_here, negatives_in[cell]
+        hits += hits_here
+        misses += negatives_in[cell]
+    return hits, misses, 0.0, 0.0
+
+
+@_compiled
+def roc_area(shares_at, shares_in, tied_error, widest, floor):
+    """Return the area under the ROC curve, above a floor and up to a false-positive rate.
+
+    The curve is walked from the top of the list. At a tie it goes right and then up, up and then right, or
+    straight across, as a tied pair is an error, none, or half of one.
+    """
+    area, x, y = 0.0, 0.0, 0.0
+    for cell in range(len(shares_in) - 1, -1, -1):
+        if x >= widest:
+            break
+        up = shares_at[cell >> 1] if cell & 1 else 0.0
+        right = shares_in[cell]
+        if tied_error == 0.0:
+            y += up
+        if right > 0.0:
+            part = min(1.0, (widest - x) / right)
+            rise = up * part if tied_error == 0.5 else 0.0
+            area += area_above(x, y, x + right * part, y + rise, floor)
+        x += right
+        if tied_error != 0.0:
+            y += up
+    if x < widest:  # rounding may leave the end of the curve short of one
+        area += (widest - x) * max(y - floor, 0.0)
+    return area
+
+
+@_compiled
+def area_above(x, y, to_x, to_y, floor):
+    """Return the area between a rising line and a floor, where the line is above it."""
+    if to_y <= floor:
+        return 0.0
+    if y < floor:
+        x += (to_x - x) * (floor - y) / (to_y - y)
+        y = floor
+    return (to_x - x) * (0.5 * (y + to_y) - floor)
+
+
+@_compiled
+def around_hit(positives_at, negatives_in, needed):
+    """Return the hits and misses above the level at which the hits reach a weight, and those in it."""
+    hits, misses = 0.0, 0.0
+    for level in range(len(positives_at) - 1, -1, -1):
+        misses += negatives_in[2 * level + 2]
+        # the last level with a hit ends the list, whatever rounding made of the sums
+        if positives_at[level] > 0.0 and hits + positives_at[level] >= needed:
+            return hits, misses, positives_at[level], negatives_in[2 * level + 1]
+        hits += positives_at[level]
+        misses += negatives_in[2 * level + 1]
+    return hits, misses, 0.0, 0.0
+
+
+@_compiled
+def expected_reciprocal_ranks(above, hits, sizes):
+    """Return the mean of one over the rank of the first hit, if the rows of a tie stand in random order."""
+    means = np.empty(len(above))
+    for t in range(len(above)):
+        misses = sizes[t] - hits[t]
+        mean, still = 0.0, 1.0  # still: the probability that all places before hold misses
+        for place in range(int(misses) + 1):
+            chance = hits[t] / (sizes[t] - place)
+            mean += still * chance / (above[t] + place + 1.0)
+            still *= 1.0 - chance
+        means[t] = mean
+    return means
+
+
+@_compiled
+def share_misranked(positives_at, negatives_in, total_positive, total_negative, share):
+    """Return the share of misranked pairs, a tied pair counting by its share.
+
+    Divided one at a time, as the product of two totals may underflow.
+    """
+    above, misranked = 0.0, 0.0
+    for cell in range(len(negatives_in) - 1, -1, -1):
+        above_here = above
+        above += negatives_in[cell]
+        if cell & 1:
+            errors = (above_here + share * negatives_in[cell]) / total_negative
+            misranked += errors * (positives_at[cell >> 1] / total_positive)
+    return misranked
+
+
+@_compiled
+def sum_precision_of_ties(positives_at, negatives_in):
+    """Return the precisions at the positives, summed, if all rows of a tie enter the list together."""
+    hits, misses, total = 0.0, 0.0, 0.0
+    for level in range(len(positives_at) - 1, -1, -1):
+        hits += positives_at[level]
+        misses += negatives_in[2 * level + 2] + negatives_in[2 * level + 1]
+        if positives_at[level] > 0.0:
+            total += positives_at[level] * (hits / (hits + misses))
+    return total
+
+
+@_compiled
+def sum_discounts(positives_at, negatives_in, rate, share):
+    """Return the integral of ``rate * exp(-rate * place)`` over the places of the positives.
+
+    Positives in a tie take the last places of it, the first, or the mean of all, as a tied pair is an error,
+    none, or half of one. Places are measured in weight, so that a row takes the stretch that it weighs.
+    """
+    above, total = 0.0, 0.0
+    for level in range(len(positives_at) - 1, -1, -1):
+        above += negatives_in[2 * level + 2]
+        hits, tied = positives_at[level], negatives_in[2 * level + 1]
+        if hits > 0.0:
+            first, places, part = above + share * tied, hits, 1.0
+            if share == 0.5:
+                first, places, part = above, hits + tied, hits / (hits + tied)
+            total -= part * np.exp(-rate * first) * np.expm1(-rate * places)
+        above += hits + tied
+    return total

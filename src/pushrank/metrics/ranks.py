@@ -7,8 +7,9 @@ row order as well, for the price of a partial sort.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,16 +18,13 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from pushrank._chunks import map_chunks, row_chunks
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
-
-Ties = Literal["pessimistic", "half", "optimistic"]
-TIE_SHARE = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
-"""The part of a tied pair that counts as an error."""
+from pushrank.metrics.tally import AroundScore, Tally
 
 WORTH_A_THREAD = 1 << 18  # rows below which a sort is done before a thread has begun
 LOOK_UP_COST = 64  # in elements read: keeps a chunk of look-ups worth a thread
 
 
-class Ranking:
+class Ranking(Tally):
     """The order that scores give to positives and negatives, tie groups and all.
 
     Parameters
@@ -66,22 +64,25 @@ class Ranking:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> None:
-        self.scores = _as_floats(_column(scores, "scores"))
-        labels = _column(y_true, "y_true")
+        self.scores = checked_scores(column(scores, "scores"))
+        labels = column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
-        if not np.isfinite(self.scores).all():
-            bad = int(np.flatnonzero(~np.isfinite(self.scores))[0])
-            raise ValueError(
-                f"scores must be finite, found {self.scores[bad]} in row {bad}; drop or replace such rows."
-            )
-        self.is_positive = _positives(labels, pos_label)
-        self.weights = None if sample_weight is None else _checked_weights(sample_weight, len(labels))
+        self.is_positive = positive_mask(labels, pos_label)
+        self.weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
         if self.weights is not None:
             for mask, name in ((self.is_positive, "positive"), (~self.is_positive, "negative")):
                 if not self.weights[mask].any():
                     raise ValueError(
                         f"sample_weight is zero for every {name} row; ranking needs both classes."
                     )
+
+    def of_same_rows(self, scores: ArrayLike) -> Self:
+        """Return the ranking of the same labelled and weighted rows by other scores."""
+        other = object.__new__(type(self))
+        other.is_positive, other.weights = self.is_positive, self.weights
+        other.scores = checked_scores(column(scores, "scores"))
+        check_consistent_length(other.is_positive, other.scores)
+        return other
 
     def weights_of(self, mask: NDArray[np.bool_]) -> Floats | None:
         """Return the weights of the rows in a mask, or None where all weigh one."""
@@ -164,26 +165,39 @@ class Ranking:
             else float(weights.sum())
         )
 
-    def positives_below(self, ties: Ties) -> Floats:
-        """Return the weight of the positives below each cell, counting ties by the rule, shape (2U + 1,)."""
-        return np.asarray(rank_kernels.positives_below(self.positives_at, tie_share(ties)))
+    @property
+    def counts_rows(self) -> bool:
+        """Whether there are no weights, so that places are whole numbers."""
+        return self.weights is None
 
-    def negatives_above(self, ties: Ties) -> Floats:
-        """Return the weight of the negatives above each level, counting ties by the rule, shape (U,)."""
-        return np.asarray(rank_kernels.negatives_above(self.negatives_in, tie_share(ties)))
+    def around_best_negative(self) -> AroundScore:
+        """Return what stands above the best negative of a weight that is not zero, without sorting."""
+        weights = self.weights_of(~self.is_positive)
+        counted = self.negative_scores if weights is None else self.negative_scores[weights > 0.0]
+        return self._around(counted.max())
 
+    def around_place(self, depth: float) -> AroundScore:
+        """Return what stands above the row at which the list has the weight ``depth``, and beside it."""
+        if self.weights is not None:
+            return super().around_place(depth)
+        last = len(self.scores) - max(1, math.ceil(depth))
+        return self._around(np.partition(self.scores, last)[last])
 
-def tie_share(ties: Ties) -> float:
-    """Return the part of a tied pair that is an error: 1, 0.5 or 0.
-
-    Raises
-    ------
-    ValueError
-        When the rule is not known.
-    """
-    if ties not in TIE_SHARE:
-        raise ValueError(f"ties must be one of {sorted(TIE_SHARE)}, got {ties!r}.")
-    return TIE_SHARE[ties]
+    def _around(self, score: float) -> AroundScore:
+        masks_and_weights = (
+            (compare(scores, score), weights)
+            for compare in (np.greater, np.equal)
+            for scores, weights in (
+                (self.positive_scores, self.weights_of(self.is_positive)),
+                (self.negative_scores, self.weights_of(~self.is_positive)),
+            )
+        )
+        return AroundScore(
+            *(
+                float(np.count_nonzero(mask)) if weights is None else float(weights[mask].sum())
+                for mask, weights in masks_and_weights
+            )
+        )
 
 
 def _cells(levels: Floats, scores: Floats) -> NDArray[np.int64]:
@@ -196,12 +210,36 @@ def _cells(levels: Floats, scores: Floats) -> NDArray[np.int64]:
     return cells
 
 
-def _column(values: ArrayLike, name: str) -> NDArray[Any]:
+def column(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return one entry a row.
+
+    Raises
+    ------
+    ValueError
+        When the values have more than one dimension.
+    """
     shape = np.shape(values)
     if len(shape) != 1 and shape[1:] != (1,):
         raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
     column: NDArray[Any] = column_or_1d(values)
     return column
+
+
+def checked_scores(scores: NDArray[Any]) -> Floats:
+    """Return finite scores as float64, or as their ranks where that would tie distinct ones.
+
+    Raises
+    ------
+    ValueError
+        When a score is NaN or infinite.
+    """
+    floats = _as_floats(scores)
+    if not np.isfinite(floats).all():
+        bad = int(np.flatnonzero(~np.isfinite(floats))[0])
+        raise ValueError(
+            f"scores must be finite, found {floats[bad]} in row {bad}; drop or replace such rows."
+        )
+    return floats
 
 
 def _as_floats(scores: NDArray[Any]) -> Floats:
@@ -215,7 +253,14 @@ def _as_floats(scores: NDArray[Any]) -> Floats:
     return np.ascontiguousarray(scores, dtype=np.float64)
 
 
-def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+def positive_mask(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    """Return which rows are positive.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, or `pos_label` is none of them.
+    """
     if labels.dtype.kind in "biuf":
         # two passes in place of a sort of all labels
         classes = np.array([labels.min(), labels.max()]) if len(labels) else np.array([])
@@ -240,8 +285,15 @@ def _positives(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     return mask
 
 
-def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    weights = np.ascontiguousarray(_column(sample_weight, "sample_weight"), dtype=np.float64)
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
+    """Return weights of all rows.
+
+    Raises
+    ------
+    ValueError
+        When their number differs, or one is negative or not finite.
+    """
+    weights = np.ascontiguousarray(column(sample_weight, "sample_weight"), dtype=np.float64)
     if len(weights) != n_rows:
         raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
     if not (np.isfinite(weights).all() and weights.min() >= 0.0):

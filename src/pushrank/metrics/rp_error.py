@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.ranks import Ranking, Ties
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties
 
 
+@order_measure
 def rp_error(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -20,7 +22,7 @@ def rp_error(
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> float:
+) -> Any:
     r"""Return the p-norm ranking error: the heights of the negatives to the power p, summed.
 
     .. math:: R_{p,1} = \sum_k w_k\, \mathrm{Height}(k)^p
@@ -29,8 +31,8 @@ def rp_error(
     ----------
     y_true : array-like of shape (n,)
         Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
     scale : {"raw", "log"}, default="raw"
@@ -45,7 +47,7 @@ def rp_error(
 
     Returns
     -------
-    float
+    float, or ndarray of shape (n_rankings,)
         At least 0 on the raw scale; the lower the better.
 
     Raises
@@ -69,10 +71,10 @@ def rp_error(
     >>> round(rp_error([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], p=1000, scale="log"), 4)
     0.6931
     """
-    return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), p, scale, ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, p, scale, ties)
 
 
-def of_ranking(ranking: Ranking, p: float, scale: str, ties: Ties) -> float:
+def of_ranking(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
     """Return the error of a ranking that has been checked."""
     power: Any = p
     if isinstance(power, bool) or not isinstance(power, Real) or not 1.0 <= float(power) < np.inf:

@@ -1,0 +1,71 @@
+"""The stratified bootstrap of a measure, or of the difference of two rankings in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pushrank.metrics.auc import auc
+from pushrank.metrics.intervals import CorrectedPercentiles, Percentiles
+from pushrank.metrics.resampling import Resampler
+
+Method = Literal["bootstrap", "bca", "delong"]
+METHODS = ("bootstrap", "bca", "delong")
+FEWEST_RESAMPLES = 10
+
+
+def bootstrap(
+    resampler: Resampler,
+    contrast: ArrayLike,
+    estimate: float,
+    method: Method,
+    n_resamples: int,
+    random_state: Any,
+) -> Percentiles:
+    """Return the resampled values of ``contrast @ measures``, from which intervals are read.
+
+    Raises
+    ------
+    ValueError
+        When the measure is not a number on some resamples.
+    """
+    values = resampler.on_resamples(n_resamples, random_state) @ np.asarray(contrast)
+    missing = int(np.count_nonzero(np.isnan(values)))
+    if missing:
+        raise ValueError(
+            f"the metric is not a number on {missing} of {n_resamples} resamples, as when all rows "
+            "drawn of a class have weight zero; use more rows, or a metric that is defined on all of them."
+        )
+    if method == "bootstrap":
+        return Percentiles(values)
+    without = [left_out @ np.asarray(contrast) for left_out in resampler.without_blocks(random_state)]
+    return CorrectedPercentiles(values, estimate, without)
+
+
+def check_method(method: Any, measure: Callable[..., Any], n_resamples: Any) -> None:
+    """Raise where a method is not known, or is DeLong's for another measure than the area with half ties.
+
+    Raises
+    ------
+    ValueError
+        When the method does not fit, or there are too few resamples.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
+    count: Any = n_resamples
+    if isinstance(count, bool) or not isinstance(count, Integral) or count < FEWEST_RESAMPLES:
+        raise ValueError(f"n_resamples must be an int of at least {FEWEST_RESAMPLES}, got {n_resamples!r}.")
+    is_area = measure is auc
+    if isinstance(measure, partial) and measure.func is auc:
+        is_area = (
+            not measure.args
+            and measure.keywords.get("ties", "half") == "half"
+            and set(measure.keywords) <= {"ties"}
+        )
+    if method == "delong" and not is_area:
+        raise ValueError("method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'.")

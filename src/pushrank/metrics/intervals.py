@@ -1,0 +1,124 @@
+"""Ends of intervals and p-values, from resampled values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from pushrank._log_space import Floats
+
+
+class Percentiles:
+    """Quantiles of resampled values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_resamples,)
+        Resampled values.
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+
+    def ends(self, confidence_level: float) -> tuple[float, float]:
+        """Return the quantiles that leave equal tails."""
+        tail = 0.5 * (1.0 - confidence_level)
+        low, high = np.quantile(self.values, [tail, 1.0 - tail])
+        return float(low), float(high)
+
+    def p_value(self) -> float:
+        """Return twice the share of the values beyond zero, on the side with fewer of them.
+
+        The estimate counts as one more resample, so that no p-value is zero (Davison and Hinkley 1997,
+        section 4.2).
+        """
+        beyond = min(np.count_nonzero(self.values <= 0.0), np.count_nonzero(self.values >= 0.0))
+        return float(min(1.0, 2.0 * (beyond + 1.0) / (len(self.values) + 1.0)))
+
+
+class CorrectedPercentiles(Percentiles):
+    r"""Efron's bias-corrected and accelerated quantiles.
+
+    The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
+    :math:`z_0` is the normal quantile of the share of resampled values below the estimate; the acceleration
+
+    .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/
+        \Bigl(\sum_c \frac{1}{n_c^2} \sum_j L_{cj}^2\Bigr)^{3/2}
+
+    has the jackknife influences :math:`L_{cj} = (n_c - 1) (\bar\theta_c - \theta_{c, -j})` of the
+    :math:`n_c` blocks of class c.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_resamples,)
+        Resampled values.
+    estimate : float
+        The value on the data.
+    without : sequence of ndarray
+        For each class, the values without each of its blocks.
+
+    References
+    ----------
+    Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap
+    methods and their application* (1997), equation (5.35), for several samples.
+    """
+
+    def __init__(self, values: Floats, estimate: float, without: Sequence[Floats]) -> None:
+        super().__init__(values)
+        self.bias = float(ndtri(_share_below(values, estimate)))
+        cubes = squares = 0.0
+        for left_out in without:
+            n_blocks = len(left_out)
+            influences = (n_blocks - 1) * (left_out.mean() - left_out)
+            squares += float(influences @ influences) / n_blocks**2
+            cubes += float(np.sum(influences**3)) / n_blocks**3
+        self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
+
+    def ends(self, confidence_level: float) -> tuple[float, float]:
+        """Return the corrected quantiles that leave equal tails."""
+        tail = 0.5 * (1.0 - confidence_level)
+        shifted = self.bias + ndtri(np.array([tail, 1.0 - tail]))
+        corrected = ndtr(self.bias + shifted / (1.0 - self.acceleration * shifted))
+        low, high = np.quantile(self.values, corrected)
+        return float(low), float(high)
+
+    def p_value(self) -> float:
+        """Return one less the level of the widest interval that does not hold zero."""
+        shifted = float(ndtri(_share_below(self.values, 0.0))) - self.bias
+        tail = float(ndtr(shifted / (1.0 + self.acceleration * shifted) - self.bias))
+        return min(1.0, 2.0 * min(tail, 1.0 - tail))
+
+
+def normal_ends(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
+    """Return the ends of the normal interval around an estimate."""
+    reach = float(ndtri(0.5 * (1.0 + confidence_level))) * standard_error
+    return estimate - reach, estimate + reach
+
+
+def normal_p_value(difference: float, standard_error: float) -> float:
+    """Return the two-sided p-value of a difference; 1 where it and its error are both zero."""
+    if standard_error == 0.0:
+        return 1.0 if difference == 0.0 else 0.0
+    return float(2.0 * ndtr(-abs(difference) / standard_error))
+
+
+def check_level(confidence_level: Any) -> float:
+    """Return a confidence level strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+    """
+    if isinstance(confidence_level, bool) or not 0.0 < confidence_level < 1.0:
+        raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {confidence_level!r}.")
+    return float(confidence_level)
+
+
+def _share_below(values: Floats, cut: float) -> float:
+    """Return the share of values below a cut, ties counting one half, kept from 0 and 1 by half a value."""
+    below = np.count_nonzero(values < cut) + 0.5 * np.count_nonzero(values == cut)
+    return float(np.clip(below, 0.5, len(values) - 0.5)) / len(values)

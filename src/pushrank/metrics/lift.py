@@ -1,0 +1,74 @@
+"""How many times more positives the first part of the list holds than a random part of its length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from pushrank.metrics.depth import part_of_list
+from pushrank.metrics.measured import measured, order_measure
+from pushrank.metrics.tally import Tally, Ties
+
+
+@order_measure
+def lift(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    fraction: float = 0.1,
+    *,
+    ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the precision of the first part of the list over the share of positives in all of it.
+
+    .. math:: \mathrm{lift}(q) = \frac{\mathrm{prec@}\lceil q n \rceil}{W_+ / W}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
+    fraction : float, default=0.1
+        The part of the list that is looked at, in (0, 1], in rows rounded up.
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Where rows tie at the end of that part: fill it with negatives first, take the expectation under a
+        random order, or fill it with positives first.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        At least 0, and 1 for a random order; the higher the better.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or
+        `fraction` or `ties` is out of range.
+
+    Notes
+    -----
+    O(n), by selection; O(n log n) with weights. It is what virtual screening calls :func:`enrichment_factor`.
+
+    References
+    ----------
+    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
+
+    Examples
+    --------
+    >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
+    2.5
+    """
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, fraction, ties)
+
+
+def of_ranking(ranking: Tally, fraction: float, ties: Ties) -> float:
+    """Return the measure of a ranking that has been checked."""
+    depth = part_of_list(fraction, ranking)
+    return ranking.hits_within(depth, ties) / depth * (ranking.total / ranking.total_positive)

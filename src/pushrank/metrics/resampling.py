@@ -1,0 +1,240 @@
+"""Resamples of labelled rows, drawn with replacement within each class: a stratified bootstrap.
+
+A resample is how often each row was drawn. Rows are sorted once; a measure of the order then reads the counts
+at the places of the list, and no row is copied or sorted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from pushrank._chunks import map_chunks
+from pushrank._log_space import Floats
+from pushrank.metrics import resample_kernels
+from pushrank.metrics.measured import ORDER_MEASURES
+from pushrank.metrics.ranks import Ranking
+from pushrank.metrics.tally import Tally
+
+RESAMPLES_PER_TASK = 16  # enough work for a thread, few enough that all threads end together
+JACKKNIFE_BLOCKS = 200
+"""Blocks of rows, in each class, that are left out in turn; with fewer rows each is a block."""
+
+Counts = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Resample(Tally):
+    """The tally of a ranking whose rows were drawn again, levels without a row included."""
+
+    _positives_at: Floats
+    _negatives_in: Floats
+    _counts_rows: bool
+
+    @property
+    def positives_at(self) -> Floats:
+        """The weight of the drawn positives at each level."""
+        return self._positives_at
+
+    @property
+    def negatives_in(self) -> Floats:
+        """The weight of the drawn negatives in each cell."""
+        return self._negatives_in
+
+    @property
+    def total_positive(self) -> float:
+        """The weight of all drawn positives."""
+        return float(self._positives_at.sum())
+
+    @property
+    def total_negative(self) -> float:
+        """The weight of all drawn negatives."""
+        return float(self._negatives_in.sum())
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows weigh one each."""
+        return self._counts_rows
+
+
+class Places:
+    """Where the rows of one class stand in a list, sorted by place once.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (n,)
+        The place of each row of the class.
+    n_places : int
+        How many places there are.
+    weights : ndarray of shape (n,) or None
+        The weights of the rows.
+    """
+
+    def __init__(self, places: NDArray[np.int64], n_places: int, weights: Floats | None) -> None:
+        self.ends = np.cumsum(np.bincount(places, minlength=n_places))
+        self.rows = np.argsort(places, kind="stable")
+        self.weights = np.empty(0) if weights is None else weights
+
+    def tally(self, counts: Counts) -> Floats:
+        """Return the weight at each place of rows drawn so often."""
+        sums = np.empty(len(self.ends))
+        resample_kernels.sum_by_rows(counts, self.rows, self.weights, self.ends, sums)
+        return sums
+
+
+class SortedPlaces:
+    """As :class:`Places` for rows that are alike but for their places, and may be numbered in their order."""
+
+    def __init__(self, counts: Floats) -> None:
+        self.ends = np.cumsum(counts.astype(np.int64))
+
+    def tally(self, counts: Counts) -> Floats:
+        """Return the number of rows at each place."""
+        sums = np.empty(len(self.ends))
+        resample_kernels.sum_in_order(counts, self.ends, sums)
+        return sums
+
+
+class Resampler:
+    """Rankings of the same rows, to be measured on resamples that they share.
+
+    Parameters
+    ----------
+    rankings : sequence of Ranking
+        Rankings of the same labelled and weighted rows.
+    metric : callable
+        ``metric(y_true, scores)``, or with weights ``metric(y_true, scores, sample_weight=...)``; a measure
+        of :mod:`pushrank.metrics`, or a ``functools.partial`` of one, is measured without copying rows.
+    """
+
+    def __init__(self, rankings: Sequence[Ranking], metric: Callable[..., Any]) -> None:
+        self.rankings = rankings
+        self.metric = metric
+        first = rankings[0]
+        self.n_positive = int(np.count_nonzero(first.is_positive))
+        self.n_negative = len(first.is_positive) - self.n_positive
+        if _measures_order(metric):
+            alike = len(rankings) == 1 and first.weights is None
+            self._places = [_places(ranking, alike=alike) for ranking in rankings]
+
+    def on_data(self) -> list[float]:
+        """Return the measure of every ranking on the rows themselves."""
+        return self.on_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
+
+    def on_resamples(self, n_resamples: int, random_state: Any) -> Floats:
+        """Return the measure on every resample, shape (n_resamples, n_rankings).
+
+        Resamples have seeds of their own, so that the threads' number changes nothing.
+        """
+        largest = np.iinfo(np.uint64).max
+        seeds = check_random_state(random_state).randint(largest, size=(n_resamples, 2), dtype=np.uint64)
+
+        def task(start: int, stop: int) -> Floats:
+            positive = np.empty(self.n_positive, dtype=np.uint8)
+            negative = np.empty(self.n_negative, dtype=np.uint8)
+            values = np.empty((stop - start, len(self.rankings)))
+            for resample in range(start, stop):
+                resample_kernels.draw_counts(seeds[resample, 0], positive)
+                resample_kernels.draw_counts(seeds[resample, 1], negative)
+                values[resample - start] = self.on_counts(positive, negative)
+            return values
+
+        cuts = [*range(0, n_resamples, RESAMPLES_PER_TASK), n_resamples]
+        with threadpool_limits(limits=1, user_api="blas"):  # its threads would fight ours
+            return np.concatenate(map_chunks(task, list(pairwise(cuts))))
+
+    def without_blocks(self, random_state: Any) -> tuple[Floats, Floats]:
+        """Return the measure without each block of positives, and without each block of negatives.
+
+        Blocks are random and of nearly equal size, so that a long list costs as much as a short one. Each
+        array has the shape (n_blocks, n_rankings).
+        """
+        random = check_random_state(random_state)
+        ones = [np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)]
+        found = []
+        for side, n_rows in enumerate((self.n_positive, self.n_negative)):
+            blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
+            values = np.empty((len(blocks), len(self.rankings)))
+            for b, block in enumerate(blocks):
+                counts = [count.copy() if c == side else count for c, count in enumerate(ones)]
+                counts[side][block] = 0
+                values[b] = self.on_counts(*counts)
+            found.append(values)
+        return found[0], found[1]
+
+    def on_counts(self, positive: Counts, negative: Counts) -> list[float]:
+        """Return the measure of every ranking on rows drawn so often."""
+        if hasattr(self, "_places"):
+            counts_rows = self.rankings[0].counts_rows
+            return [
+                self.metric(None, Resample(at.tally(positive), within.tally(negative), counts_rows))
+                for at, within in self._places
+            ]
+        first = self.rankings[0]
+        counts = np.empty(len(first.is_positive), dtype=np.uint8)
+        counts[first.is_positive], counts[~first.is_positive] = positive, negative
+        rows = np.repeat(np.arange(len(counts)), counts)
+        weights = {} if first.weights is None else {"sample_weight": first.weights[rows]}
+        return [
+            float(self.metric(first.is_positive[rows], ranking.scores[rows], **weights))
+            for ranking in self.rankings
+        ]
+
+
+def measure_named(metric: Any) -> Callable[..., Any]:
+    """Return a measure, or the one of :mod:`pushrank.metrics` that a name stands for.
+
+    Raises
+    ------
+    ValueError
+        When there is no measure of that name.
+    TypeError
+        When it is neither a name nor callable.
+    """
+    names = {measure.__name__: measure for measure in ORDER_MEASURES}
+    if callable(metric):
+        measure: Callable[..., Any] = metric
+        return measure
+    if not isinstance(metric, str):
+        raise TypeError(f"metric must be callable or one of {sorted(names)}, got {type(metric).__name__}.")
+    if metric not in names:
+        raise ValueError(
+            f"metric={metric!r} is not known; use one of {sorted(names)}, "
+            "or a callable metric(y_true, scores)."
+        )
+    return names[metric]
+
+
+def _measures_order(metric: Callable[..., Any]) -> bool:
+    while isinstance(metric, partial):
+        metric = metric.func
+    return metric in ORDER_MEASURES
+
+
+def _places(ranking: Ranking, *, alike: bool) -> tuple[Places | SortedPlaces, Places | SortedPlaces]:
+    if alike:
+        return SortedPlaces(ranking.positives_at), SortedPlaces(ranking.negatives_in)
+    n_levels = len(ranking.levels)
+    return (
+        Places(ranking.positive_levels, n_levels, ranking.weights_of(ranking.is_positive)),
+        Places(ranking.negative_cells, 2 * n_levels + 1, ranking.weights_of(~ranking.is_positive)),
+    )
+
+
+def checked_rankings(
+    y_true: ArrayLike,
+    all_scores: Sequence[ArrayLike],
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+) -> list[Ranking]:
+    """Return the rankings of the same rows by several scores, checked."""
+    first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
+    return [first, *(first.of_same_rows(scores) for scores in all_scores[1:])]

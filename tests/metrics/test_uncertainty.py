@@ -1,0 +1,219 @@
+"""Intervals and comparisons: resamples against copied rows, known formulas, coverage, and bad input."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from pushrank import metrics
+from pushrank.metrics.delong import auc_covariance
+from pushrank.metrics.measured import ORDER_MEASURES
+from pushrank.metrics.ranks import Ranking
+from pushrank.metrics.resample_kernels import draw_counts
+from pushrank.metrics.resampling import Resampler
+
+MEASURES = {measure.__name__: measure for measure in ORDER_MEASURES}
+MEASURES |= {name: partial(MEASURES[name], k=0.5) for name in ("precision_at_k", "recall_at_k")}
+ROWS_ONLY = ("average_reciprocal_rank", "discounted_cumulative_gain")
+
+
+def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
+    y = np.append([True, False], rng.random(n - 2) < share)
+    return y, rng.integers(0, levels, n) / levels + shift * y
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rankings", [1, 2])
+def test_a_resample_is_measured_like_its_copied_rows(name, weighted, n_rankings):
+    if weighted and name in ROWS_ONLY:
+        pytest.skip("counts places in rows")
+    rng = np.random.default_rng(0)
+    y, scores = draw(rng)
+    w = rng.integers(1, 4, len(y)) / 2 if weighted else None
+    measure = MEASURES[name]
+    rankings = [Ranking(y, s, w) for s in (scores, rng.permutation(scores))[:n_rankings]]
+    if n_rankings == 1 and not weighted:  # rows are numbered in the order of the scores
+        order = np.argsort(scores, kind="stable")
+        rankings[0] = Ranking(y[order], scores[order])
+    by_tally = Resampler(rankings, measure).on_resamples(50, 3)
+    by_rows = Resampler(rankings, lambda *a, **k: measure(*a, **k)).on_resamples(50, 3)
+    np.testing.assert_allclose(by_tally, by_rows, rtol=1e-12)
+
+
+def test_counts_are_multinomial_and_depend_on_the_seed_alone():
+    counts = np.empty((4000, 7), dtype=np.uint8)
+    for seed, row in enumerate(counts):
+        draw_counts(seed, row)
+    assert (counts.sum(axis=1) == 7).all()
+    # each pair of rows: the mean and the covariance of multinomial counts, within 5 standard errors
+    assert np.abs(counts.mean(axis=0) - 1.0).max() < 5 * np.sqrt(6 / 7 / 4000)
+    covariance = np.cov(counts.T.astype(float))
+    expected = np.eye(7) - 1 / 7
+    assert np.abs(covariance - expected).max() < 5 * np.sqrt(2 / 4000)
+    again = np.empty(7, dtype=np.uint8)
+    draw_counts(11, again)
+    np.testing.assert_array_equal(again, counts[11])
+
+
+def test_counts_of_many_rows_are_uniform():
+    counts = np.empty(10_007, dtype=np.uint8)
+    total = np.zeros(len(counts))
+    for seed in range(200):
+        draw_counts(seed, counts)
+        total += counts
+    assert stats.chisquare(total).pvalue > 1e-4
+    assert abs((counts == 0).mean() - np.exp(-1)) < 0.03
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_same_seed_gives_the_same_interval_with_any_number_of_threads(monkeypatch, threads):
+    y, scores = draw(np.random.default_rng(1), n=300)
+    found = metrics.confidence_interval("average_precision", y, scores, n_resamples=100, random_state=7)
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
+    again = metrics.confidence_interval("average_precision", y, scores, n_resamples=100, random_state=7)
+    assert found == again
+
+
+def test_delong_is_its_formula_over_all_pairs():
+    rng = np.random.default_rng(2)
+    y, a = draw(rng)
+    b = a + rng.integers(-3, 4, len(y)) / 10
+    wins = [np.heaviside(np.subtract.outer(s[y], s[~y]).round(9), 0.5) for s in (a, b)]
+    placements = [np.stack([w.mean(axis=axis) for w in wins]) for axis in (1, 0)]
+    expected = sum(np.cov(p) / p.shape[1] for p in placements)
+    rankings = [Ranking(y, s.round(9)) for s in (a, b)]
+    np.testing.assert_allclose(auc_covariance(rankings), expected, rtol=1e-10)
+    weights = np.full(len(y), 3.0)
+    weighted = [Ranking(y, s.round(9), weights) for s in (a, b)]
+    np.testing.assert_allclose(auc_covariance(weighted), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca"])
+def test_intervals_are_scipys(method):
+    """scipy resamples both samples alike; what is left is the chance of the resamples."""
+    rng = np.random.default_rng(3)
+    y, scores = np.repeat([True, False], [25, 40]), rng.exponential(size=65)
+
+    def difference(y, s):
+        return s[y].mean() / s[~y].mean()
+
+    found = metrics.confidence_interval(
+        difference, y, scores, method=method, n_resamples=20_000, random_state=0
+    )
+    expected = stats.bootstrap(
+        (scores[y], scores[~y]),
+        lambda a, b, axis: a.mean(axis) / b.mean(axis),
+        method="percentile" if method == "bootstrap" else "BCa",
+        n_resamples=20_000,
+        random_state=1,
+    )
+    assert found.low == pytest.approx(expected.confidence_interval.low, abs=0.02)
+    assert found.high == pytest.approx(expected.confidence_interval.high, abs=0.02)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.03)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
+def test_intervals_cover_the_truth(method):
+    """Normal scores one apart: the area is Phi(1 / sqrt 2). 300 sets, so a standard error of 1.3 %."""
+    rng = np.random.default_rng(4)
+    truth = stats.norm.cdf(1 / np.sqrt(2))
+    y = np.repeat([True, False], [60, 120])
+    inside = 0
+    for seed in range(300):
+        low, high, *_ = metrics.confidence_interval(
+            "auc", y, rng.normal(size=180) + y, method=method, n_resamples=500, random_state=seed
+        )
+        inside += low <= truth <= high
+    assert 0.91 <= inside / 300 <= 0.985
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
+def test_equal_rankings_differ_rarely(method):
+    rng = np.random.default_rng(5)
+    y = np.repeat([True, False], [50, 100])
+    p_values = []
+    for seed in range(200):
+        shared = rng.normal(size=150) + y
+        a, b = (shared + 0.7 * rng.normal(size=150) for _ in range(2))
+        found = metrics.compare(y, a, b, "auc", method=method, n_resamples=300, random_state=seed)
+        assert found.low <= found.difference <= found.high
+        p_values.append(found.p_value)
+    assert 0.01 <= np.mean(np.array(p_values) < 0.05) <= 0.10
+    assert 0.4 < np.mean(p_values) < 0.6
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
+def test_a_clear_difference_is_found_and_none_is_none(method):
+    rng = np.random.default_rng(6)
+    y, good = draw(rng, n=300, levels=10**6, shift=1.0)
+    found = metrics.compare(y, good, rng.random(300), "auc", method=method, random_state=0)
+    assert found.low > 0.2
+    assert found.p_value < 0.01
+    swapped = metrics.compare(y, good, good, "auc", method=method, random_state=0)
+    assert swapped == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_the_p_value_agrees_with_the_interval():
+    rng = np.random.default_rng(7)
+    y = np.repeat([True, False], [30, 60])
+    for method in ("bootstrap", "bca"):
+        for seed in range(40):
+            a, b = rng.normal(size=(2, 90)) + np.array([1.3, 0.8])[:, None] * y
+            found = metrics.compare(y, a, b, "average_precision", method=method, random_state=seed)
+            if not 0.04 < found.p_value < 0.06:  # quantiles are read between resamples
+                assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_names_callables_and_partials_are_one():
+    y, scores = draw(np.random.default_rng(8), n=200)
+    by_name = metrics.confidence_interval("auc", y, scores, random_state=0)
+    assert metrics.confidence_interval(metrics.auc, y, scores, random_state=0) == by_name
+    assert (
+        metrics.confidence_interval(partial(metrics.auc, ties="half"), y, scores, random_state=0) == by_name
+    )
+    labels = np.where(y, "bad", "good")
+    assert metrics.confidence_interval("auc", labels, scores, pos_label="bad", random_state=0) == by_name
+
+
+def test_weights_of_one_change_the_numbers_of_the_rows_alone():
+    y, scores = draw(np.random.default_rng(9), n=500)
+    plain = metrics.confidence_interval("average_precision", y, scores, random_state=0)
+    ones = np.ones(500)
+    weighted = metrics.confidence_interval("average_precision", y, scores, sample_weight=ones, random_state=0)
+    assert weighted.estimate == plain.estimate
+    assert weighted.standard_error == pytest.approx(plain.standard_error, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"metric": "accuracy"}, ValueError, "metric='accuracy' is not known"),
+        ({"metric": 3}, TypeError, "metric must be callable"),
+        ({"method": "jackknife"}, ValueError, "method must be one of"),
+        ({"metric": "average_precision", "method": "delong"}, ValueError, "method='delong' is for"),
+        (
+            {"metric": partial(metrics.auc, ties="optimistic"), "method": "delong"},
+            ValueError,
+            "method='delong' is for",
+        ),
+        ({"confidence_level": 1.0}, ValueError, "confidence_level must"),
+        ({"n_resamples": 5}, ValueError, "n_resamples must"),
+        ({"metric": partial(metrics.auc, pos_label=1)}, ValueError, "give sample_weight and pos_label there"),
+        ({"metric": "discounted_cumulative_gain", "sample_weight": np.ones(60)}, ValueError, "counts places"),
+        ({"sample_weight": np.r_[1.0, 1.0, np.zeros(58)]}, ValueError, "not a number on"),
+        (
+            {"sample_weight": np.r_[1.0, 1.0, np.zeros(58)], "method": "delong"},
+            ValueError,
+            "at least 2 rows of each class",
+        ),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    y, scores = draw(np.random.default_rng(10))
+    with pytest.raises(error, match=message):
+        metrics.confidence_interval(**{"metric": "auc", **arguments}, y_true=y, scores=scores)
