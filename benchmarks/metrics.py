@@ -18,6 +18,8 @@ import numpy as np
 
 from pushrank import metrics
 
+UNCERTAINTY = ("compare", "confidence_interval", "roc_band")
+
 
 def seconds(function: Callable[[], object]) -> float:
     """Return the wall-clock time of one call."""
@@ -31,7 +33,8 @@ def compare(y: np.ndarray, scores: np.ndarray, repeats: int) -> None:
     calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(metrics, name), y, scores)
         for name in metrics.__all__
-        if name not in ("compare", "confidence_interval", "precision_at_k", "recall_at_k", "top_of_list")
+        if name
+        not in ("compare", "confidence_interval", "precision_at_k", "recall_at_k", "roc_band", "top_of_list")
     }
     for name in ("precision_at_k", "recall_at_k"):
         calls[name] = partial(getattr(metrics, name), y, scores, 0.25)

@@ -20,6 +20,7 @@ from pushrank.metrics.precision_at_recall import precision_at_recall
 from pushrank.metrics.r_max import r_max
 from pushrank.metrics.recall_at_k import recall_at_k
 from pushrank.metrics.robust_initial_enhancement import bedroc, robust_initial_enhancement
+from pushrank.metrics.roc_band import roc_band
 from pushrank.metrics.rp_error import rp_error
 from pushrank.metrics.top_of_list import top_of_list
 
@@ -48,6 +49,7 @@ __all__ = [
     "recall_at_k",
     "reverse_height",
     "robust_initial_enhancement",
+    "roc_band",
     "rp_error",
     "smooth_margin",
     "top_of_list",
