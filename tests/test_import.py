@@ -20,6 +20,7 @@ EDGES = (
     "pushrank.cli",
     "pushrank.interop",
     "pushrank.plots",
+    "pushrank.report",
 )
 
 

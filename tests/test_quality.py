@@ -19,7 +19,15 @@ COMMANDS = {
     "style": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
-    "spelling": ["codespell_lib", "src", "tests", "benchmarks", *(p.name for p in ROOT.glob("*.md"))],
+    "spelling": [
+        "codespell_lib",
+        "src",
+        "tests",
+        "benchmarks",
+        "examples",
+        "docs",
+        *(p.name for p in ROOT.glob("*.md")),
+    ],
 }
 PUBLIC = (
     "pushrank",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._log_space import Floats
+from pushrank.metrics import roc_band
 from pushrank.metrics.ranks import Ranking
 from pushrank.plots._axes import axes_or_new, curve_style, draw_band, draw_reference, finish, percent_ticks
 from pushrank.plots._display import RankingDisplay
@@ -41,8 +42,9 @@ class RocLeftEdgeDisplay(RankingDisplay):
 
     Notes
     -----
-    ``compute`` costs O(n log n), and the bands a bootstrap of it. Ties count by their expectation under a
-    random order. The axis is linear from no false alarm to one, and logarithmic from there.
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is that
+    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide.
+    The axis is linear from no false alarm to one, and logarithmic from there.
 
     References
     ----------
@@ -82,6 +84,8 @@ class RocLeftEdgeDisplay(RankingDisplay):
         y_true: ArrayLike,
         scores: ArrayLike,
         *,
+        confidence: float = 0.95,
+        simultaneous: bool = False,
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -93,6 +97,10 @@ class RocLeftEdgeDisplay(RankingDisplay):
             Labels of two values.
         scores : array-like of shape (n,)
             Finite scores, the higher the better.
+        confidence : float, default=0.95
+            The least chance with which the interval covers, in (0, 1).
+        simultaneous : bool, default=False
+            Whether the band covers at all places at once, or at each by itself.
         pos_label : label, optional
             The positive class; by default the larger of the two values.
         name : str, optional
@@ -101,12 +109,28 @@ class RocLeftEdgeDisplay(RankingDisplay):
         Raises
         ------
         ValueError
-            When there are not two classes, a score is not finite, or lengths differ.
+            When there are not two classes, a score is not finite, lengths differ, or ``confidence`` is out
+            of range.
         """
         depths = ListDepths(Ranking(y_true, scores, None, pos_label))
         places = curve_places(depths.n_negative, first=0)
         tpr = depths.hits_above_misses(places) / depths.n_positive
-        return cls(false_alarms=places, tpr=tpr, n_negative=depths.n_negative, name=name)
+        band = roc_band(
+            y_true,
+            scores,
+            false_positive_rates=places / depths.n_negative,
+            simultaneous=simultaneous,
+            confidence_level=confidence,
+            pos_label=pos_label,
+        )
+        return cls(
+            false_alarms=places,
+            tpr=tpr,
+            n_negative=depths.n_negative,
+            low=band.low,
+            high=band.high,
+            name=name,
+        )
 
     def plot(
         self,
