@@ -20,16 +20,19 @@ import numba
 import numpy as np
 
 from pushrank import metrics
+from pushrank.metrics.bootstrap import METHODS
+from pushrank.metrics.intervals import CorrectedPercentiles, Percentiles
+from pushrank.metrics.ranks import Ranking
+from pushrank.metrics.resampling import Resampler
 
 SHIFT = 1.0
-POPULATIONS = ((50, 200, None), (200, 800, None), (200, 800, 0.5), (500, 5000, None))
+POPULATIONS = ((50, 200, None), (100, 400, 0.5))
 MEASURES: dict[str, Any] = {
     "auc": metrics.auc,
     "average_precision": metrics.average_precision,
     "partial_auc (0.1)": metrics.partial_auc,
     "precision_at_k (1/4 of positives)": partial(metrics.precision_at_k, k=0.25, ties="half"),
     "recall_at_k (all positives)": partial(metrics.recall_at_k, k=1.0, ties="half"),
-    "enrichment_factor (0.05)": partial(metrics.enrichment_factor, fraction=0.05),
     "bedroc (20)": metrics.bedroc,
 }
 
@@ -41,10 +44,10 @@ def scores_of(y: np.ndarray, rng: np.random.Generator, step: float | None) -> np
 
 
 def population(share: float, step: float | None) -> dict[str, float]:
-    """Return the measures of the population, from twenty million rows."""
+    """Return the measures of the population, from ten million rows."""
     rng = np.random.default_rng(12345)
     found: dict[str, list[float]] = {name: [] for name in MEASURES}
-    for _ in range(10):
+    for _ in range(5):
         y = np.arange(2_000_000) < share * 2_000_000
         scores = scores_of(y, rng, step)
         for name, measure in MEASURES.items():
@@ -52,42 +55,42 @@ def population(share: float, step: float | None) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
+def ends_of_all_methods(
+    measure: Any, y: np.ndarray, scores: np.ndarray, n_resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Return the ends by every method; what ``confidence_interval`` returns, with resamples drawn once."""
+    resampler = Resampler([Ranking(y, scores)], measure)
+    values = resampler.on_resamples(n_resamples, seed)[:, 0]
+    without = [left_out[:, 0] for left_out in resampler.without_blocks(seed)]
+    found = {
+        "bootstrap": Percentiles(values).ends(0.95),
+        "bca": CorrectedPercentiles(values, resampler.on_data()[0], without).ends(0.95),
+    }
+    if measure is metrics.auc:
+        found["delong"] = metrics.confidence_interval("auc", y, scores, method="delong")[:2]
+    return found
+
+
 def coverage(n_sets: int, n_resamples: int) -> None:
     """Print how often 95 % intervals hold the population's measure."""
     print(f"coverage of 95 % intervals, {n_sets} data sets, {n_resamples} resamples each")
     print(f"standard error of a coverage of 95 %: {100 * np.sqrt(0.95 * 0.05 / n_sets):.1f} %")
-    for n_positive, n_negative, step in (
-        (50, 200, None),
-        (200, 800, None),
-        (200, 800, 0.5),
-        (500, 5000, None),
-    ):
-        share = n_positive / (n_positive + n_negative)
-        truth = population(share, step)
+    for n_positive, n_negative, step in POPULATIONS:
+        truth = population(n_positive / (n_positive + n_negative), step)
         y = np.repeat([True, False], [n_positive, n_negative])
         ties = "no ties" if step is None else f"scores rounded to {step}"
         print(f"\n{n_positive} positives, {n_negative} negatives, {ties}")
         print(f"  {'measure':36s} {'truth':>7s}  {'bootstrap':>9s} {'bca':>6s} {'delong':>6s}", flush=True)
-        inside: dict[tuple[str, str], int] = {}
-        for seed in range(n_sets):
-            scores = scores_of(y, np.random.default_rng(seed), step)
-            for name, measure in MEASURES.items():
-                for method in ("bootstrap", "bca", "delong"):
-                    if method == "delong" and measure is not metrics.auc:
-                        continue
-                    low, high, *_ = metrics.confidence_interval(
-                        measure, y, scores, method=method, n_resamples=n_resamples, random_state=seed
-                    )
-                    held = low <= truth[name] <= high
-                    inside[name, method] = inside.get((name, method), 0) + held
-        for name in MEASURES:
-            cells = [
-                f"{inside[name, method] / n_sets:.1%}" if (name, method) in inside else ""
-                for method in ("bootstrap", "bca", "delong")
-            ]
-            print(
-                f"  {name:36s} {truth[name]:7.4f}  {cells[0]:>9s} {cells[1]:>6s} {cells[2]:>6s}", flush=True
-            )
+        for name, measure in MEASURES.items():
+            inside: dict[str, int] = {}
+            for seed in range(n_sets):
+                scores = scores_of(y, np.random.default_rng(seed), step)
+                ends = ends_of_all_methods(measure, y, scores, n_resamples, seed)
+                for method, (low, high) in ends.items():
+                    inside[method] = inside.get(method, 0) + (low <= truth[name] <= high)
+            shares = [f"{inside[m] / n_sets:.1%}" if m in inside else "" for m in METHODS]
+            row = f"  {name:36s} {truth[name]:7.4f}  {shares[0]:>9s} {shares[1]:>6s} {shares[2]:>6s}"
+            print(row.rstrip(), flush=True)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -137,11 +140,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["time", "coverage"])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--resamples", type=int, default=500, help="of each interval, for coverage")
     parser.add_argument("--sets", type=int, default=2000)
     arguments = parser.parse_args()
     if arguments.what == "time":
-        timing(arguments.rows, arguments.resamples)
+        timing(arguments.rows, 1000)
     else:
         coverage(arguments.sets, arguments.resamples)
 

@@ -23,6 +23,8 @@ from pushrank import (
     CascadeRanker,
     InfinitePush,
     PNormPush,
+    PNormPushCV,
+    PushRankerCV,
     RankSVM,
     SmoothMarginRanking,
     estimators,
@@ -38,6 +40,8 @@ SOLVED = [ranker for ranker in RANKERS if issubclass(ranker, LinearRanker)]
 BOOSTED = [ranker for ranker in RANKERS if "weak_rankers" in ranker().get_params()]
 CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
+    PNormPushCV((1.0, 4.0), (0.01, 0.1), scoring="average_precision", cv=3),
+    PushRankerCV("logistic", ("identity",), (0.01, 0.1), scoring="average_precision", cv=3),
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),
     RankSVM(),
@@ -119,7 +123,9 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     top = cross_val_score(pipeline, X, y, scoring=metrics.scorers.positives_at_top, cv=3)
     assert top.min() >= 0
     grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
-    if ranker in (*SOLVED, *BOOSTED):
+    if ranker in (PNormPushCV, PushRankerCV):
+        grid_of = {"selection": ["best", "one_standard_error"]}
+    elif ranker in (*SOLVED, *BOOSTED):
         grid_of = {"alpha": [0.01, 1.0]} if ranker in SOLVED else {"learning_rate": [0.3, 1.0]}
     grid = GridSearchCV(pipeline, {f"{name}__{key}": grid_of[key] for key in grid_of}, cv=2).fit(X, y)
     assert grid.best_score_ > 0.95

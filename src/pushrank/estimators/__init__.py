@@ -6,7 +6,9 @@ from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.infinite_push import InfinitePush
 from pushrank.estimators.ir_push import IRPush
 from pushrank.estimators.p_norm_push import PNormPush
+from pushrank.estimators.p_norm_push_cv import PNormPushCV
 from pushrank.estimators.push_ranker import PushRanker
+from pushrank.estimators.push_ranker_cv import PushRankerCV
 from pushrank.estimators.rank_boost import RankBoost
 from pushrank.estimators.rank_svm import RankSVM
 from pushrank.estimators.smooth_margin_ranking import SmoothMarginRanking
@@ -21,7 +23,9 @@ __all__ = [
     "IRPush",
     "InfinitePush",
     "PNormPush",
+    "PNormPushCV",
     "PushRanker",
+    "PushRankerCV",
     "RankBoost",
     "RankSVM",
     "SmoothMarginRanking",

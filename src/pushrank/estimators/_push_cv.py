@@ -1,0 +1,126 @@
+"""Linear push rankers that choose their push and penalty by cross-validation along a path."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._folds import choose, results_table, stratified_folds
+from pushrank.estimators._validation import check_number, training_data
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import Sample
+from pushrank.solvers.regularisation_path import RegularisationPath
+
+SELECTIONS = ("best", "one_standard_error")
+
+
+class PushCV(CoefficientRanker):
+    """A linear ranker whose push and penalty are those with the best cross-validated score.
+
+    A subclass has the constructor parameters ``alphas``, ``scoring``, ``cv``, ``selection``, ``tol`` and
+    ``max_iter``, and names its pushes and their objectives.
+    """
+
+    _push: str
+    """The name of the push's parameter, such as ``p``."""
+
+    @abstractmethod
+    def _pushes(self) -> list[tuple[Any, PushObjective]]:
+        """Return the checked values of the push's parameter, each with its objective."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features, dense, CSR or CSC.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, for training and for scoring.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, ``y`` has not two classes, or a part of
+            the cross-validation lacks one of them.
+        TypeError
+            When a parameter has the wrong type, or weights are given to a scorer that takes none.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When solutions stopped early; the message says how many.
+        """
+        self._check_parameters()
+        pushes, alphas = self._pushes(), [float(alpha) for alpha in self.alphas]
+        X, target = training_data(self, X, y, sample_weight)
+        folds = stratified_folds(self.cv, self.scoring, X, target)
+        # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
+        grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
+        scores, n_iter = np.empty((2, len(grid), len(folds)))
+        coefs = np.empty((len(grid), len(folds), X.shape[1]))
+        unfinished = 0
+        for f, fold in enumerate(folds):
+            solved = self._path(fold.train_rows, fold.sample).solve_grid(
+                [objective for _, objective in pushes], alphas
+            )
+            for g, (a, q) in enumerate(grid):
+                result = solved[q][a]
+                coefs[g, f], n_iter[g, f] = result.coef, result.n_iter
+                scores[g, f] = fold.score(result.coef.astype(X.dtype))
+                unfinished += not result.converged
+        params = [{"alpha": alphas[a], self._push: pushes[q][0]} for a, q in grid]
+        simplest_first = sorted(range(len(grid)), key=lambda g: (-alphas[grid[g][0]], grid[g][1]))
+        self.cv_results_ = results_table(params, scores, n_iter)
+        self.best_index_ = choose(scores, simplest_first if self.selection != "best" else None)
+        self.best_params_ = params[self.best_index_]
+        self.best_score_ = float(scores[self.best_index_].mean())
+        self.n_splits_ = len(folds)
+        a, q = grid[self.best_index_]
+        starts = coefs[self.best_index_]
+        final = self._path(X, target.sample).solve(pushes[q][1], alphas[a], [starts.mean(axis=0), *starts])
+        unfinished += not final.converged
+        self.alpha_, self.coef_ = alphas[a], final.coef.astype(X.dtype)
+        self.n_iter_ = int(n_iter.sum()) + final.n_iter
+        self.objective_path_, self.converged_ = final.objective_path, final.converged
+        self._keep_push(pushes[q][0])
+        self._keep_classes(target, linear_scores(X, self.coef_))
+        if unfinished:
+            warnings.warn(
+                f"{type(self).__name__}: {unfinished} of {scores.size + 1} solutions did not converge; raise "
+                "max_iter or tol, leave out the smallest alphas, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _path(self, X: Any, sample: Sample) -> RegularisationPath:
+        return RegularisationPath(LinearModel(X), sample, self.tol, self.max_iter)
+
+    def _keep_push(self, push: Any) -> None:
+        setattr(self, f"{self._push}_", push)
+
+    def _check_parameters(self) -> None:
+        alphas: Any = self.alphas
+        if np.ndim(alphas) != 1 or len(alphas) == 0:
+            raise ValueError(f"alphas must be a list of at least one number, got {alphas!r}.")
+        for alpha in alphas:
+            check_number("alphas", alpha, 0.0)
+        check_number("tol", self.tol, 0.0, exclusive=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {self.selection!r}.")

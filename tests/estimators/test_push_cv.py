@@ -1,0 +1,167 @@
+"""Choosing the push along a path: the same choice as a grid search, in fewer iterations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
+from sklearn.preprocessing import scale
+
+from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
+from pushrank.estimators._folds import choose
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import Power
+from pushrank.solvers import Problem, lbfgs
+from pushrank.solvers.newton import newton
+
+PS, ALPHAS = (1.0, 4.0, 16.0), (1e-3, 1e-2, 1e-1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Return classes that overlap: few columns of a known set, with noise."""
+    X, y = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(0)
+    return scale(X[:, :10]) + 0.5 * rng.normal(size=(len(y), 10)), y
+
+
+@pytest.mark.parametrize("scoring", ["positives_at_top", "average_precision", "precision_at_quarter"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+def test_the_same_scores_and_choice_as_a_grid_search(data, scoring, make):
+    X, y = data
+    found = PNormPushCV(PS, ALPHAS, scoring=scoring).fit(make(X), y)
+    grid = GridSearchCV(
+        PNormPush(), {"alpha": ALPHAS, "p": PS}, scoring=getattr(metrics.scorers, scoring), cv=5
+    ).fit(make(X), y)
+    assert found.cv_results_["params"] == grid.cv_results_["params"]
+    for key in ("mean_test_score", "std_test_score", "rank_test_score", "split3_test_score"):
+        np.testing.assert_allclose(found.cv_results_[key], grid.cv_results_[key], rtol=1e-9)
+    assert found.best_params_ == grid.best_params_
+    assert found.best_score_ == pytest.approx(grid.best_score_)
+    np.testing.assert_allclose(found.coef_, grid.best_estimator_.coef_, rtol=1e-3, atol=1e-4)
+    assert (found.p_, found.alpha_) == (found.best_params_["p"], found.best_params_["alpha"])
+    assert (found.predict(make(X)) == grid.predict(make(X))).mean() > 0.995
+
+
+def test_other_losses_and_prices_are_searched_alike(data):
+    X, y = data
+    prices = ("identity", Power(4.0))
+    splitter = StratifiedShuffleSplit(3, random_state=0)
+    found = PushRankerCV("logistic", prices, (0.01, 0.1), scoring="roc_auc", cv=splitter).fit(X, y)
+    grid = GridSearchCV(
+        PushRanker("logistic"), {"alpha": (0.01, 0.1), "price": prices}, scoring="roc_auc", cv=splitter
+    ).fit(X, y)
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=2e-4
+    )
+    assert found.price_ in prices
+    assert found.n_splits_ == 3
+
+
+def test_fewer_iterations_than_from_zero(data):
+    X, y = data
+    found = PNormPushCV(PS, ALPHAS).fit(X, y)
+    cold = [PNormPush(p, alpha=alpha).fit(X, y).n_iter_ for alpha in ALPHAS for p in PS]
+    assert found.cv_results_["mean_n_iter"].mean() < 0.5 * np.mean(cold)
+
+
+def test_the_rule_of_one_standard_error(data):
+    scores = np.array([[4.0, 8.0, 12.0], [7.0, 8.0, 9.0], [6.0, 8.0, 8.0], [1.0, 2.0, 3.0]])
+    assert choose(scores, None) == 0  # equal means: the first
+    assert choose(scores, [3, 2, 1, 0]) == 2
+    assert choose(scores[:, :1], [3, 2, 1, 0]) == 1
+    X, y = data
+    best = PNormPushCV(PS, ALPHAS, scoring="average_precision").fit(X, y)
+    simple = PNormPushCV(PS, ALPHAS, scoring="average_precision", selection="one_standard_error").fit(X, y)
+    assert (-simple.alpha_, simple.p_) <= (-best.alpha_, best.p_)
+    means = best.cv_results_["mean_test_score"]
+    splits = [best.cv_results_[f"split{f}_test_score"][best.best_index_] for f in range(5)]
+    assert simple.best_score_ >= means.max() - np.std(splits, ddof=1) / np.sqrt(5) - 1e-15
+
+
+def test_integer_weights_are_copies(data):
+    X, y = data
+    w = np.random.default_rng(1).integers(1, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), w)
+    halves = np.arange(len(y)) % 2
+    folds = [(np.flatnonzero(halves == h), np.flatnonzero(halves != h)) for h in (0, 1)]
+    of_copies = [tuple(np.flatnonzero(np.isin(copies, rows)) for rows in fold) for fold in folds]
+    for scoring in ("average_precision", "positives_at_top"):
+        weighted = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=folds).fit(X, y, w)
+        copied = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=of_copies).fit(X[copies], y[copies])
+        np.testing.assert_allclose(
+            weighted.cv_results_["mean_test_score"], copied.cv_results_["mean_test_score"], rtol=1e-6
+        )
+        np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("objective", [(1.0, "push"), (16.0, "push"), (4.0, "pull")])
+def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
+    X, y = data
+    p, side = objective
+    problem = Problem(
+        PushObjective(price=Power(p), side=side, scale="log"),
+        LinearModel(X),
+        BipartiteSample.from_mask(y == 1),
+        0.05,
+    )
+    rng = np.random.default_rng(2)
+    coef, direction = rng.normal(size=(2, 10)) * 0.3
+    hessian = problem.model.class_covariance(problem.row_weights(coef), problem.groups)
+    product = hessian @ direction + 0.05 * direction
+    np.testing.assert_allclose(product, problem.hessian_product(coef, direction), rtol=1e-8, atol=1e-10)
+    found = newton(problem, np.zeros(10), np.ones(10), 1e-9, 50)
+    assert found.converged
+    np.testing.assert_allclose(found.coef, lbfgs(problem, np.zeros(10), 1e-6, 1000).coef, atol=1e-6)
+    assert newton(problem, found.coef + 1e-4, np.ones(10), 1e-9, 50).n_iter <= 5
+
+
+def test_newton_says_where_it_stopped(data):
+    X, y = data
+    problem = Problem(
+        PushObjective(price=Power(4.0), scale="log"), LinearModel(X), BipartiteSample.from_mask(y == 1), 0.01
+    )
+    stopped = newton(problem, np.zeros(10), np.ones(10), 1e-12, 2)
+    assert (stopped.converged, stopped.n_iter, stopped.message) == (False, 2, "steps ran out.")
+
+
+def test_separable_data_without_penalty_are_reported():
+    X = np.r_[np.ones(20), -np.ones(20)][:, None] + 0.01 * np.arange(40)[:, None]
+    y = np.r_[np.ones(20), np.zeros(20)]
+    with pytest.warns(ConvergenceWarning, match="solutions did not converge"):
+        ranker = PNormPushCV((1.0, 4.0), (0.0,), cv=2).fit(X, y)
+    assert ranker.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("ranker", "error", "message"),
+    [
+        (PNormPushCV(ps=()), ValueError, "ps must be a list"),
+        (PNormPushCV(ps=4.0), ValueError, "ps must be a list"),
+        (PNormPushCV(ps=(0.5,)), ValueError, "ps must be finite and >= 1"),
+        (PNormPushCV(alphas=()), ValueError, "alphas must be a list"),
+        (PNormPushCV(alphas=(-1.0,)), ValueError, "alphas must be finite and >= 0"),
+        (PNormPushCV(selection="median"), ValueError, "selection must be one of"),
+        (PNormPushCV(scoring="top"), ValueError, "scoring"),
+        (PNormPushCV(tol=0.0), ValueError, "tol must be"),
+        (PNormPushCV(cv=[(np.arange(5), np.arange(569))]), ValueError, "fold 0 .* one class alone to train"),
+        (PushRankerCV(prices="identity"), ValueError, "prices must be a list"),
+        (PushRankerCV("hinge"), ValueError, "not differentiable"),
+        (PushRankerCV(prices=("cubic",)), ValueError, "not known"),
+    ],
+)
+def test_bad_parameters(data, ranker, error, message):
+    X, y = data
+    with pytest.raises(error, match=message):
+        ranker.fit(X, y)
+
+
+def test_a_scorer_without_weights_is_named(data):
+    X, y = data
+    with pytest.raises(TypeError, match="sample_weight"):
+        PNormPushCV(scoring="discounted_cumulative_gain").fit(X, y, np.ones(len(y)))
