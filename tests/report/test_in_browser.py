@@ -125,7 +125,7 @@ def test_nothing_but_tables_scrolls_sideways(browser, width):
 
 def test_on_paper_the_controls_are_gone(browser):
     browser.call("Emulation.setEmulatedMedia", page=True, media="print")
-    for part in ("nav", ".tools", ".legend input"):
+    for part in ("nav", ".tools", ".keys", ".legend input", "details"):
         assert browser.value(f"getComputedStyle(document.querySelector('{part}')).display") == "none", part
     assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.call("Page.printToPDF", page=True)["data"]

@@ -148,7 +148,7 @@ def test_the_verdict_is_that_of_the_metrics(findings):
         findings.held_out["baseline"],
         partial(metrics.precision_at_k, k=40, ties="half"),
         confidence_level=1 - 0.05 / 2,
-        n_resamples=5000,
+        n_resamples=2000,
         random_state=3,
     )
     assert expected.low > 0

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from pushrank.cli.comparison import BASELINE, Comparison, Design, on_one_scale
+from pushrank.cli.comparison import BASELINE, HITS, Comparison, Design, on_one_scale
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.labelled import Labelled
 from pushrank.report import Findings, Measured, write_report
@@ -45,7 +45,9 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         depth=depth,
         measures={
             model: {
-                measure: Measured(comparison.mean(model, measure), comparison.standard_error(model, measure))
+                (f"hits in {depth:,} rows" if measure == HITS else measure): Measured(
+                    comparison.mean(model, measure), comparison.standard_error(model, measure)
+                )
                 for measure in measures
             }
             for model, measures in comparison.values.items()

@@ -223,4 +223,4 @@ def _look(s: int) -> str:
 
 def how_to_read() -> Markup:
     """Return what keys and pointer do."""
-    return tag("p", KEYS, class_="quiet")
+    return tag("p", KEYS, class_="quiet keys")

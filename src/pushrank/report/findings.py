@@ -16,7 +16,7 @@ from pushrank._log_space import Floats
 from pushrank.metrics.ranks import Ranking
 
 CONFIDENCE = 0.95
-RESAMPLES = 5000
+RESAMPLES = 2000
 
 
 class Measured(NamedTuple):
