@@ -76,7 +76,7 @@ def main() -> None:
             times: dict[str, list[float]] = {"path": [], "grid": []}
             for _ in range(arguments.repeats):
                 for key, search in (("path", path), ("grid", grid)):
-                    times[key].append(seconds(lambda s=search: s.fit(X, y))[0])
+                    times[key].append(seconds(lambda s=search, X=X, y=y: s.fit(X, y))[0])
             median = {key: statistics.median(values) for key, values in times.items()}
             scores = [search.cv_results_["mean_test_score"] for search in (path, grid)]
             same = path.best_params_ == grid.best_params_

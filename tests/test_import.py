@@ -19,6 +19,8 @@ EDGES = (
     "xgboost",
     "pushrank.cli",
     "pushrank.interop",
+    "pushrank.plots",
+    "pushrank.report",
 )
 
 

@@ -21,10 +21,20 @@ COMMANDS = {
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
     "spelling": ["codespell_lib", *TEXTS],
+    "spelling": [
+        "codespell_lib",
+        "src",
+        "tests",
+        "benchmarks",
+        "examples",
+        "docs",
+        *(p.name for p in ROOT.glob("*.md")),
+    ],
 }
 PUBLIC = (
     "pushrank",
     "pushrank.metrics",
+    "pushrank.plots",
     "pushrank.losses",
     "pushrank.prices",
     "pushrank.datasets",

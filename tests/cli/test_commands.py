@@ -152,7 +152,7 @@ def test_demo():
 
 def test_version_and_help():
     assert call("--version").output.startswith("pushrank ")
-    for command in ("fit", "score", "evaluate", "compare", "demo"):
+    for command in ("fit", "score", "evaluate", "compare", "report", "demo"):
         assert "Example" in call(command, "--help").output or command == "demo"
 
 

@@ -12,9 +12,10 @@ from pushrank.cli.demo import demo
 from pushrank.cli.errors import told_in_one_line
 from pushrank.cli.evaluate import evaluate
 from pushrank.cli.fit import fit
+from pushrank.cli.report import report
 from pushrank.cli.score import score
 
-__all__ = ["compare", "demo", "evaluate", "fit", "score"]
+__all__ = ["compare", "demo", "evaluate", "fit", "report", "score"]
 
 app = typer.Typer(
     help="Learn to rank so that the top of the list is right.",
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (fit, score, evaluate, compare, demo):
+for command in (fit, score, evaluate, compare, report, demo):
     app.command()(told_in_one_line(command))
 
 

@@ -13,34 +13,31 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from pushrank.cli.comparison import Comparison, compare_models, contestants
+from pushrank.cli.comparison import POWERS, Comparison, Design, compare_models, contestants
+from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
 from pushrank.cli.comparison_table import print_comparison, progress_bar
-from pushrank.cli.errors import InputError, check_can_write
-from pushrank.cli.labels import label_column, positive_rows
-from pushrank.cli.models import column_kinds, make_ranking_pipeline
-from pushrank.cli.tables import check_output_kind, feature_frame, read_table, write_table
-
-POWERS = [4.0, 16.0, 64.0]
+from pushrank.cli.errors import check_can_write
+from pushrank.cli.labelled import Labelled
+from pushrank.cli.models import make_ranking_pipeline
+from pushrank.cli.options import Alpha, Budget, Data, Folds, Label, Positive, Powers, Repeats, Seed
+from pushrank.cli.tables import check_output_kind, write_table
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="Labelled rows: .csv, .tsv, .parquet or .libsvm.")],
-    label: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The label to rank at the top; by default the larger of two.")
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(min=1, help="How many of the rows you can act on: count hits among them.")
-    ] = None,
-    p: Annotated[list[float] | None, typer.Option(help="A strength of the push; may be repeated.")] = None,
-    alpha: Annotated[
-        float | None, typer.Option(min=0.0, help="The L2 strength of the rankers; by default 0.1 on tables.")
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions of the cross-validation.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
+    data: Data,
+    label: Label = None,
+    positive: Positive = None,
+    budget: Budget = None,
+    p: Powers = None,
+    alpha: Alpha = None,
+    folds: Folds = 5,
+    repeats: Repeats = 1,
+    seed: Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Save every test part's measures here, too.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Save a report with curves and rows here, too (.html).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
 ) -> None:
@@ -56,83 +53,46 @@ def compare(
     if output is not None:
         check_can_write(output)
         check_output_kind(output)
-    table = read_table(data)
-    column = label_column(table, label)
-    y, positive_value = positive_rows(table, column, positive)
-    numeric, categorical = column_kinds(table, column)
-    X = feature_frame(table, numeric, categorical)
-    comparison = run(
-        X,
-        y,
-        numeric,
-        categorical,
-        p or POWERS,
-        alpha=alpha,
-        folds=folds,
-        repeats=repeats,
-        seed=seed,
-        budget=budget,
-    )
+    if report is not None:
+        check_can_write(report)
+        check_report_kind(report)
+    rows = Labelled.read(data, label, positive)
+    design = Design(p or POWERS, alpha, folds, repeats, seed, budget)
+    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
     if output is not None:
         write_table(_long_format(comparison), output)
+    if report is not None:
+        write_comparison_report(report, rows, comparison, design)
     if as_json:
         typer.echo(json.dumps(_summary(comparison), indent=2))
         return
     print_comparison(
         comparison,
-        f"{data.name}: {len(y):,} rows, {int(y.sum()):,} with {column} = {positive_value}; "
+        f"{data.name}: {len(rows.y):,} rows, {int(rows.y.sum()):,} with {rows.meaning}; "
         f"{folds}-fold cross-validation" + (f", {repeats} times" if repeats > 1 else ""),
     )
 
 
 def run(
-    X: Any,
-    y: NDArray[np.bool_],
-    numeric: list[str],
-    categorical: list[str],
-    ps: list[float],
-    *,
-    alpha: float | None = None,
-    folds: int,
-    repeats: int,
-    seed: int,
-    budget: int | None,
+    X: Any, y: NDArray[np.bool_], numeric: list[str], categorical: list[str], design: Design
 ) -> Comparison:
-    """Check the settings against the data, and compare.
+    """Check the design against the data, and compare.
 
     Raises
     ------
     InputError
-        When a class has fewer rows than there are folds, p is below 1, or the budget exceeds the rows.
+        When the design does not fit the data.
     """
-    fewest = int(min(y.sum(), (~y).sum()))
-    if fewest < folds:
-        raise InputError(
-            f"a class has {fewest} rows, fewer than --folds {folds}; choose at most {fewest} folds."
-        )
-    if any(not 1.0 <= power < np.inf for power in ps):
-        raise InputError(f"--p must be finite and at least 1, got {min(ps):g}.")
-    if budget is not None and budget > len(y):
-        raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
-    models = contestants(ps, sparse=not hasattr(X, "iloc"))
+    design.check(y)
+    sparse = not hasattr(X, "iloc")
+    models = contestants(design.powers, sparse=sparse)
 
     def make_pipeline(model: BaseEstimator) -> Pipeline:
-        sparse = not hasattr(X, "iloc")
-        return make_ranking_pipeline(model, numeric, categorical, sparse=sparse, alpha=alpha)
+        return make_ranking_pipeline(model, numeric, categorical, sparse=sparse, alpha=design.alpha)
 
     with progress_bar() as bar:
-        task = bar.add_task("comparing", total=folds * repeats * len(models))
-        return compare_models(
-            X,
-            y,
-            make_pipeline,
-            models,
-            folds=folds,
-            repeats=repeats,
-            seed=seed,
-            budget=budget,
-            progress=lambda: bar.advance(task),
-        )
+        task = bar.add_task("comparing", total=design.n_parts * len(models))
+        return compare_models(X, y, make_pipeline, models, design, lambda: bar.advance(task))
 
 
 def _long_format(comparison: Comparison) -> pd.DataFrame:

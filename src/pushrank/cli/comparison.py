@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank import IRPush, PNormPush, metrics
+from pushrank.cli.errors import InputError
 from pushrank.cli.models import fit_quietly
 
+POWERS = [4.0, 16.0, 64.0]
 BASELINE = "logistic regression"
 HITS = "hits in budget"
 CRITERION = "precision at 1/4"
@@ -33,13 +36,53 @@ def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstim
     return linear if sparse else {**linear, "boosted stumps, p = 16": stumps}
 
 
+@dataclass(frozen=True)
+class Design:
+    """How models are compared: which, on which splits, and by what."""
+
+    powers: list[float] = field(default_factory=lambda: POWERS)
+    alpha: float | None = None
+    folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    budget: int | None = None
+
+    @property
+    def n_parts(self) -> int:
+        """The number of test parts."""
+        return self.folds * self.repeats
+
+    def check(self, y: NDArray[np.bool_]) -> None:
+        """Raise when these rows cannot be compared so.
+
+        Raises
+        ------
+        InputError
+            When a class has fewer rows than there are folds, p is below 1, or the budget exceeds the rows.
+        """
+        fewest = int(min(y.sum(), (~y).sum()))
+        if fewest < self.folds:
+            raise InputError(
+                f"a class has {fewest} rows, fewer than --folds {self.folds}; choose at most {fewest} folds."
+            )
+        if any(not 1.0 <= power < np.inf for power in self.powers):
+            raise InputError(f"--p must be finite and at least 1, got {min(self.powers):g}.")
+        if self.budget is not None and self.budget > len(y):
+            raise InputError(f"--budget {self.budget} exceeds the {len(y)} rows of the data.")
+
+
 @dataclass
 class Comparison:
-    """The measures of every model on every test part, shape (folds,) each."""
+    """The measures of every model on every test part, and its scores of all rows when held out.
+
+    Scores are those of the first repetition: one for each row, by a fit to the parts that it is not in.
+    """
 
     budget: int | None
     values: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     warned: dict[str, list[str]] = field(default_factory=dict)
+    scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    parts: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def criterion(self) -> str:
@@ -75,11 +118,7 @@ def compare_models(
     y: NDArray[np.bool_],
     make_pipeline: Callable[[BaseEstimator], Pipeline],
     models: dict[str, BaseEstimator],
-    *,
-    folds: int,
-    repeats: int,
-    seed: int,
-    budget: int | None,
+    design: Design,
     progress: Callable[[], None],
 ) -> Comparison:
     """Fit and measure every model on every split; all models see the same ones.
@@ -87,18 +126,48 @@ def compare_models(
     A budget of N rows out of n becomes, on a test part of m rows, the nearest number to N m / n, at least
     one: hits are reported as the share of the acted-on rows that are positive, times N.
     """
-    comparison = Comparison(budget)
-    splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
-    for train, test in splits.split(np.zeros(len(y)), y):
+    comparison = Comparison(design.budget, parts=np.empty(len(y), dtype=np.intp))
+    splits = RepeatedStratifiedKFold(
+        n_splits=design.folds, n_repeats=design.repeats, random_state=design.seed
+    )
+    for part, (train, test) in enumerate(splits.split(np.zeros(len(y)), y)):
+        in_first_repetition = part < design.folds
+        if in_first_repetition:
+            comparison.parts[test] = part
         for name, model in models.items():
             pipeline = make_pipeline(clone(model))
             warned = fit_quietly(pipeline, _rows(X, train), y[train])
             comparison.warned.setdefault(name, []).extend(warned)
             scores = np.asarray(pipeline.decision_function(_rows(X, test)), dtype=np.float64)
-            for measure, value in _measures(y[test], scores, len(y), budget).items():
+            if in_first_repetition:
+                comparison.scores.setdefault(name, np.empty(len(y)))[test] = scores
+            for measure, value in _measures(y[test], scores, len(y), design.budget).items():
                 comparison.values.setdefault(name, {}).setdefault(measure, []).append(value)
             progress()
     return comparison
+
+
+def on_one_scale(scores: NDArray[np.float64], parts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return one order of all rows, the higher the better, from scores of fits that differ between parts.
+
+    Scores of different fits are not on one scale. A row's place within its own part is, as the parts are
+    drawn alike; equal places go to the row farther above its part's mean, in standard deviations. Rows that
+    tie within a part stay tied.
+
+    Examples
+    --------
+    >>> on_one_scale(np.array([1.0, 2.0, 3.0, 10.0, 90.0, 20.0]), np.array([0, 0, 0, 1, 1, 1])).tolist()
+    [0.0, 3.0, 4.0, 1.0, 5.0, 2.0]
+    """
+    place, deviation = np.empty((2, len(scores)))
+    for part in np.unique(parts):
+        within = parts == part
+        own = scores[within]
+        place[within] = (rankdata(own) - 0.5) / len(own)
+        # rounded, so that rows that are equally far above tie whatever the units of their scores
+        deviation[within] = np.round((own - own.mean()) / (own.std() or 1.0), 9)
+    _, order = np.unique(np.stack([place, deviation], axis=1), axis=0, return_inverse=True)
+    return order.ravel().astype(np.float64)
 
 
 def _measures(

@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from pushrank.cli.compare import POWERS, run
+from pushrank.cli.compare import run
+from pushrank.cli.comparison import Design
 from pushrank.cli.comparison_table import print_comparison
 
 DIGIT = 8
@@ -22,7 +23,7 @@ def demo() -> None:
     images: how many of them are eights?
     """
     X, y = rare_digit()
-    comparison = run(X, y, list(X.columns), [], POWERS, folds=5, repeats=2, seed=0, budget=BUDGET)
+    comparison = run(X, y, list(X.columns), [], Design(repeats=2, budget=BUDGET))
     print_comparison(
         comparison,
         f"Which of {len(y):,} handwritten digits are eights? ({int(y.sum())} are; "

@@ -9,25 +9,22 @@ import typer
 from rich.console import Console
 
 from pushrank.cli.errors import check_can_write, writing
-from pushrank.cli.labels import label_column, positive_rows
+from pushrank.cli.labelled import Labelled
 from pushrank.cli.models import (
     MODELS,
-    column_kinds,
     fit_quietly,
     make_model,
     make_ranking_pipeline,
 )
+from pushrank.cli.options import Data, Label, Positive
 from pushrank.cli.saved_model import SavedModel
-from pushrank.cli.tables import feature_frame, read_table
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="Rows to learn from: .csv, .tsv, .parquet or .libsvm.")],
+    data: Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")],
-    label: Annotated[str | None, typer.Option(help="The column that holds the label.")] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The label to rank at the top; by default the larger of two.")
-    ] = None,
+    label: Label = None,
+    positive: Positive = None,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
     p: Annotated[float | None, typer.Option(help="The strength of the push, at least 1.")] = None,
     alpha: Annotated[
@@ -64,22 +61,26 @@ def fit(
     check_can_write(output)
     boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
     chosen = make_model(model, p=p, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting)
-    table = read_table(data)
-    column = label_column(table, label)
-    y, positive_value = positive_rows(table, column, positive)
-    numeric, categorical = column_kinds(table, column)
-    features = feature_frame(table, numeric, categorical)
-    pipeline = make_ranking_pipeline(chosen, numeric, categorical, sparse=table.is_sparse, alpha=alpha)
-    warned = fit_quietly(pipeline, features, y)
+    rows = Labelled.read(data, label, positive)
+    sparse = rows.table.is_sparse
+    pipeline = make_ranking_pipeline(chosen, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
+    warned = fit_quietly(pipeline, rows.features, rows.y)
     saved = SavedModel(
-        pipeline, model, column, positive_value, numeric, categorical, table.is_sparse, features.shape[1]
+        pipeline,
+        model,
+        rows.label,
+        rows.positive,
+        rows.numeric,
+        rows.categorical,
+        sparse,
+        rows.features.shape[1],
     )
     with writing(output):
         saved.save(output)
     for line in warned:
         Console(stderr=True, soft_wrap=True).print(f"warning: {line}", markup=False)
     Console(soft_wrap=True).print(
-        f"{model} fitted on {len(table):,} rows, {int(y.sum()):,} of them {column} = {positive_value}; "
+        f"{model} fitted on {len(rows.y):,} rows, {int(rows.y.sum()):,} of them {rows.meaning}; "
         f"saved as {output}.",
         markup=False,
         highlight=False,

@@ -1,0 +1,25 @@
+"""The objective's path: quasi-Newton, Newton and boosting steps towards the same minimum."""
+
+import sys
+
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pushrank import PNormPush
+from pushrank.datasets import load_ionosphere
+from pushrank.plots import ObjectivePathDisplay
+
+X, y = load_ionosphere(return_X_y=True)
+
+displays = []
+for solver in ("lbfgs", "newton-cg", "coordinate"):
+    rounds = {"max_rounds": 200} if solver == "coordinate" else {}
+    ranker = make_pipeline(StandardScaler(), PNormPush(p=4, alpha=0.1, solver=solver, **rounds))
+    displays.append(ObjectivePathDisplay.compute(ranker.fit(X, y), name=solver))
+lowest = min(display.path.min() for display in displays)
+
+ax = None
+for display in displays:
+    ax = display.plot(ax, above=lowest).ax_
+ax.set_title("PNormPush(p=4) on ionosphere")
+ax.figure.savefig(sys.argv[1], dpi=100)

@@ -1,0 +1,26 @@
+"""Precision at k: looking for the letter H among unseen letters, 3.7 % of which are."""
+
+import sys
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pushrank import PNormPush
+from pushrank.datasets import load_letter
+from pushrank.plots import PrecisionAtKDisplay
+
+X, y = load_letter(positive="H", return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
+
+ax = None
+for name, model in {
+    "logistic regression": LogisticRegression(max_iter=1000),
+    "PNormPush(p=4)": PNormPush(p=4),
+    "PNormPush(p=64)": PNormPush(p=64),
+}.items():
+    ranker = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
+    ax = PrecisionAtKDisplay.from_estimator(ranker, X_test, y_test, name=name, ax=ax).ax_
+ax.set_title("The letter H among 6,000 unseen letters")
+ax.figure.savefig(sys.argv[1], dpi=100)

@@ -1,0 +1,14 @@
+"""The smooth margin's path: it bounds the margin from below and rises towards the largest there is."""
+
+import sys
+
+from pushrank import SmoothMarginRanking
+from pushrank.datasets import load_ionosphere
+from pushrank.plots import SmoothMarginPathDisplay
+
+X, y = load_ionosphere(return_X_y=True)
+
+ranker = SmoothMarginRanking(weak_rankers="stumps", max_rounds=3000).fit(X, y)
+display = SmoothMarginPathDisplay.from_estimator(ranker)
+display.ax_.set_title("SmoothMarginRanking on ionosphere, with thresholds of features")
+display.figure_.savefig(sys.argv[1], dpi=100)

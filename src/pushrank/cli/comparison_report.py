@@ -1,0 +1,99 @@
+"""A comparison as a report: one HTML file that opens anywhere."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+from pushrank.cli.comparison import BASELINE, HITS, Comparison, Design, on_one_scale
+from pushrank.cli.errors import InputError, writing
+from pushrank.cli.labelled import Labelled
+from pushrank.report import Findings, Measured, write_report
+
+
+def check_report_kind(path: Path) -> None:
+    """Raise when a report cannot be a file of this name.
+
+    Raises
+    ------
+    InputError
+        When the extension is not .html or .htm.
+    """
+    if path.suffix.lower() not in {".html", ".htm"}:
+        raise InputError(f"{path}: a report is written as .html; choose such a name.")
+
+
+def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, design: Design) -> Findings:
+    """Write the report, whole or not at all, and return what is in it.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    """
+    depth = design.budget or max(1, round(0.25 * int(rows.y.sum())))
+    findings = Findings(
+        title=rows.table.path.name,
+        y=rows.y,
+        held_out={
+            model: on_one_scale(scores, comparison.parts) for model, scores in comparison.scores.items()
+        },
+        scores=comparison.scores,
+        best=comparison.best(),
+        baseline=BASELINE,
+        depth=depth,
+        measures={
+            model: {
+                (f"hits in {depth:,} rows" if measure == HITS else measure): Measured(
+                    comparison.mean(model, measure), comparison.standard_error(model, measure)
+                )
+                for measure in measures
+            }
+            for model, measures in comparison.values.items()
+        },
+        rows=rows.table.frame.drop(columns=rows.label),
+        settings=_settings(rows, design, depth),
+        meaning=rows.meaning,
+        warnings=comparison.warned,
+        seed=design.seed,
+    )
+    with writing(path):
+        write_report(findings, path)
+    return findings
+
+
+def _settings(rows: Labelled, design: Design, depth: int) -> dict[str, str]:
+    of_rows = _of_sparse_rows(rows) if rows.table.is_sparse else _of_table(rows)
+    penalty = "0.1 on tables, 0.001 on sparse data" if design.alpha is None else f"{design.alpha:g}"
+    times = f", {design.repeats} times; curves and rows from the first" if design.repeats > 1 else ""
+    why = "the budget" if design.budget else "a quarter as many as there are hits"
+    packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
+    return {
+        "File": rows.table.path.name,
+        "Rows": f"{len(rows.y):,}",
+        "Hits": f"{int(rows.y.sum()):,}, the rows with {rows.meaning}",
+        **of_rows,
+        "Models judged by": f"hits among the first {depth:,} rows ({why})",
+        "Cross-validation": f"{design.folds} stratified parts{times}",
+        "Seed": str(design.seed),
+        "Strengths of the push, p": ", ".join(f"{power:g}" for power in design.powers),
+        "L2 strength of the rankers, alpha": penalty,
+        "Versions": ", ".join([*packages, f"Python {platform.python_version()}"]),
+    }
+
+
+def _of_table(rows: Labelled) -> dict[str, str]:
+    features = rows.table.frame[[*rows.numeric, *rows.categorical]]
+    return {
+        "Features": f"{len(rows.numeric)} numeric, {len(rows.categorical)} of text or other kinds",
+        "Missing values": f"{100 * float(features.isna().to_numpy().mean()):.3g} %",
+        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded, within each fit",
+    }
+
+
+def _of_sparse_rows(rows: Labelled) -> dict[str, str]:
+    return {
+        "Features": f"{rows.features.shape[1]:,}, sparse",
+        "Preprocessing": "columns scaled by their largest absolute value, within each fit",
+    }

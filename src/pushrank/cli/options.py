@@ -1,0 +1,24 @@
+"""Options that mean the same in several commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[Path, typer.Argument(help="Labelled rows: .csv, .tsv, .parquet or .libsvm.")]
+Label = Annotated[str | None, typer.Option(help="The column that holds the label.")]
+Positive = Annotated[
+    str | None, typer.Option(help="The label to rank at the top; by default the larger of two.")
+]
+Budget = Annotated[
+    int | None, typer.Option(min=1, help="How many of the rows you can act on: count hits among them.")
+]
+Powers = Annotated[list[float] | None, typer.Option(help="A strength of the push; may be repeated.")]
+Alpha = Annotated[
+    float | None, typer.Option(min=0.0, help="The L2 strength of the rankers; by default 0.1 on tables.")
+]
+Folds = Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-validation.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the splits.")]

@@ -1,0 +1,47 @@
+"""``pushrank report``: a comparison to show around."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from pushrank.cli.compare import run
+from pushrank.cli.comparison import POWERS, Design
+from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
+from pushrank.cli.errors import check_can_write
+from pushrank.cli.labelled import Labelled
+from pushrank.cli.options import Alpha, Budget, Data, Folds, Label, Positive, Powers, Repeats, Seed
+from pushrank.report import sentences
+
+
+def report(
+    data: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
+    label: Label = None,
+    positive: Positive = None,
+    budget: Budget = None,
+    p: Powers = None,
+    alpha: Alpha = None,
+    folds: Folds = 5,
+    repeats: Repeats = 1,
+    seed: Seed = 0,
+) -> None:
+    """Compare models and write one HTML file that opens anywhere, offline.
+
+    It says which model is best at the top and whether the difference is more than chance, shows the curves,
+    the top rows and the rows that the models disagree on. All figures are of rows that a model had not seen.
+
+    Example: pushrank report data.csv --label fraud --budget 100 -o report.html
+    """
+    check_can_write(output)
+    check_report_kind(output)
+    rows = Labelled.read(data, label, positive)
+    design = Design(p or POWERS, alpha, folds, repeats, seed, budget)
+    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
+    findings = write_comparison_report(output, rows, comparison, design)
+    console = Console(soft_wrap=True)
+    console.print(" ".join(sentences(findings)), markup=False, highlight=False)
+    console.print(f"The report is in {output}.", markup=False, highlight=False)

@@ -1,0 +1,109 @@
+"""The one place that imports matplotlib, and the look that all pictures share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Colours that people with any kind of colour vision tell apart (Okabe and Ito, 2008)."""
+
+LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+"""No curve is told from another by its colour alone."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+CURVE = "pushrank curve"
+"""The gid of the lines that take a colour of their own."""
+
+REFERENCE = "pushrank reference"
+"""The gid of the lines to compare with."""
+
+
+def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
+    """Return the axes to draw in: the user's own, or those of a new figure.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed; the message says how to get it.
+    """
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "drawing needs matplotlib, which is not installed; get it with: pip install 'pushrank[plot]'. "
+            "The numbers of a display are there without it: see Display.compute."
+        ) from error
+    if ax is not None:
+        return ax
+    _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
+    return ax
+
+
+def curve_number(ax: Any) -> int:
+    """Return how many curves of displays the axes hold already."""
+    return sum(line.get_gid() == CURVE for line in ax.get_lines())
+
+
+def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the keywords of the next curve: a colour and a dash that are still free, then the user's own."""
+    number = curve_number(ax)
+    long_names = {"c": "color", "ls": "linestyle", "lw": "linewidth"}
+    given = {long_names.get(key, key): value for key, value in (chosen or {}).items()}
+    return {
+        "color": OKABE_ITO[number % len(OKABE_ITO)],
+        "linestyle": LINE_STYLES[number % len(LINE_STYLES)],
+        "linewidth": 2.0,
+        "label": name,
+        "gid": CURVE,
+        **given,
+    }
+
+
+def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any, *, step: str | None = None) -> Any:
+    """Shade an interval around a line, in its colour."""
+    return ax.fill_between(x, low, high, color=line.get_color(), alpha=0.12, linewidth=0.0, step=step)
+
+
+def draw_reference(ax: Any, x: Any, y: Any, label: str) -> None:
+    """Draw a thin grey line to compare with, once in each axes; labels that begin with _ are not shown."""
+    if not any(line.get_gid() == REFERENCE and line.get_label() == label for line in ax.get_lines()):
+        ax.plot(
+            x, y, color="#767676", linewidth=1.0, linestyle=(0, (2, 2)), label=label, gid=REFERENCE, zorder=1
+        )
+
+
+def finish(ax: Any, *, legend: str | None = "best") -> None:
+    """Take away what carries no information, and name the curves."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(visible=True, color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    handles, labels = ax.get_legend_handles_labels()
+    if legend is not None and labels:
+        # what is compared with comes after what is shown
+        order = sorted(range(len(labels)), key=lambda h: _gid(handles[h]) == REFERENCE)
+        ax.legend(
+            [handles[h] for h in order],
+            [labels[h] for h in order],
+            loc=legend, framealpha=0.85, edgecolor="none", fontsize="small",
+        )  # fmt: skip
+
+
+def _gid(handle: Any) -> Any:
+    return handle.get_gid() if hasattr(handle, "get_gid") else None
+
+
+def count_ticks(axis: Any) -> None:
+    """Write the ticks of a logarithmic axis of counts as plain numbers with thousands marked."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def percent_ticks(axis: Any) -> None:
+    """Write the ticks of an axis of shares as percentages."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g} %"))

@@ -1,0 +1,108 @@
+"""How many hits there are to each depth of a ranked list: the numbers under every curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from pushrank._log_space import Floats
+from pushrank.metrics.ranks import Ranking
+
+CURVE_POINTS = 400
+"""Places at which a curve is kept at most: more than a screen shows."""
+
+
+class ListDepths:
+    """The numbers of rows and of hits to the end of every tie, best first.
+
+    Inside a tie hits rise evenly, which is their expectation under a random order.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        A checked ranking without weights.
+
+    Examples
+    --------
+    >>> depths = ListDepths(Ranking([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0]))
+    >>> depths.hits_among(np.array([1, 2, 3])).tolist()
+    [1.0, 1.5, 2.0]
+    >>> depths.hits_above_misses(np.array([0, 1])).tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.order: NDArray[np.intp] = np.argsort(-ranking.scores, kind="stable")
+        scores = ranking.scores[self.order]
+        ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
+        self._rows = np.concatenate([[0.0], ends + 1.0])
+        hits = np.cumsum(ranking.is_positive[self.order], dtype=np.float64)
+        self._hits = np.concatenate([[0.0], hits[ends]])
+        self.n_rows = len(scores)
+        self.n_positive = int(self._hits[-1])
+
+    @property
+    def n_negative(self) -> int:
+        """The number of negatives."""
+        return self.n_rows - self.n_positive
+
+    def hits_among(self, rows: NDArray[Any]) -> Floats:
+        """Return the expected number of positives among so many first rows."""
+        return np.asarray(np.interp(rows, self._rows, self._hits))
+
+    def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
+        """Return the expected number of positives met before one negative more than these."""
+        # where several ties end at the same number of negatives, interp takes the last
+        return np.asarray(np.interp(misses, self._rows - self._hits, self._hits))
+
+
+def curve_places(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArray[np.int64]:
+    """Return whole numbers from ``first`` to ``last``, dense at the start, evenly spaced on a log axis.
+
+    Examples
+    --------
+    >>> curve_places(5).tolist()
+    [1, 2, 3, 4, 5]
+    >>> len(curve_places(10**9))
+    361
+    """
+    spaced = np.geomspace(max(first, 1), max(last, 1), points).round().astype(np.int64)
+    places = np.unique(spaced)
+    return np.concatenate([[0], places]) if first == 0 else places
+
+
+def share_interval(hits: Floats, rows: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return Wilson's interval for the chance of a hit, of so many hits among so many rows.
+
+    Parameters
+    ----------
+    hits, rows : ndarray of shape (m,)
+        ``0 <= hits <= rows``, rows positive.
+    confidence : float
+        In (0, 1).
+
+    Raises
+    ------
+    ValueError
+        When ``confidence`` is out of range.
+
+    References
+    ----------
+    Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22 (1927).
+
+    Examples
+    --------
+    >>> low, high = share_interval(np.array([10.0]), np.array([10.0]), 0.95)
+    >>> round(float(low[0]), 4), round(float(high[0]), 4)
+    (0.7225, 1.0)
+    """
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
+    z = float(ndtri(0.5 + confidence / 2.0))
+    share = hits / rows
+    centre = (share + z * z / (2.0 * rows)) / (1.0 + z * z / rows)
+    half = z / (1.0 + z * z / rows) * np.sqrt(share * (1.0 - share) / rows + (z / (2.0 * rows)) ** 2)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

@@ -1,0 +1,235 @@
+"""What share of the rows are hits at each depth of the list, and whether that was foretold."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushrank._log_space import Floats
+from pushrank.metrics.ranks import Ranking
+from pushrank.plots._axes import (
+    MARKERS,
+    axes_or_new,
+    curve_number,
+    curve_style,
+    draw_reference,
+    finish,
+    percent_ticks,
+)
+from pushrank.plots._display import RankingDisplay
+from pushrank.plots.depths import ListDepths, share_interval
+
+WIDTH = 0.6
+"""The part of a depth's place on the axis that the markers of several models share."""
+
+
+class TopReliabilityDisplay(RankingDisplay):
+    r"""The share of hits in each stretch of the list, with intervals: how far down it pays to go.
+
+    .. math:: \frac{1}{b - a} \sum_i 1[a < \mathrm{rank}(i) \le b]
+
+    Parameters
+    ----------
+    edges : ndarray of int, shape (m + 1,)
+        The ranks after which each stretch begins, and the last rank.
+    share : ndarray of float64, shape (m,)
+        The share of hits in each stretch.
+    low, high : ndarray of float64, shape (m,)
+        The ends of an interval for each share.
+    foretold : ndarray of float64, shape (m,), optional
+        The mean predicted probability in each stretch, where the model gives one.
+    base_rate : float, optional
+        The share of hits among all rows, drawn as a line to compare with.
+    name : str, optional
+        What the model is called in the legend.
+
+    Attributes
+    ----------
+    bars_ : matplotlib artist
+        Markers and intervals, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they are.
+
+    Notes
+    -----
+    ``compute`` costs O(n log n). Stretches end at 10, 20, 50, 100, 200, 500 and so on. Ties count by their
+    expectation under a random order. The interval is Wilson's.
+
+    References
+    ----------
+    Murphy and Winkler, *Reliability of subjective probability forecasts*, Applied Statistics 26 (1977).
+
+    Examples
+    --------
+    >>> y, scores = [1] * 9 + [0] * 11, list(range(20, 0, -1))
+    >>> display = TopReliabilityDisplay.compute(y, scores)
+    >>> display.edges.tolist(), display.share.tolist()
+    ([0, 10, 20], [0.9, 0.0])
+    """
+
+    def __init__(
+        self,
+        *,
+        edges: NDArray[np.int64],
+        share: Floats,
+        low: Floats,
+        high: Floats,
+        foretold: Floats | None = None,
+        base_rate: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.edges = edges
+        self.share = share
+        self.low, self.high = low, high
+        self.foretold = foretold
+        self.base_rate = base_rate
+        self.name = name
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        probabilities: ArrayLike | None = None,
+        confidence: float = 0.95,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the shares without drawing them.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels of two values.
+        scores : array-like of shape (n,)
+            Finite scores, the higher the better.
+        probabilities : array-like of shape (n,), optional
+            Predicted probabilities of a hit, to hold against the shares.
+        confidence : float, default=0.95
+            The chance with which an interval covers, in (0, 1).
+        pos_label : label, optional
+            The positive class; by default the larger of the two values.
+        name : str, optional
+            What the model is called in the legend.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, a score is not finite, lengths differ, a probability is not
+            in [0, 1], or ``confidence`` is out of range.
+        """
+        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
+        edges = _stretches(depths.n_rows)
+        rows = np.diff(edges).astype(np.float64)
+        hits = np.diff(depths.hits_among(edges))
+        low, high = share_interval(hits, rows, confidence)
+        foretold = None
+        if probabilities is not None:
+            predicted = np.asarray(probabilities, dtype=np.float64)
+            if predicted.shape != (depths.n_rows,):
+                raise ValueError(f"probabilities have shape {predicted.shape}; need ({depths.n_rows},).")
+            if not ((predicted >= 0.0) & (predicted <= 1.0)).all():
+                raise ValueError("probabilities must lie between 0 and 1.")
+            foretold = np.add.reduceat(predicted[depths.order], edges[:-1]) / rows
+        return cls(
+            edges=edges,
+            share=hits / rows,
+            low=low,
+            high=high,
+            foretold=foretold,
+            base_rate=depths.n_positive / depths.n_rows,
+            name=name,
+        )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        ax: Any = None,
+        plot_kwargs: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Compute and draw from a fitted estimator, with its probabilities where it has them.
+
+        Parameters are those of the other displays' ``from_estimator``.
+
+        Raises
+        ------
+        ImportError
+            When matplotlib is not installed.
+        TypeError
+            When the estimator gives no scores.
+        ValueError
+            When ``compute`` refuses the data.
+        """
+        if hasattr(estimator, "predict_proba"):
+            positive = settings.get("pos_label", estimator.classes_[1])
+            column = list(estimator.classes_).index(positive)
+            settings.setdefault("probabilities", estimator.predict_proba(X)[:, column])
+        return super().from_estimator(estimator, X, y, ax=ax, plot_kwargs=plot_kwargs, **settings)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
+    ) -> Self:
+        """Draw a marker with its interval for each stretch, beside those of models drawn before.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        name : str, optional
+            What to call the model in place of ``self.name``.
+        curve_kwargs : dict, optional
+            Keywords of matplotlib's ``errorbar``.
+
+        Raises
+        ------
+        ImportError
+            When matplotlib is not installed.
+        """
+        ax = axes_or_new(ax)
+        number = curve_number(ax)
+        style = curve_style(ax, name or self.name, curve_kwargs)
+        style["linestyle"] = (curve_kwargs or {}).get("linestyle", "none")
+        gid = style.pop("gid")
+        # to the right, then to the left of the middle, ever farther
+        aside = WIDTH * (-1) ** number * ((number + 1) // 2) / 8
+        at = np.arange(len(self.share)) + aside
+        spread = np.maximum([self.share - self.low, self.high - self.share], 0.0)
+        self.bars_ = ax.errorbar(
+            at, self.share, spread, **{"marker": MARKERS[number % len(MARKERS)], "capsize": 3, **style}
+        )
+        self.bars_.lines[0].set_gid(gid)  # the markers alone, not the caps: they are what is counted
+        if self.foretold is not None:
+            ax.plot(
+                at, self.foretold, "_", color=style["color"], markersize=14, markeredgewidth=2,
+                label=f"{name or self.name or 'model'}, foretold",
+            )  # fmt: skip
+        if self.base_rate is not None:
+            draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
+        labels = [f"{start + 1:,}–{stop:,}" for start, stop in pairwise(self.edges)]
+        ax.set_xticks(np.arange(len(self.share)), labels, rotation=30, ha="right")
+        ax.set(ylim=(-0.03, 1.04), xlabel="rank in the list", ylabel="share that are hits")
+        percent_ticks(ax.yaxis)
+        finish(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _stretches(n_rows: int) -> NDArray[np.int64]:
+    """Return 0, 10, 20, 50, 100, 200, 500 and so on below ``n_rows``, and ``n_rows`` itself.
+
+    Examples
+    --------
+    >>> _stretches(130).tolist()
+    [0, 10, 20, 50, 100, 130]
+    """
+    round_numbers = np.outer(10 ** np.arange(1, 19, dtype=np.int64), [1, 2, 5]).ravel()
+    return np.concatenate([[0], round_numbers[round_numbers < n_rows], [n_rows]])

@@ -1,0 +1,167 @@
+"""What a report is made of: rankings of the same rows by models that had not seen them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pushrank import metrics
+from pushrank._log_space import Floats
+from pushrank.metrics.ranks import Ranking
+
+CONFIDENCE = 0.95
+RESAMPLES = 2000
+
+
+class Measured(NamedTuple):
+    """A measure over the test parts of a cross-validation."""
+
+    mean: float
+    standard_error: float
+
+
+class Difference(NamedTuple):
+    """How many more hits the best model has among the first rows than another, with what chance explains.
+
+    The interval covers, and the p-value errs, as promised for all models together (Bonferroni).
+    """
+
+    model: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is more than chance explains."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A comparison of models, and all that a report shows of it.
+
+    Parameters
+    ----------
+    title : str
+        What was ranked, such as the name of the file.
+    y : ndarray of bool, shape (n,)
+        Which rows are hits.
+    held_out : dict of str to ndarray of shape (n,)
+        For each model, its order of all rows, the higher the better, from fits that had not seen them.
+    scores : dict of str to ndarray of shape (n,)
+        For each model, the scores that those fits gave, as they are.
+    best : str
+        The model to show first.
+    baseline : str
+        The model to hold it against.
+    depth : int
+        How many first rows models are judged by.
+    measures : dict of str to dict of str to Measured
+        For each model, its measures.
+    rows : DataFrame of n rows
+        The columns to show of the top rows.
+    settings : dict of str to str
+        What was done, in the order to show it.
+    meaning : str
+        What a hit is, such as ``"fraud = 1"``.
+    warnings : dict of str to sequence of str
+        What the fits of each model warned of.
+    seed : int, default=0
+        The seed of the resampling.
+    """
+
+    title: str
+    y: NDArray[np.bool_]
+    held_out: Mapping[str, Floats]
+    scores: Mapping[str, Floats]
+    best: str
+    baseline: str
+    depth: int
+    measures: Mapping[str, Mapping[str, Measured]]
+    rows: pd.DataFrame
+    settings: Mapping[str, str]
+    meaning: str
+    warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    seed: int = 0
+
+    @property
+    def models(self) -> list[str]:
+        """The models: the best, the baseline, then the others as they came."""
+        first = [self.best, self.baseline]
+        return list(dict.fromkeys([*first, *self.held_out]))
+
+    @property
+    def rival(self) -> str:
+        """The model to hold the best one against: the baseline, or the next best where it is the best."""
+        if self.best != self.baseline:
+            return self.baseline
+        others = [model for model in self.models if model != self.best]
+        return max(others, key=lambda model: self.hits(model))
+
+    @property
+    def base_rate(self) -> float:
+        """The share of hits among all rows."""
+        return float(np.mean(self.y))
+
+    @cached_property
+    def _hits(self) -> dict[str, float]:
+        return {
+            model: self.depth * metrics.precision_at_k(self.y, scores, self.depth, ties="half")
+            for model, scores in self.held_out.items()
+        }
+
+    def hits(self, model: str) -> float:
+        """Return how many of the first rows are hits; ties count by their expectation."""
+        return self._hits[model]
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """The best model against every other, most different first."""
+        others = [model for model in self.models if model != self.best]
+        measure = partial(metrics.precision_at_k, k=self.depth, ties="half")
+        found = []
+        for model in others:
+            low, high, difference, p_value = metrics.compare(
+                self.y,
+                self.held_out[self.best],
+                self.held_out[model],
+                measure,
+                confidence_level=1.0 - (1.0 - CONFIDENCE) / len(others),
+                n_resamples=RESAMPLES,
+                random_state=self.seed,
+            )
+            k = self.depth
+            found.append(
+                Difference(model, k * difference, k * low, k * high, min(1.0, p_value * len(others)))
+            )
+        return sorted(found, key=lambda difference: -difference.difference)
+
+    @property
+    def against_rival(self) -> Difference:
+        """The difference that the verdict is about."""
+        return next(difference for difference in self.differences if difference.model == self.rival)
+
+    @cached_property
+    def _orders(self) -> dict[str, NDArray[np.intp]]:
+        return {
+            model: np.argsort(-Ranking(self.y, scores).scores, kind="stable")
+            for model, scores in self.held_out.items()
+        }
+
+    def first_rows(self, model: str, count: int) -> NDArray[np.intp]:
+        """Return the numbers of a model's first rows, best first; tied rows keep their order."""
+        return self._orders[model][:count]
+
+    def ranks(self, model: str) -> NDArray[np.int64]:
+        """Return every row's rank in a model's list, from 1 at the top."""
+        ranks = np.empty(len(self.y), dtype=np.int64)
+        ranks[self._orders[model]] = np.arange(1, len(self.y) + 1)
+        return ranks

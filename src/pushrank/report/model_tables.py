@@ -1,0 +1,109 @@
+"""What was found, in words and in two tables: the verdict, the measures, the differences."""
+
+from __future__ import annotations
+
+from pushrank.report.findings import RESAMPLES, Findings, Measured
+from pushrank.report.markup import Markup, tag, together
+from pushrank.report.table import number, table
+
+SMALLEST_P = 0.001
+"""Smaller p-values are not written out."""
+
+
+def sentences(findings: Findings) -> tuple[str, str, str]:
+    """Return which model is best at the top, what it finds, and whether the difference is real."""
+    depth, best, rival, found = findings.depth, findings.best, findings.rival, findings.against_rival
+    against = rival if rival == findings.baseline else f"{rival}, the next best"
+    if found.low > 0.0:
+        answer = "The difference is real: it is more than chance explains."
+    elif found.high < 0.0:
+        answer = f"With all test parts in one list, {rival} is ahead by more than chance explains."
+    else:
+        answer = "These data do not tell the two apart: chance alone may explain the difference."
+    equals = "" if found.p_value < SMALLEST_P else "= "
+    return (
+        f"Best at the top: {best}.",
+        f"Of the {depth:,} rows that it ranks first, {_count(findings.hits(best))} are hits; of the "
+        f"first {depth:,} by {against}, {_count(findings.hits(rival))} are. Picked blindly, "
+        f"{depth * findings.base_rate:,.0f} would be.",
+        f"{answer} {_signed(found.difference)} hits in {depth:,} rows, 95 % interval {_signed(found.low)} to "
+        f"{_signed(found.high)}, p {equals}{_p_value(found.p_value)}.",
+    )
+
+
+def verdict(findings: Findings) -> Markup:
+    """Return the verdict, and how far it goes."""
+    return tag(
+        "section",
+        *(tag("p", sentence) for sentence in sentences(findings)),
+        tag(
+            "p",
+            "All figures are of rows that a model had not seen when it ranked them. The best of "
+            f"{len(findings.models)} models was chosen by the same figures, so expect a little less of it on "
+            "new rows.",
+            class_="quiet",
+        ),
+        class_="verdict",
+        id="verdict",
+        aria_label="Verdict",
+    )
+
+
+def measures(findings: Findings) -> Markup:
+    """Return the measures of every model, with standard errors over the test parts."""
+    names = list(next(iter(findings.measures.values())))
+    return table(
+        "Means over the test parts of the cross-validation ± their standard errors",
+        ("model", *names),
+        (
+            (
+                tag("strong", f"{model} (best at the top)") if model == findings.best else model,
+                *(number(_measured(findings.measures[model][name])) for name in names),
+            )
+            for model in findings.models
+        ),
+    )
+
+
+def differences(findings: Findings) -> Markup:
+    """Return the best model against every other."""
+    return together(
+        table(
+            f"{findings.best} against the others: hits among the first {findings.depth:,} rows",
+            ("against", "hits more or less", "95 % interval", "p-value", "more than chance?"),
+            (
+                (
+                    found.model,
+                    number(_signed(found.difference)),
+                    number(f"{_signed(found.low)} to {_signed(found.high)}"),
+                    number(_p_value(found.p_value)),
+                    "yes" if found.is_real else "no",
+                )
+                for found in findings.differences
+            ),
+        ),
+        tag(
+            "p",
+            f"Paired bootstrap of the rows, {RESAMPLES:,} resamples; intervals and p-values hold for all "
+            f"{len(findings.differences)} comparisons together (Bonferroni). They compare these lists of "
+            "these rows: how much a model changes with its training data shows in the standard errors above.",
+            class_="quiet",
+        ),
+    )
+
+
+def _p_value(p_value: float) -> str:
+    return f"< {SMALLEST_P:g}" if p_value < SMALLEST_P else f"{p_value:.3f}"
+
+
+def _measured(measured: Measured) -> str:
+    digits = 1 if abs(measured.mean) >= 2.0 else 3
+    return f"{measured.mean:.{digits}f} ± {measured.standard_error:.{digits}f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "−")
+
+
+def _count(hits: float) -> str:
+    return f"{hits:,.0f}" if float(hits).is_integer() else f"{hits:,.1f}"

@@ -1,0 +1,116 @@
+"""``pushrank report`` and ``compare --report``: from a file to a page, with figures of unseen rows only."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+from typer.testing import CliRunner
+
+from pushrank import metrics
+from pushrank.cli import app
+from pushrank.cli.compare import run
+from pushrank.cli.comparison import Design, on_one_scale
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    table = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 30]]
+    table["kind <b>"] = np.where(table.index % 3, "plain & simple", None)
+    table["target"] = np.where(table["target"], "benign", "<i>malignant</i>")
+    path = tmp_path_factory.mktemp("data") / "tumours & more.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def test_report(data, tmp_path):
+    arguments = ["report", data, "--label", "target", "--positive", "<i>malignant</i>", "--budget", 60]
+    arguments += ["--folds", 3, "--p", 4]
+    shown = call(*arguments, "-o", tmp_path / "a.html").output
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "Best at the top: " in shown
+    best, found = re.search(r"Best at the top: (.*?)\. (Of the 60 rows .*? are\.)", shown).groups()
+    assert found in page
+    assert f"<p>Best at the top: {best}.</p>" in page
+    for text in ("<i>malignant", "kind <b>"):
+        assert text not in page
+    for text in (
+        "tumours &amp; more.csv",
+        "kind &lt;b&gt;",
+        "plain &amp; simple",
+        "3 stratified parts",
+        "missing",
+    ):
+        assert text in page
+    assert str(data.parent) not in page  # a report that is shown around names no folder of its maker
+    call(*arguments, "-o", tmp_path / "b.html")
+    assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
+    compared = ["compare", *arguments[1:], "--report", tmp_path / "c.html", "--json"]
+    call(*compared)
+    assert (tmp_path / "c.html").read_bytes() == (tmp_path / "a.html").read_bytes()
+
+
+def test_report_of_sparse_rows_without_a_budget(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    dump_svmlight_file(X[:, :5], 2 * y - 1, str(tmp_path / "data.libsvm"))
+    call(
+        "report", tmp_path / "data.libsvm", "--folds", 2, "--repeats", 2, "--p", 4, "-o", tmp_path / "a.html"
+    )
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    for text in ("5, sparse", "2 times; curves and rows from the first", "hits among the first 89 rows"):
+        assert text in page
+
+
+def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
+    report = ["report", data, "--label", "target", "-o"]
+    for message, arguments in {
+        "is written as .html": [*report, tmp_path / "a.pdf"],
+        "the folder": [*report, tmp_path / "no" / "a.html"],
+        "is a folder": [*report, tmp_path],
+        "choose at most": [*report, tmp_path / "a.html", "--folds", 300],
+    }.items():
+        result = call(*arguments, code=2)
+        assert message in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+        assert list(tmp_path.iterdir()) == []
+    result = call("compare", data, "--label", "target", "--report", tmp_path / "a.pdf", code=2)
+    assert "is written as .html" in result.stderr
+
+
+def test_scores_are_of_rows_that_the_fit_had_not_seen():
+    """Labels by chance: a fit to 60 columns ranks its own rows well, unseen ones no better than chance."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(240, 60)), columns=[f"x{c}" for c in range(60)])
+    y = rng.random(240) < 0.5
+    comparison = run(X, y, list(X.columns), [], Design(powers=[4.0], folds=4, repeats=2))
+    assert set(comparison.parts) == {0, 1, 2, 3}
+    for model, scores in comparison.scores.items():
+        auc = metrics.auc(y, on_one_scale(scores, comparison.parts))
+        assert 0.35 < auc < 0.65, model
+        for part in range(4):
+            within = comparison.parts == part
+            measured = comparison.values[model]["AUC"][part]
+            assert metrics.auc(y[within], scores[within]) == pytest.approx(measured)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=4, max_size=30), st.integers(1, 3))
+def test_one_scale_keeps_the_order_within_a_part_and_knows_no_units(values, n_parts):
+    scores = np.array(values, dtype=float)
+    parts = np.arange(len(scores)) % n_parts
+    order = on_one_scale(scores, parts)
+    for part in range(n_parts):
+        own, placed = scores[parts == part], order[parts == part]
+        np.testing.assert_array_equal(np.sign(own[:, None] - own), np.sign(placed[:, None] - placed))
+    stretched = np.where(parts == 0, 2.0**3 * scores + 2.0**6, scores)  # exact in floating point
+    np.testing.assert_array_equal(on_one_scale(stretched, parts), order)

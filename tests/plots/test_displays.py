@@ -1,0 +1,326 @@
+"""Displays: numbers against brute force, drawing as a user sees it, and life without matplotlib."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib import pyplot
+from scipy.stats import binomtest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from oracle import LOSSES
+from pushrank import PNormPush, PushObjective, RankBoost, SmoothMarginRanking, metrics, plots
+from pushrank.plots.depths import share_interval
+from pushrank.prices import LogOnePlus, Maximum, Power
+
+pyplot.switch_backend("Agg")
+
+CURVES = [plots.PrecisionAtKDisplay, plots.CumulativeGainsDisplay, plots.RocLeftEdgeDisplay]
+OF_SCORES = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def scores_and_labels(distinct=False):
+    score = st.integers(-5, 5)
+    rows = st.lists(st.tuples(st.booleans(), score), min_size=2, max_size=40)
+    both = rows.filter(lambda found: 0 < sum(y for y, _ in found) < len(found))
+    return both.map(
+        lambda found: (
+            np.array([y for y, _ in found], dtype=int),
+            np.random.default_rng(0).permutation(len(found)).astype(float)
+            if distinct
+            else np.array([s for _, s in found], dtype=float),
+        )
+    )
+
+
+@given(scores_and_labels())
+def test_precision_and_gains_are_those_of_the_metric(data):
+    y, scores = data
+    display = plots.PrecisionAtKDisplay.compute(y, scores)
+    assert display.k.tolist() == list(range(1, len(y) + 1))  # short lists are kept whole
+    expected = [metrics.precision_at_k(y, scores, int(k), ties="half") for k in display.k]
+    np.testing.assert_allclose(display.precision, expected)
+    gains = plots.CumulativeGainsDisplay.compute(y, scores)
+    rows = (gains.looked_at * len(y)).round().astype(int)
+    np.testing.assert_allclose(gains.found[1:] * y.sum(), (np.array(expected) * display.k)[rows[1:] - 1])
+
+
+@given(scores_and_labels(distinct=True))
+def test_left_edge_is_that_of_scikit_learns_roc_curve(data):
+    y, scores = data
+    display = plots.RocLeftEdgeDisplay.compute(y, scores)
+    fpr, tpr, _ = roc_curve(y, scores, drop_intermediate=False)
+    expected = [tpr[fpr <= rate + 1e-12].max() for rate in display.fpr]
+    np.testing.assert_allclose(display.tpr, expected)
+    top = metrics.positives_at_top(y, scores)
+    assert display.tpr[0] * y.sum() == pytest.approx(top)
+
+
+def test_ties_count_by_their_expectation():
+    y, scores = [1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0]
+    assert plots.PrecisionAtKDisplay.compute(y, scores).precision.tolist() == [
+        1.0,
+        pytest.approx((1 + 1 / 3) / 2),
+        pytest.approx((1 + 2 / 3) / 3),
+        0.5,
+    ]
+    assert plots.RocLeftEdgeDisplay.compute(y, scores).tpr.tolist() == [0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_interval_is_wilsons(confidence):
+    hits, rows = np.array([0, 1, 7, 10]), np.array([10, 10, 10, 10])
+    low, high = share_interval(hits.astype(float), rows.astype(float), confidence)
+    for place, (found, of) in enumerate(zip(hits, rows, strict=True)):
+        expected = binomtest(int(found), int(of)).proportion_ci(confidence, method="wilson")
+        assert (low[place], high[place]) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+OBJECTIVES = {
+    "p-norm": PushObjective(price=Power(3.0)),
+    "infinite": PushObjective("hinge", Maximum()),
+    "ir": PushObjective(price=LogOnePlus()),
+    "hinge": PushObjective("hinge", Power(2.0)),
+    "logistic": PushObjective("logistic", Power(2.0), scale="mean"),
+    "pull": PushObjective(price=Power(3.0), side="pull"),
+    "both": PushObjective(price=Power(2.0), side="both", bottom_weight=0.3),
+}
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
+def test_concentration_is_the_derivative_in_each_pairs_loss(objective):
+    """Brute force: raise one pair's loss a little, and see by how much the objective grows."""
+    rng = np.random.default_rng(1)
+    y, scores = rng.permutation([1] * 5 + [0] * 7), rng.normal(size=12)
+    positives, negatives = -np.sort(-scores[y == 1]), -np.sort(-scores[y == 0])
+    losses = LOSSES[type(objective.loss).__name__](positives[:, None] - negatives)
+
+    def value(pairs):
+        prices = {"Power": lambda h: h**objective.price.p, "LogOnePlus": np.log1p}
+        of = prices.get(type(objective.price).__name__)
+        total = np.max if of is None else lambda h: of(h).sum()
+        push, pull = total(pairs.sum(axis=0)), total(pairs.sum(axis=1))
+        return {"push": push, "pull": pull, "both": push + objective.bottom_weight * pull}[objective.side]
+
+    grown = np.zeros_like(losses)
+    for pair in np.ndindex(losses.shape):
+        for sign in (1.0, -1.0):
+            changed = losses.copy()
+            changed[pair] *= 1.0 + sign * 1e-5
+            grown[pair] += sign * value(changed)
+    display = plots.ConcentrationDisplay.compute(y, scores, objective=objective)
+    np.testing.assert_allclose(display.shares, grown / grown.sum(), atol=1e-7)
+    coarse = plots.ConcentrationDisplay.compute(y, scores, objective=objective, bins=2)
+    cut = coarse.positive_edges[:-1], coarse.negative_edges[:-1]
+    summed = np.add.reduceat(np.add.reduceat(display.shares, cut[0], axis=0), cut[1], axis=1)
+    np.testing.assert_allclose(coarse.shares, summed, atol=1e-12)
+
+
+def test_concentration_of_large_data_needs_memory_for_its_rows_only():
+    rng = np.random.default_rng(0)
+    y, scores = np.arange(60_000) % 2, 30 * rng.normal(size=60_000)
+    plots.ConcentrationDisplay.compute(y[:100], scores[:100], objective=64)
+    tracemalloc.start()
+    display = plots.ConcentrationDisplay.compute(y, scores, objective=64)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60 * scores.nbytes  # the pairs would need 30,000 times as much
+    assert display.shares.shape == (40, 40)
+    assert display.shares.sum() == pytest.approx(1.0)
+    assert display.share_of_highest_negatives(1.0) == pytest.approx(1.0)
+
+
+def test_concentration_without_errors_is_refused():
+    with pytest.raises(ValueError, match="no pair contributes"):
+        plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], objective=PushObjective("zero_one"))
+    with pytest.raises(ValueError, match="bins must be at least 1"):
+        plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], bins=0)
+
+
+@given(scores_and_labels(distinct=True))
+@settings(max_examples=30)
+def test_discounts_are_heights_to_the_power_p(data):
+    y, scores = data
+    display = plots.DiscountDisplay.compute(y, scores, p=[1, 3])
+    ordered = y[np.argsort(-scores)]
+    for place, rank in enumerate(display.ranks):
+        height = ordered[rank - 1 :].sum() / y.sum()
+        assert display.weights["push, p = 1"][place] == pytest.approx(height)
+        assert display.weights["push, p = 3"][place] == pytest.approx(height**3)
+    for weights in display.weights.values():
+        assert weights[0] == 1.0
+
+
+def test_reliability_holds_shares_against_what_was_foretold():
+    rng = np.random.default_rng(0)
+    chance = rng.random(3000)
+    covered = np.zeros(9)
+    for _ in range(100):
+        y = (rng.random(3000) < chance).astype(int)
+        display = plots.TopReliabilityDisplay.compute(y, chance, probabilities=chance)
+        covered += (display.low <= display.foretold) & (display.foretold <= display.high)
+    assert (covered >= 88).all()  # of 100 intervals that each cover with a chance of 95 % or more
+    display = plots.TopReliabilityDisplay.compute(y, chance, probabilities=chance)
+    assert display.edges.tolist() == [0, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000]
+    order = np.argsort(-chance)
+    np.testing.assert_allclose(display.share[1], y[order][10:20].mean())
+    np.testing.assert_allclose(display.foretold[1], chance[order][10:20].mean())
+    for probabilities, message in ((2 * chance, "between 0 and 1"), (chance[:5], "shape")):
+        with pytest.raises(ValueError, match=message):
+            plots.TopReliabilityDisplay.compute(y, chance, probabilities=probabilities)
+
+
+@pytest.mark.parametrize("display", CURVES)
+def test_models_in_one_axes_differ_in_colour_and_in_dash(cancer, display):
+    X, y = cancer
+    ax = None
+    for model in (LogisticRegression(), PNormPush(), RankBoost(max_rounds=5)):
+        ax = display.from_estimator(make_pipeline(StandardScaler(), model).fit(X, y), X, y, ax=ax).ax_
+    curves = [line for line in ax.get_lines() if line.get_gid() == "pushrank curve"]
+    assert len({line.get_color() for line in curves}) == 3
+    assert len({str(line.get_linestyle()) for line in curves}) == 3
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend[:3] == ["LogisticRegression", "PNormPush", "RankBoost"]
+    assert len(legend) == 4  # and one line to compare with, named once
+
+
+def test_reliability_of_two_models_stands_side_by_side(cancer):
+    X, y = cancer
+    first = plots.TopReliabilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+    second = plots.TopReliabilityDisplay.from_estimator(PNormPush().fit(X, y), X, y, ax=first.ax_)
+    assert first.foretold is not None
+    assert second.foretold is None
+    of_first, of_second = first.bars_.lines[0], second.bars_.lines[0]
+    assert of_first.get_color() != of_second.get_color()
+    assert of_first.get_marker() != of_second.get_marker()
+    assert (of_first.get_xdata() != of_second.get_xdata()).all()
+
+
+@pytest.mark.parametrize("display", OF_SCORES)
+def test_every_display_draws_from_predictions_into_axes_of_the_user(cancer, display):
+    X, y = cancer
+    scores = PNormPush().fit(X, y).decision_function(X)
+    _, ax = pyplot.subplots()
+    drawn = display.from_predictions(y, scores, ax=ax, name="mine", plot_kwargs={"name": "yours"})
+    assert drawn.ax_ is ax
+    assert drawn.figure_ is ax.figure
+    assert drawn.name == "mine"
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    texts = [
+        ax.get_title(),
+        *(t.get_text() for t in (ax.get_legend().get_texts() if ax.get_legend() else [])),
+    ]
+    assert any("yours" in text for text in texts)
+    with pytest.raises(ValueError, match="2 classes"):
+        display.from_predictions(np.arange(len(y)), scores)
+    with pytest.raises(ValueError, match="finite"):
+        display.compute(y, np.full(len(y), np.nan))
+
+
+def test_curve_keywords_of_the_user_win(cancer):
+    X, y = cancer
+    scores = X[:, 0]
+    display = plots.PrecisionAtKDisplay.from_predictions(
+        y, scores, plot_kwargs={"curve_kwargs": {"c": "red", "ls": ":"}, "band": False}
+    )
+    assert display.line_.get_color() == "red"
+    assert display.line_.get_linestyle() == ":"
+    assert display.band_ is None
+
+
+def test_estimators_of_every_kind(cancer):
+    X, y = cancer
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    of_tree = plots.CumulativeGainsDisplay.from_estimator(tree, X, y)
+    expected = plots.CumulativeGainsDisplay.compute(y, tree.predict_proba(X)[:, 1])
+    np.testing.assert_array_equal(of_tree.found, expected.found)
+    for model in (tree, PNormPush().fit(X, y)):
+        turned = plots.PrecisionAtKDisplay.from_estimator(model, X, y, pos_label=0)
+        assert turned.precision[0] == 1.0
+        assert turned.base_rate == pytest.approx((y == 0).mean())
+    with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
+        plots.PrecisionAtKDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
+    three = LogisticRegression().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="knows 3 classes"):
+        plots.PrecisionAtKDisplay.from_estimator(three, X, y)
+    with pytest.raises(ValueError, match="pos_label=7 is not a class"):
+        plots.PrecisionAtKDisplay.from_estimator(tree, X, y, pos_label=7)
+
+
+def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
+    X, y = cancer
+    ranker = PNormPush(p=16).fit(X, y)
+    own = plots.ConcentrationDisplay.from_estimator(ranker, X, y)
+    named = plots.ConcentrationDisplay.compute(y, ranker.decision_function(X), objective=16)
+    np.testing.assert_allclose(own.shares, named.shares)
+    with pytest.raises(TypeError, match="minimises no sum over pairs"):
+        plots.ConcentrationDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+
+
+def test_paths_of_fits(cancer):
+    X, y = cancer
+    pipeline = make_pipeline(StandardScaler(), PNormPush()).fit(X, y)
+    path = plots.ObjectivePathDisplay.from_estimator(pipeline, plot_kwargs={"above": 0.0})
+    np.testing.assert_array_equal(path.path, pipeline[-1].objective_path_)
+    plain = plots.ObjectivePathDisplay.from_estimator(pipeline)
+    np.testing.assert_array_equal(plain.line_.get_ydata(), path.path)
+    with pytest.raises(TypeError, match="keeps no objective_path_"):
+        plots.ObjectivePathDisplay.from_estimator(LogisticRegression().fit(X, y))
+    margin = SmoothMarginRanking(max_rounds=50).fit([[0.0], [1.0]], [0, 1])
+    display = plots.SmoothMarginPathDisplay.from_estimator(margin, bound=1.0)
+    np.testing.assert_array_equal(display.path, margin.smooth_margin_path_)
+    assert display.margin == margin.margin_
+    with pytest.raises(TypeError, match="keeps no smooth_margin_path_"):
+        plots.SmoothMarginPathDisplay.from_estimator(pipeline)
+
+
+def test_settings_out_of_range():
+    y, scores = [0, 1, 1], [0.0, 1.0, 2.0]
+    for display, setting in (
+        (plots.PrecisionAtKDisplay, {"max_k": 4}),
+        (plots.PrecisionAtKDisplay, {"confidence": 1.0}),
+        (plots.DiscountDisplay, {"p": [0.5]}),
+    ):
+        with pytest.raises(ValueError, match=f"^{next(iter(setting))}"):
+            display.compute(y, scores, **setting)
+
+
+def test_without_matplotlib_numbers_are_there_and_the_error_names_the_extra():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from pushrank.plots import PrecisionAtKDisplay
+print(PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0]).precision.tolist())
+try:
+    PrecisionAtKDisplay.from_predictions([0, 1], [0.0, 1.0])
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "[1.0, 0.5]"
+    assert "pip install 'pushrank[plot]'" in done.stdout

@@ -1,0 +1,32 @@
+"""Every picture of the docs is made by the script of its name, and every script runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_every_picture_of_the_docs_is_there_and_has_its_script():
+    shown = re.findall(r"!\[[^\]]+\]\(pictures/(\w+)\.png\)", (ROOT / "docs" / "pictures.md").read_text())
+    assert sorted(shown) == [script.stem for script in SCRIPTS]
+    for name in shown:
+        assert (ROOT / "docs" / "pictures" / f"{name}.png").stat().st_size < 100_000
+
+
+@pytest.mark.skipif("PUSHRANK_DATA" not in os.environ, reason="PUSHRANK_DATA is not set")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_examples_run_without_a_warning(script, tmp_path):
+    picture = tmp_path / "picture.png"
+    subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture)],
+        check=True, env={**os.environ, "MPLBACKEND": "Agg"},
+    )  # fmt: skip
+    assert picture.read_bytes().startswith(b"\x89PNG")
