@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.losses.base import Loss
+from pushrank.losses.base import Loss, Piece
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,11 @@ class Hinge(Loss):
 
     differentiable: ClassVar[bool] = False
     twice_differentiable: ClassVar[bool] = False
-    hinge_power: ClassVar[int] = 1
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """One polynomial, below a margin of one."""
+        return (Piece(1.0, (0.0, 1.0)),)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``max(0, 1 - margin)``."""

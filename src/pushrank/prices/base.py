@@ -10,6 +10,7 @@ import numpy as np
 from pushrank._log_space import Floats
 
 Scale = Literal["raw", "log"]
+SAFE = 300.0  # exponents below it neither overflow nor vanish, nor times a number of their size
 
 
 class Terms(NamedTuple):
@@ -113,5 +114,7 @@ class Price(ABC):
 
 def _times_exp(values: Floats, shift: float) -> Floats:
     """Return ``values * exp(shift)``; overflow gives infinity, and a value of zero stays zero."""
+    if abs(shift) < SAFE:
+        return values * np.exp(shift) if shift else values
     with np.errstate(over="ignore", divide="ignore"):
-        return np.copysign(np.exp(shift + np.log(np.abs(values))), values) if shift else values
+        return np.copysign(np.exp(shift + np.log(np.abs(values))), values)
