@@ -23,6 +23,7 @@ from pushrank import (
     CascadeRanker,
     InfinitePush,
     PNormPush,
+    PushRanker,
     RankSVM,
     SmoothMarginRanking,
     estimators,
@@ -38,6 +39,7 @@ SOLVED = [ranker for ranker in RANKERS if issubclass(ranker, LinearRanker)]
 BOOSTED = [ranker for ranker in RANKERS if "weak_rankers" in ranker().get_params()]
 CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
+    PushRanker("logistic", "power"),
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),
     RankSVM(),
@@ -80,7 +82,7 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def exceptions(estimator):
     """The checks that an estimator may fail, with the reason for each."""
     failing = {}
-    if type(estimator) in (RankSVM, *BOOSTED) and not isinstance(estimator, AdaBoostRanker):
+    if type(estimator) in (PushRanker, RankSVM, *BOOSTED) and not isinstance(estimator, AdaBoostRanker):
         failing["check_classifier_not_supporting_multiclass"] = GRADES
     is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:

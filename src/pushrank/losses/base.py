@@ -40,6 +40,8 @@ class Loss(ABC):
         Whether ``derivative`` is continuous, which gradient solvers need.
     twice_differentiable : bool
         Whether ``second_derivative`` exists (almost everywhere and bounded), which Newton's method needs.
+    convex : bool
+        Whether it is convex, which a certificate of optimality needs.
     factorises : bool
         Whether ``value(a - b)`` is ``exp(-a) * exp(b)``, so that sums over pairs cost linear time.
     pieces : tuple of Piece
@@ -51,6 +53,9 @@ class Loss(ABC):
         exponential on the right, and for scores that span a few thousand strips otherwise.
     centre : float
         For an analytic loss: the margin about which it bends.
+    intercept : float or None
+        For a loss with kinks: a c such that ``value(r) >= a * (c - r)`` for every margin r and every slope -a
+        of ``smoothed``; for the hinge 1. A certificate needs it; the larger, the better the bound.
 
     Notes
     -----
@@ -59,6 +64,7 @@ class Loss(ABC):
 
     differentiable: ClassVar[bool] = True
     twice_differentiable: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
     factorises: ClassVar[bool] = False
 
     @property
@@ -75,6 +81,26 @@ class Loss(ABC):
     def centre(self) -> float:
         """The margin about which an analytic loss bends."""
         return 0.0
+
+    @property
+    def intercept(self) -> float | None:
+        """The c of the lines ``a * (c - r)`` below a loss with kinks."""
+        return None
+
+    def smoothed(self, width: float) -> Loss:  # noqa: ARG002
+        """Return a loss without kinks that differs from this one by no more than about a width.
+
+        Raises
+        ------
+        TypeError
+            When the loss has kinks and none is known.
+        """
+        if self.differentiable:
+            return self
+        raise TypeError(
+            f"{type(self).__name__} is not differentiable and has no smoothed form to be learned by. Use "
+            "Hinge, SquaredHinge or Logistic; a loss of your own may define smoothed(width)."
+        )
 
     @abstractmethod
     def value(self, margin: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pushrank._log_space import Floats, sigmoid
 from pushrank.losses._sharpness import checked_sharpness
@@ -39,6 +40,7 @@ class Sigmoid(Loss):
     [1.0, 0.5, 0.0]
     """
 
+    convex: ClassVar[bool] = False
     sharpness: float = 1.0
 
     def __post_init__(self) -> None:

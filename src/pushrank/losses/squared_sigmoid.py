@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class SquaredSigmoid(Loss):
     [1.0, 0.25, 0.0]
     """
 
+    convex: ClassVar[bool] = False
     sharpness: float = 1.0
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ class ZeroOne(Loss):
 
     differentiable: ClassVar[bool] = False
     twice_differentiable: ClassVar[bool] = False
+    convex: ClassVar[bool] = False
 
     @property
     def pieces(self) -> tuple[Piece, ...]:

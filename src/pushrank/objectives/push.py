@@ -167,14 +167,18 @@ class PushObjective:
         """
         if self.scale != "mean":
             return self._on_scale(sample, scores, self.scale)
-        pushed = sample if self.side != "pull" else sample.swapped()
         if self._price.homogeneous:
-            # the objective where every pair's loss is one
-            unit = self._price.total(*pushed.totals, "log").value
-            return ExpOf(self._on_scale(sample, scores, "log"), unit)
-        inner, outer = _class_weights(pushed)
+            return ExpOf(self._on_scale(sample, scores, "log"), self.log_unit(sample))
+        inner, outer = _class_weights(self._pushed(sample))
         terms = outer + self.bottom_weight * inner if self.side == "both" else outer
         return Scaled(self._on_scale(sample, scores, "raw"), 1.0 / terms)
+
+    def log_unit(self, sample: Sample) -> float:
+        """Return the push's log scale where every pair's loss is one: the unit of a power mean."""
+        return self._price.total(*self._pushed(sample).totals, "log").value
+
+    def _pushed(self, sample: Sample) -> Sample:
+        return sample if self.side != "pull" else sample.swapped()
 
     def _on_scale(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> Linearisation:
         if self.side == "push":

@@ -112,16 +112,17 @@ class PairSums(ABC):
         return in_positives - less_in_positives, in_negatives - less_in_negatives
 
     def diagonal(self, shares: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of the rows in the Hessian; for a loss with kinks, those of the gradient."""
-        if not self._loss.twice_differentiable:
+        """Return the weights of the rows in the Hessian.
+
+        A loss without a second derivative, or with one that changes sign, has those of the gradient.
+        """
+        if not (self._loss.twice_differentiable and self._loss.convex):
             in_positives, in_negatives = self.adjoint_product(shares)
             return np.abs(in_positives), np.abs(in_negatives)
         per_sum = self._per_sum(shares)
         slopes = self._per_sum(self._slopes)
         of_price = np.maximum(curvature - shares, 0.0) * slopes**2
-        in_negatives = np.abs(per_sum * self._bends) + of_price
-        # a loss that is not convex bends both ways
-        return np.abs(self._over_negatives(BEND, per_sum)), in_negatives
+        return self._over_negatives(BEND, per_sum), per_sum * self._bends + of_price
 
     def _per_sum(self, values: Floats) -> Floats:
         """Divide by the inner sums; a sum of zero has neither value nor slope to share out."""

@@ -45,6 +45,8 @@ class Price(ABC):
     ----------
     smooth : bool
         Whether the total is differentiable, which gradient solvers need.
+    convex : bool
+        Whether it is convex, which a certificate of optimality needs.
     homogeneous : bool
         Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
     log_divisor : float or None
@@ -52,7 +54,17 @@ class Price(ABC):
     """
 
     smooth: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
     homogeneous: ClassVar[bool] = False
+
+    def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
+        """Return a price without kinks that approaches this one, from below, as the temperature falls."""
+        if self.smooth:
+            return self
+        raise TypeError(
+            f"{type(self).__name__} is not smooth and has no smoothed form to be learned by; a price of your "
+            "own may define smoothed(temperature)."
+        )
 
     @property
     def log_divisor(self) -> float | None:
