@@ -42,21 +42,21 @@ class Boxes:
 
         O(n) in one segment whose scores span no more boxes than a few times the points, O(n log n) elsewhere.
         """
-        places = scores * (1.0 / width)  # exact, as the width is a power of two
-        numbers = np.rint(places)
-        places -= numbers
-        places *= 2.0
+        per_width = 1.0 / width
         if len(bounds) == 2:
-            lowest = numbers.min()
-            span = float(numbers.max() - lowest)
-            if span < 4 * len(scores) + SPARE:
-                numbers -= lowest
-                codes = numbers.astype(np.int32)
-                used = np.bincount(codes) > 0
+            lowest, highest = smooth_kernels.extent(scores, per_width)
+            if highest - lowest < 4 * len(scores) + SPARE:
+                codes, places = np.empty(len(scores), dtype=np.int32), np.empty(len(scores))
+                used = np.zeros(int(highest - lowest) + 1, dtype=bool)
+                smooth_kernels.assign(scores, per_width, lowest, codes, places, used)
                 if not used.all():
                     codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
                 present = np.flatnonzero(used)
                 return cls(codes, places, lowest + present, np.array([0, len(present)]))
+        places = scores * per_width  # exact, as the width is a power of two
+        numbers = np.rint(places)
+        places -= numbers
+        places *= 2.0
         segments = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         order = np.lexsort((numbers, segments))
         in_order, segments = numbers[order], segments[order]

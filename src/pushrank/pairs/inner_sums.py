@@ -95,7 +95,10 @@ class PairSums(ABC):
     def adjoint_product(self, shares: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of ``shares @ log_sums``."""
         per_sum = self._per_sum(shares)
-        return self._over_negatives(SLOPE, per_sum), -per_sum * self._slopes
+        in_positives = self._over_negatives(SLOPE, per_sum)
+        np.negative(per_sum, out=per_sum)
+        per_sum *= self._slopes
+        return in_positives, per_sum
 
     def curvature_product(
         self, shares: Floats, of_positives: Floats, of_negatives: Floats
@@ -126,7 +129,13 @@ class PairSums(ABC):
 
     def _per_sum(self, values: Floats) -> Floats:
         """Divide by the inner sums; a sum of zero has neither value nor slope to share out."""
+        if self._none_is_zero:
+            return values / self._sums
         return np.divide(values, self._sums, out=np.zeros_like(values), where=self._sums > 0.0)
+
+    @cached_property
+    def _none_is_zero(self) -> bool:
+        return bool(np.min(self._sums, initial=np.inf) > 0.0)
 
     def _weighted(self, factors: Floats | None) -> Floats:
         return self._weights if factors is None else self._weights * factors

@@ -74,17 +74,18 @@ class SmoothSums(PairSums):
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
-        sums = np.zeros_like(self._negatives)
-        for part in self._parts:
-            part.add_over_sources(order, weights, sums, keep=factors is None)
-        # rounding may leave a sum of numbers near the smallest float below zero
-        return np.maximum(sums, 0.0) if order == VALUE and factors is None else sums
+        parts = [part.over_sources(order, weights, keep=factors is None) for part in self._parts]
+        sums = _joined([part.places_n for part in self._parts], parts, len(self._negatives))
+        if order == VALUE and factors is None:
+            # rounding may leave a sum of numbers near the smallest float below zero
+            np.maximum(sums, 0.0, out=sums)
+        return sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
-        sums = np.zeros_like(self._positives)
-        for part in self._parts:
-            part.add_over_targets(order, factors, sums)
-        return self._weights * sums
+        parts = [part.over_targets(order, factors) for part in self._parts]
+        sums = _joined([part.places_p for part in self._parts], parts, len(self._positives))
+        sums *= self._weights
+        return sums
 
 
 class _Part:
@@ -92,18 +93,18 @@ class _Part:
 
     def __init__(self, between: Expansion, split: Split, of_positives: Floats, of_negatives: Floats) -> None:
         self._between = between
-        self._places_p = _taken(split.sources, of_positives)
-        self._places_n = _taken(split.targets, of_negatives)
-        self._boxes_p = Boxes.of(of_positives[self._places_p], split.source_bounds, between.width)
-        self._boxes_n = Boxes.of(of_negatives[self._places_n], split.target_bounds, between.width)
+        self.places_p = _taken(split.sources, of_positives)
+        self.places_n = _taken(split.targets, of_negatives)
+        self._boxes_p = Boxes.of(of_positives[self.places_p], split.source_bounds, between.width)
+        self._boxes_n = Boxes.of(of_negatives[self.places_n], split.target_bounds, between.width)
         ends = np.concatenate([self._boxes_p.numbers, self._boxes_n.numbers])
         self._window = between.window(float(ends.max() - ends.min()))
         self._kept: Floats | None = None
 
-    def add_over_sources(self, order: int, weights: Floats, sums: Floats, keep: bool) -> None:
-        """Add the sums over the sources to those of the targets; ``keep`` their weights for another order."""
+    def over_sources(self, order: int, weights: Floats, keep: bool) -> Floats:
+        """Return the sums over the sources at the targets; ``keep`` their weights for another order."""
         if self._kept is None or not keep:
-            moments = self._boxes_p.moments(weights[self._places_p], len(self._between.nodes))
+            moments = self._boxes_p.moments(weights[self.places_p], len(self._between.nodes))
             of_nodes = moments @ self._between.from_moments
             if keep:
                 self._kept = of_nodes
@@ -112,15 +113,15 @@ class _Part:
         sources = self._boxes_p.numbers, self._boxes_p.bounds
         targets = self._boxes_n.numbers, self._boxes_n.bounds
         at_nodes = self._at_nodes(order, sources, of_nodes, targets)
-        sums[self._places_n] += self._boxes_n.evaluate(at_nodes @ self._between.from_moments.T)
+        return self._boxes_n.evaluate(at_nodes @ self._between.from_moments.T)
 
-    def add_over_targets(self, order: int, weights: Floats, sums: Floats) -> None:
-        """Add the sums over the targets to those of the sources: the same, mirrored."""
-        moments = self._boxes_n.moments(weights[self._places_n], len(self._between.nodes))
+    def over_targets(self, order: int, weights: Floats) -> Floats:
+        """Return the sums over the targets at the sources: the same, mirrored."""
+        moments = self._boxes_n.moments(weights[self.places_n], len(self._between.nodes))
         of_nodes = (moments @ self._between.from_moments)[::-1, ::-1]
         sources, targets = self._boxes_n.mirrored_numbers(), self._boxes_p.mirrored_numbers()
         at_nodes = self._at_nodes(order, sources, np.ascontiguousarray(of_nodes), targets)[::-1, ::-1]
-        sums[self._places_p] += self._boxes_p.evaluate(at_nodes @ self._between.from_moments.T)
+        return self._boxes_p.evaluate(at_nodes @ self._between.from_moments.T)
 
     def _at_nodes(
         self, order: int, sources: tuple[Floats, Places], weights: Floats, targets: tuple[Floats, Places]
@@ -134,6 +135,16 @@ class _Part:
         smooth_kernels.add_left_tail(tails.left[order], low, *given)
         smooth_kernels.add_right_tail(tails.log_size, tails.rate, (-tails.rate) ** order, high, *given)
         return sums
+
+
+def _joined(places: list[Places | slice], parts: list[Floats], n: int) -> Floats:
+    """Return the sum of parts, each of the entries at some places."""
+    if len(parts) == 1 and len(parts[0]) == n and isinstance(places[0], slice):
+        return parts[0]
+    sums = np.zeros(n)
+    for taken, part in zip(places, parts, strict=True):
+        sums[taken] += part
+    return sums
 
 
 def _taken(places: Places, scores: Floats) -> Places | slice:

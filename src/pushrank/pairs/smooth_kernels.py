@@ -7,6 +7,26 @@ import numpy as np
 from pushrank._compiled import compiled
 
 
+@compiled()
+def extent(scores, per_width):
+    """Return the lowest and the highest number of a box."""
+    lowest, highest = np.inf, -np.inf
+    for i in range(len(scores)):
+        lowest, highest = min(lowest, scores[i]), max(highest, scores[i])
+    return np.rint(lowest * per_width), np.rint(highest * per_width)
+
+
+@compiled()
+def assign(scores, per_width, lowest, boxes, places, used):
+    """Write the box of each score, counted from the lowest, and its place in it; mark the boxes used."""
+    for i in range(len(scores)):
+        scaled = scores[i] * per_width
+        number = np.rint(scaled)
+        box = np.int32(number - lowest)
+        boxes[i], places[i] = box, 2.0 * (scaled - number)
+        used[box] = True
+
+
 @compiled(fastmath={"contract"})
 def add_moments(boxes, places, weights, start, stop, moments):
     """Add the weighted Chebyshev polynomials of the points from start to stop to their boxes' moments.

@@ -77,7 +77,7 @@ class Power(Price):
         exponents = p * log_sums
         if np.ndim(weights) or weights != 1.0:
             exponents += np.log(weights)
-        shares, log_total = softmax_and_log_sum(exponents)
+        shares, log_total = softmax_and_log_sum(exponents, out=exponents)
         return PriceTotal(log_total / p, shares, p * shares, p)
 
     def terms(self, log_sums: Floats) -> Terms:
