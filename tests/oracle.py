@@ -8,7 +8,10 @@ LOSSES = {
     "Exponential": lambda r: np.exp(-r),
     "Logistic": lambda r: np.log1p(np.exp(-r)),
     "Hinge": lambda r: np.maximum(0, 1 - r),
+    "Sigmoid": lambda r: 1 / (1 + np.exp(r)),
+    "SmoothedHinge": lambda r: np.log1p(np.exp(4 * (1 - r))) / 4,
     "SquaredHinge": lambda r: np.maximum(0, 1 - r) ** 2,
+    "SquaredSigmoid": lambda r: 1 / (1 + np.exp(r)) ** 2,
     "ZeroOne": lambda r: (r <= 0).astype(float),
 }
 

@@ -15,21 +15,15 @@ from numpydoc.validate import validate
 import pushrank
 
 ROOT = Path(__file__).parent.parent
-TEXTS = ("src", "tests", "benchmarks", "experiments", *(path.name for path in ROOT.glob("*.md")))
+TEXTS = (
+    *("src", "tests", "benchmarks", "experiments", "examples", "docs"),
+    *(path.name for path in ROOT.glob("*.md")),
+)
 COMMANDS = {
     "style": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "."],
     "types": ["mypy"],
     "spelling": ["codespell_lib", *TEXTS],
-    "spelling": [
-        "codespell_lib",
-        "src",
-        "tests",
-        "benchmarks",
-        "examples",
-        "docs",
-        *(p.name for p in ROOT.glob("*.md")),
-    ],
 }
 PUBLIC = (
     "pushrank",

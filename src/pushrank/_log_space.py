@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def softmax_and_log_sum(exponents: Floats) -> tuple[Floats, float]:
+def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:
     """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``.
 
     An empty or all ``-inf`` input has the logarithm ``-inf`` and shares of zero.
@@ -21,6 +21,8 @@ def softmax_and_log_sum(exponents: Floats) -> tuple[Floats, float]:
     ----------
     exponents : ndarray of shape (n,)
         Natural logarithms of the terms, ``-inf`` for a term of zero.
+    out : ndarray of shape (n,), optional
+        Where the shares may be written; ``exponents`` itself serves.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def softmax_and_log_sum(exponents: Floats) -> tuple[Floats, float]:
     if largest == np.inf:
         infinite = np.isposinf(exponents)
         return infinite / np.count_nonzero(infinite), np.inf
-    shares = exponents - largest
+    shares = np.subtract(exponents, largest, out=out)
     np.exp(shares, out=shares)
     total = float(shares.sum())
     shares /= total

@@ -80,9 +80,15 @@ def test_the_special_rankers_are_cases_of_the_open_door(cancer):
 def test_any_loss_with_any_price(loss, price, side):
     X, y = overlapping(120)
     ranker = PushRanker(getattr(losses, loss)(), getattr(prices, price)(), side)
-    if loss in ("Hinge", "ZeroOne") or price == "Maximum":
-        with pytest.raises(ValueError, match="not differentiable, which solver='lbfgs' needs"):
+    if loss == "ZeroOne":
+        with pytest.raises(TypeError, match="ZeroOne is not differentiable and has no smoothed form"):
             ranker.fit(X, y)
+        return
+    if price == "Maximum":
+        # these classes overlap so much that zero is the best push of the very top
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="PushRanker collapsed")
+            assert ranker.fit(X, y).converged_
         return
     ranker.fit(X, y)
     assert ranker.converged_
@@ -311,7 +317,7 @@ def test_bad_data():
     with pytest.raises(ValueError, match="NaN"):
         PNormPush().fit(np.where(X > 1, np.nan, X), y)
     with pytest.raises(ValueError, match="exactly 2 classes, found 3 classes"):
-        PushRanker().fit(X, np.arange(20) % 3)
+        TopBottomPush().fit(X, np.arange(20) % 3)
     with pytest.raises(ValueError, match="exactly 2 classes, found 1 class"):
         PNormPush().fit(X, np.ones(20))
     with pytest.raises(ValueError, match="no positive example was found whose sample_weight is not zero"):

@@ -26,6 +26,7 @@ from pushrank import (
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
+    PushRanker,
     PushRankerCV,
     RampAtK,
     RankSVM,
@@ -49,6 +50,7 @@ CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
     PNormPushCV((1.0, 4.0), (0.01, 0.1), scoring="average_precision", cv=3),
     PushRankerCV("logistic", ("identity",), (0.01, 0.1), scoring="average_precision", cv=3),
+    PushRanker("logistic", "power"),
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),
     RankSVM(),
@@ -101,7 +103,7 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def exceptions(estimator):
     """The checks that an estimator may fail, with the reason for each."""
     failing = {}
-    if type(estimator) in (RankSVM, *BOOSTED) and not isinstance(estimator, AdaBoostRanker):
+    if type(estimator) in (PushRanker, RankSVM, *BOOSTED) and not isinstance(estimator, AdaBoostRanker):
         failing["check_classifier_not_supporting_multiclass"] = GRADES
     is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:

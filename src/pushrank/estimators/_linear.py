@@ -17,7 +17,8 @@ from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_number, check_solver, training_data
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
-from pushrank.solvers import SOLVERS, Problem
+from pushrank.pairs import Sample
+from pushrank.solvers import SOLVERS, Problem, Result, Watcher
 
 
 class LinearRanker(CoefficientRanker):
@@ -72,10 +73,9 @@ class LinearRanker(CoefficientRanker):
     def _solve(self, objective: PushObjective, X: Any, target: Target) -> Self:
         """Fit the coefficients to checked data."""
         with threadpool_limits(limits=1, user_api="blas"):
-            problem = Problem(objective, LinearModel(X), target.sample, float(self.alpha))
+            model, alpha = LinearModel(X), float(self.alpha)
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-                solve = SOLVERS[self._solver]
-                result = solve(problem, self._start(X.shape[1]), self.tol, self.max_iter, watcher)
+                result = self._optimise(objective, model, target.sample, alpha, watcher)
         self._keep_coef(result.coef.astype(X.dtype), X, target)
         self.n_iter_ = result.n_iter
         self.objective_path_ = result.objective_path
@@ -85,6 +85,18 @@ class LinearRanker(CoefficientRanker):
                 f"{type(self).__name__} did not converge: {result.message}", ConvergenceWarning, stacklevel=3
             )
         return self
+
+    def _optimise(
+        self,
+        objective: PushObjective,
+        model: LinearModel,
+        sample: Sample,
+        alpha: float,
+        watcher: Watcher | None,
+    ) -> Result:
+        """Run the solver on a differentiable objective."""
+        problem = Problem(objective, model, sample, alpha)
+        return SOLVERS[self._solver](problem, self._start(model.n_features), self.tol, self.max_iter, watcher)
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, 0.0)
@@ -97,12 +109,6 @@ class LinearRanker(CoefficientRanker):
             raise ValueError(
                 f"solver='newton-cg' needs second derivatives, which loss={objective.loss} with "
                 f"price={objective.price} does not have; use solver='lbfgs'."
-            )
-        if not objective.differentiable:
-            raise ValueError(
-                f"loss={objective.loss} with price={objective.price} is not differentiable, which "
-                f"solver={self._solver!r} needs. Use SquaredHinge or Logistic in place of a loss with a "
-                "kink, and Power(p) with a large p, such as 1000, in place of Maximum."
             )
 
     @property

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import warnings
+from typing import Any, Literal, Self
+
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
 from pushrank.estimators._linear import LinearRanker
-from pushrank.estimators._validation import check_number
+from pushrank.estimators._validation import check_number, ranking_data
 from pushrank.losses import Loss
-from pushrank.objectives import PushObjective
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective, SmoothedObjective
 from pushrank.objectives.push import Scale, Side
+from pushrank.pairs import ACCURACY, Sample
 from pushrank.prices import Price
+from pushrank.solvers import SOLVERS, Result, Watcher
+from pushrank.solvers.smoothing import smoothing
+
+LEARNED_BY_KINKED = ("primal_objective_", "dual_objective_", "dual_gap_")
 
 
 class PushRanker(LinearRanker):
@@ -23,8 +33,8 @@ class PushRanker(LinearRanker):
         \sum_k g\Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)
 
     on a scale that neither overflows nor grows with the number of rows: the logarithm for the exponential
-    loss and for the exponential price, the power mean for another loss with a power price, and the mean
-    otherwise (see the scales of :class:`pushrank.PushObjective`).
+    loss and for the exponential price, the power mean for another loss with a power price, the largest mean
+    loss with the maximum, and the mean otherwise (see the scales of :class:`pushrank.PushObjective`).
 
     Parameters
     ----------
@@ -37,12 +47,16 @@ class PushRanker(LinearRanker):
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
     alpha : float, default=1e-3
-        The L2 strength, at least 0.
+        The L2 strength, at least 0; positive for the hinge and the maximum.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
-        How to minimise.
+        How to minimise. The hinge and the maximum, which have kinks, are approached by smooth objectives,
+        each minimised by L-BFGS.
+    accuracy : float, default=1e-10
+        The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
     tol : float, default=1e-4
         Converged when no entry of the gradient exceeds this, in units of one over the feature's standard
-        deviation within the classes.
+        deviation within the classes; for the hinge and the maximum, when the relative duality gap is at most
+        this.
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
@@ -53,12 +67,25 @@ class PushRanker(LinearRanker):
     Attributes
     ----------
     coef_, classes_, threshold_, n_iter_, objective_path_, converged_, n_features_in_, feature_names_in_
-        As for :class:`PNormPush`.
+        As for :class:`PNormPush`. With the hinge or the maximum the path is that of the smoothed objectives.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Where there are more than two grades: the break-even thresholds between them.
+    primal_objective_, dual_objective_ : float
+        With the hinge or the maximum: the objective at the answer, and the bound below which no answer is
+        (minus infinity where the loss or the price is not convex).
+    dual_gap_ : float
+        Their difference, relative to the first.
 
     Notes
     -----
-    An iteration reads the data twice. With the exponential loss it costs O(nnz); with another loss it adds
-    a pass over all pairs, in blocks of bounded memory.
+    An iteration reads the data twice, O(nnz). No pairs are formed: the exponential loss adds nothing, the
+    hinge, its square and other piecewise polynomials a sort of the scores, analytic losses a few passes over
+    them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
+    :class:`pushrank.prices.Price`. The sigmoid losses, and the price ``LogOnePlus`` with a loss other than
+    the exponential, are not convex: the answer is then a local minimum.
+
+    No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
+    loss whose sums have no fast way, or where the pairs themselves are the data.
 
     References
     ----------
@@ -84,6 +111,7 @@ class PushRanker(LinearRanker):
         bottom_weight: float = 1.0,
         alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
+        accuracy: float = ACCURACY,
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -95,19 +123,122 @@ class PushRanker(LinearRanker):
         self.bottom_weight = bottom_weight
         self.alpha = alpha
         self.solver = solver
+        self.accuracy = accuracy
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.verbose = verbose
 
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
+            a copy.
+        y : array-like of shape (n_samples,), optional
+            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
+            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; an integer weight equals that many copies of the row.
+        group : array-like, optional
+            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
+            their group only.
+        qid : array-like of shape (n_samples,), optional
+            The same as labels of rows, in any order.
+        pairs : (better, worse) or (better, worse, weight), optional
+            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
+            with two or three columns serves too. Pairs may contradict each other.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or there is nothing to rank.
+        TypeError
+            When a parameter has the wrong type, or the loss or the price cannot be learned by.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the solver stopped early, or zero coefficients are optimal; the message says what to do.
+        """
+        self._check_parameters()
+        objective = self._objective()
+        self._check_solver_can(objective)
+        X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
+        self._forget((*LEARNED_BY_KINKED, "classes_", "thresholds_"))
+        return self._solve(objective, X, target)
+
     def _objective(self) -> PushObjective:
         check_number("bottom_weight", self.bottom_weight, 0.0, exclusive=True)
+        check_number("accuracy", self.accuracy, 0.0, exclusive=True)
         loss, price = losses.resolve(self.loss), prices.resolve(self.price)
-        return PushObjective(loss, price, self.side, scale_for(loss, price), self.bottom_weight)
+        return PushObjective(
+            loss, price, self.side, scale_for(loss, price), self.bottom_weight, self.accuracy
+        )
+
+    def _check_solver_can(self, objective: PushObjective) -> None:
+        super()._check_solver_can(objective)
+        if objective.differentiable:
+            return
+        SmoothedObjective.check(objective)
+        if self._solver != "lbfgs":
+            raise ValueError(
+                f"loss={objective.loss} with price={objective.price} has kinks, which "
+                f"solver={self._solver!r} cannot take; use solver='lbfgs'."
+            )
+        if self.alpha == 0.0:
+            raise ValueError(
+                f"loss={objective.loss} with price={objective.price} needs alpha > 0, without which nothing "
+                "bounds its optimum."
+            )
+
+    def _optimise(
+        self,
+        objective: PushObjective,
+        model: LinearModel,
+        sample: Sample,
+        alpha: float,
+        watcher: Watcher | None,
+    ) -> Result:
+        if objective.differentiable:
+            return super()._optimise(objective, model, sample, alpha, watcher)
+        start = self._start(model.n_features)
+        tol, max_iter = float(self.tol), int(self.max_iter)
+        found = smoothing(
+            objective, model, sample, alpha, SOLVERS[self._solver], start, tol, max_iter, watcher
+        )
+        certificate = found.certificate
+        self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
+        self.dual_gap_ = certificate.gap
+        if found.collapsed:
+            warnings.warn(
+                f"{type(self).__name__} collapsed: zero coefficients are optimal (objective "
+                f"{certificate.primal:g} there, at least {certificate.dual:g} anywhere). Push less: use "
+                "Power(p), whose p can be chosen, in place of Maximum, or lower alpha.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found.result
 
 
 def scale_for(loss: Loss, price: Price) -> Scale:
     """Return the scale on which an objective is finite, convex and independent of the number of rows."""
-    if price.log_divisor is None:
+    if price.log_divisor is None or not price.smooth:
         return "mean"
     return "mean" if price.homogeneous and not loss.factorises else "log"

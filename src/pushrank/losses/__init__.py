@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from pushrank import _registry
 from pushrank.losses.base import Loss as Loss
+from pushrank.losses.base import Piece as Piece
 from pushrank.losses.exponential import Exponential
 from pushrank.losses.hinge import Hinge
 from pushrank.losses.logistic import Logistic
+from pushrank.losses.sigmoid import Sigmoid
+from pushrank.losses.smoothed_hinge import SmoothedHinge
 from pushrank.losses.squared_hinge import SquaredHinge
+from pushrank.losses.squared_sigmoid import SquaredSigmoid
 from pushrank.losses.zero_one import ZeroOne
 
-__all__ = ["Exponential", "Hinge", "Logistic", "SquaredHinge", "ZeroOne"]
+__all__ = [
+    "Exponential",
+    "Hinge",
+    "Logistic",
+    "Sigmoid",
+    "SmoothedHinge",
+    "SquaredHinge",
+    "SquaredSigmoid",
+    "ZeroOne",
+]
 
 
 def resolve(loss: Loss | str) -> Loss:

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.losses.base import Loss
+from pushrank.losses._rounded_hinge import RoundedHinge
+from pushrank.losses.base import Loss, Piece
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,20 @@ class Hinge(Loss):
 
     differentiable: ClassVar[bool] = False
     twice_differentiable: ClassVar[bool] = False
-    hinge_power: ClassVar[int] = 1
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """One polynomial, below a margin of one."""
+        return (Piece(1.0, (0.0, 1.0)),)
+
+    @property
+    def intercept(self) -> float:
+        """One: the hinge is the largest of the lines ``a * (1 - r)``, a from 0 to 1."""
+        return 1.0
+
+    def smoothed(self, width: float) -> RoundedHinge:
+        """Return the hinge with its kink replaced by a parabola."""
+        return RoundedHinge(width)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``max(0, 1 - margin)``."""

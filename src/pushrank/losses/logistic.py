@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,11 @@ class Logistic(Loss):
     >>> Logistic().value(np.array([0.0, -1000.0])).round(4).tolist()
     [0.6931, 1000.0]
     """
+
+    @property
+    def strip(self) -> float:
+        r"""The distance :math:`\pi` of the nearest singularity."""
+        return math.pi
 
     def value(self, margin: Floats) -> Floats:
         """Return ``ln(1 + exp(-margin))``, finite at every finite margin."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.losses.base import Loss
+from pushrank.losses.base import Loss, Piece
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,10 @@ class SquaredHinge(Loss):
     [4.0, 0.25, 0.0]
     """
 
-    hinge_power: ClassVar[int] = 2
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """One polynomial, below a margin of one."""
+        return (Piece(1.0, (0.0, 0.0, 1.0)),)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``max(0, 1 - margin) ** 2``."""

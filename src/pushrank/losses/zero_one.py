@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.losses.base import Loss
+from pushrank.losses.base import Loss, Piece
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,12 @@ class ZeroOne(Loss):
 
     differentiable: ClassVar[bool] = False
     twice_differentiable: ClassVar[bool] = False
+    convex: ClassVar[bool] = False
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """A one, up to a margin of zero."""
+        return (Piece(0.0, (1.0,)),)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``1`` where the margin is not positive, else ``0``."""

@@ -10,6 +10,7 @@ from pushrank.objectives.precision_at_k import (
     prec_at_k_struct,
 )
 from pushrank.objectives.push import PushObjective
+from pushrank.objectives.smoothed import SmoothedObjective
 
 __all__ = [
     "ByClass",
@@ -17,6 +18,7 @@ __all__ = [
     "PrecisionAtK",
     "Push",
     "PushObjective",
+    "SmoothedObjective",
     "average_precision_hinge",
     "prec_at_k_avg",
     "prec_at_k_max",

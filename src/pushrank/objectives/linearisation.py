@@ -41,6 +41,10 @@ class Linearisation(Protocol):
     def value(self) -> float:
         """The objective."""
 
+    @property
+    def elasticity(self) -> float:
+        """The derivative in the logarithm of a factor of all inner sums: of a homogeneous one, the value."""
+
     def gradient(self) -> ByClass:
         """Return the gradient, or a subgradient where there are several."""
 
@@ -58,6 +62,11 @@ class Push:
         self._sums = sums
         self._total = total
         self.value = total.value
+
+    @property
+    def elasticity(self) -> float:
+        """The sum of the shares."""
+        return float(self._total.shares.sum())
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -95,6 +104,11 @@ class Mirrored:
         self._push = push
         self.value = push.value
 
+    @property
+    def elasticity(self) -> float:
+        """That of the push."""
+        return self._push.elasticity
+
     def gradient(self) -> ByClass:
         """Return the gradient."""
         return self._push.gradient().mirrored()
@@ -115,6 +129,11 @@ class Sum:
     def __init__(self, first: Linearisation, second: Linearisation, weight: float) -> None:
         self._first, self._second, self._weight = first, second, weight
         self.value = first.value + weight * second.value
+
+    @property
+    def elasticity(self) -> float:
+        """The weighted sum."""
+        return self._first.elasticity + self._weight * self._second.elasticity
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -141,6 +160,11 @@ class LogSum:
         total = float(np.logaddexp(*exponents))
         self.value = total / divisor
         self._portions = np.exp(exponents - total) if np.isfinite(total) else np.zeros(2)
+
+    @property
+    def elasticity(self) -> float:
+        """The mean of the terms', by their portions of the sum."""
+        return float(self._portions @ [term.elasticity for term in self._terms])
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -170,6 +194,11 @@ class Scaled:
         self._objective, self._factor = objective, factor
         self.value = factor * objective.value
 
+    @property
+    def elasticity(self) -> float:
+        """The factor times that of F."""
+        return self._factor * self._objective.elasticity
+
     def gradient(self) -> ByClass:
         """Return the gradient."""
         return self._objective.gradient().times(self._factor)
@@ -190,6 +219,11 @@ class ExpOf:
         self._log_scale = log_scale
         with np.errstate(over="ignore"):
             self.value = float(np.exp(np.float64(log_scale.value - log_unit)))
+
+    @property
+    def elasticity(self) -> float:
+        """The value times that of F."""
+        return self.value * self._log_scale.elasticity
 
     def gradient(self) -> ByClass:
         """Return the gradient."""

@@ -11,9 +11,11 @@ from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.inner_sums import InnerSums
 from pushrank.pairs.listed import ListedSums
 from pushrank.pairs.sample import BipartiteSample, Mixture, Sample, checked_weights
+from pushrank.pairs.smooth import ACCURACY, SmoothSums
 from pushrank.pairs.sorted import SortedSums
 
 __all__ = [
+    "ACCURACY",
     "BipartiteSample",
     "BlockedSums",
     "CrucialSample",
@@ -23,31 +25,42 @@ __all__ = [
     "ListedSums",
     "Mixture",
     "Sample",
+    "SmoothSums",
     "SortedSums",
     "checked_weights",
     "inner_sums",
 ]
 
 
-def inner_sums(loss: Loss, sample: Sample, scores: Floats) -> InnerSums:
+FEW_PAIRS = 1 << 13
+"""Up to so many, a loss of each pair of two classes is the fastest way."""
+
+
+def inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float = ACCURACY) -> InnerSums:
     """Return the inner sums of a loss at given scores, by the fastest way its traits allow.
+
+    ``accuracy`` is that of the sums of an analytic loss; all others are exact but for rounding.
 
     Raises
     ------
     TypeError
-        For grades of a loss that neither factorises nor is a hinge.
+        For a loss that declares none of the forms which sums in near-linear time need.
     """
     of_positives, of_negatives = sample.split(scores)
     if loss.factorises:
         return FactorisedSums(sample, of_positives, of_negatives)
     if isinstance(sample, CrucialSample):
         return ListedSums(loss, sample, of_positives, of_negatives)
-    if loss.hinge_power:
-        splits = sample.splits if isinstance(sample, GradedSample) else None
-        return SortedSums(loss, of_positives, of_negatives, sample.positive_weights, splits)
-    if isinstance(sample, BipartiteSample):
-        return BlockedSums(loss, of_positives, of_negatives, sample.positive_weights)
-    raise TypeError(
-        f"{loss} can be summed over two classes and explicit pairs only; grades and query groups need the "
-        "exponential loss, the hinge or its square."
-    )
+    if not loss.pieces and loss.strip is None:
+        raise TypeError(
+            f"{loss} declares no form by which its sums over all pairs can be had in near-linear time: give "
+            "it pieces, where it is piecewise polynomial, or a strip, where it is analytic (see "
+            "pushrank.losses.Loss); or rank explicit pairs, which any loss can."
+        )
+    arguments = (loss, of_positives, of_negatives, sample.positive_weights)
+    splits = sample.splits if isinstance(sample, GradedSample) else None
+    if splits is None and len(of_positives) * len(of_negatives) <= FEW_PAIRS:
+        return BlockedSums(*arguments)
+    if loss.pieces:
+        return SortedSums(*arguments, splits)
+    return SmoothSums(*arguments, splits, accuracy)

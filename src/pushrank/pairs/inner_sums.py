@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from pushrank._log_space import Floats
+from pushrank.losses import Loss
+
+VALUE, SLOPE, BEND = range(3)  # orders of derivatives of the loss
 
 
 class InnerSums(Protocol):
@@ -36,3 +43,99 @@ class InnerSums(Protocol):
         ``shares`` and ``curvature`` are the price's first and second derivatives in ``l``. The weights
         serve to scale coordinates, not as exact second derivatives.
         """
+
+
+class PairSums(ABC):
+    r"""Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
+
+    Parameters
+    ----------
+    loss : Loss
+        The pair loss.
+    of_positives : ndarray of shape (I,)
+        The scores ``s``.
+    of_negatives : ndarray of shape (K,)
+        The scores ``t``.
+    weights : ndarray of shape (I,) or None
+        Weights of the positives.
+    """
+
+    def __init__(
+        self, loss: Loss, of_positives: Floats, of_negatives: Floats, weights: Floats | None
+    ) -> None:
+        self._loss = loss
+        self._positives = of_positives
+        self._negatives = of_negatives
+        self._weights = np.ones_like(of_positives) if weights is None else weights
+        self._sums = self._over_positives(VALUE)
+        with np.errstate(divide="ignore"):
+            self.log_sums: Floats = np.log(self._sums)
+
+    @abstractmethod
+    def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
+        """Return ``sum_i w_i factors_i l(s_i - t_k)`` for every k, with l the loss or a derivative of it."""
+
+    @abstractmethod
+    def _over_negatives(self, order: int, factors: Floats) -> Floats:
+        """Return ``w_i sum_k factors_k l(s_i - t_k)`` for every i."""
+
+    @cached_property
+    def _slopes(self) -> Floats:
+        return self._over_positives(SLOPE)
+
+    @cached_property
+    def _bends(self) -> Floats:
+        return self._over_positives(BEND)
+
+    def jacobian_product(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+        """Return the change of the log sums in the given direction of the scores."""
+        moved_by_positives = self._over_positives(SLOPE, of_positives)
+        return self._per_sum(moved_by_positives - of_negatives * self._slopes)
+
+    def adjoint_product(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Return the gradient of ``shares @ log_sums``."""
+        per_sum = self._per_sum(shares)
+        in_positives = self._over_negatives(SLOPE, per_sum)
+        np.negative(per_sum, out=per_sum)
+        per_sum *= self._slopes
+        return in_positives, per_sum
+
+    def curvature_product(
+        self, shares: Floats, of_positives: Floats, of_negatives: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the Hessian of ``shares @ log_sums`` times a direction of the scores."""
+        per_sum = self._per_sum(shares)
+        in_positives = of_positives * self._over_negatives(BEND, per_sum) - self._over_negatives(
+            BEND, per_sum * of_negatives
+        )
+        in_negatives = per_sum * (of_negatives * self._bends - self._over_positives(BEND, of_positives))
+        # the Hessian of ln h is that of h over h, less the outer square of the gradient of ln h
+        change = self.jacobian_product(of_positives, of_negatives)
+        less_in_positives, less_in_negatives = self.adjoint_product(shares * change)
+        return in_positives - less_in_positives, in_negatives - less_in_negatives
+
+    def diagonal(self, shares: Floats, curvature: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of the rows in the Hessian.
+
+        A loss without a second derivative, or with one that changes sign, has those of the gradient.
+        """
+        if not (self._loss.twice_differentiable and self._loss.convex):
+            in_positives, in_negatives = self.adjoint_product(shares)
+            return np.abs(in_positives), np.abs(in_negatives)
+        per_sum = self._per_sum(shares)
+        slopes = self._per_sum(self._slopes)
+        of_price = np.maximum(curvature - shares, 0.0) * slopes**2
+        return self._over_negatives(BEND, per_sum), per_sum * self._bends + of_price
+
+    def _per_sum(self, values: Floats) -> Floats:
+        """Divide by the inner sums; a sum of zero has neither value nor slope to share out."""
+        if self._none_is_zero:
+            return values / self._sums
+        return np.divide(values, self._sums, out=np.zeros_like(values), where=self._sums > 0.0)
+
+    @cached_property
+    def _none_is_zero(self) -> bool:
+        return bool(np.min(self._sums, initial=np.inf) > 0.0)
+
+    def _weighted(self, factors: Floats | None) -> Floats:
+        return self._weights if factors is None else self._weights * factors

@@ -6,11 +6,12 @@ import numpy as np
 
 from pushrank._log_space import Floats
 from pushrank.losses import Loss
-from pushrank.pairs.blocked import BlockedSums
+from pushrank.pairs.blocked import derivative_of
 from pushrank.pairs.crucial import CrucialSample
+from pushrank.pairs.inner_sums import PairSums
 
 
-class ListedSums(BlockedSums):
+class ListedSums(PairSums):
     r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over each worse row's own betters.
 
     Parameters
@@ -41,8 +42,8 @@ class ListedSums(BlockedSums):
         self._margins = of_positives[self._of_pairs_p] - of_negatives[self._of_pairs_n]
         super().__init__(loss, of_positives, of_negatives, sample.positive_weights)
 
-    def _over_positives(self, order: int, factors: Floats | float = 1.0) -> Floats:
-        terms = self._terms(order) * (self._weights * factors)[self._of_pairs_p]
+    def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
+        terms = self._terms(order) * self._weighted(factors)[self._of_pairs_p]
         return np.bincount(self._of_pairs_n, terms, minlength=len(self._negatives)).astype(np.float64)
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
@@ -51,4 +52,4 @@ class ListedSums(BlockedSums):
         return self._weights * sums
 
     def _terms(self, order: int) -> Floats:
-        return self._pair_weights * self._function(order)(self._margins)
+        return self._pair_weights * derivative_of(self._loss, order)(self._margins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -191,7 +191,7 @@ class BipartiteSample(Sample):
         [1, 2]
         """
         labels = column_or_1d(y)
-        classes = np.unique(labels)
+        classes = _distinct(labels)
         if len(classes) != 2:
             raise ValueError(
                 f"y must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
@@ -208,6 +208,13 @@ class BipartiteSample(Sample):
         return BipartiteSample(
             self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights
         )
+
+    def join(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+        """Return one vector over all rows, zero on rows that take no part; no row is both."""
+        values = np.zeros(self.n_rows)
+        values[self.positives] = of_positives
+        values[self.negatives] = of_negatives
+        return values
 
     def mixture(self, exponents: Floats) -> Mixture:
         """Return the one sum that all negatives share."""
@@ -228,6 +235,15 @@ class BipartiteSample(Sample):
         if self.row_weights is None:
             return BipartiteSample(self.n_rows, sample.positives, sample.negatives)
         return sample
+
+
+def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels, without sorting them where they are two numbers."""
+    if labels.dtype.kind in "biuf" and len(labels):
+        ends = np.array([labels.min(), labels.max()])
+        if ends[0] != ends[1] and np.all((labels == ends[0]) | (labels == ends[1])):
+            return ends
+    return np.unique(labels)
 
 
 def checked_weights(sample_weight: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""The hinge and its square: all pairs in few walks along the sorted scores."""
+"""Piecewise polynomial losses: all pairs in few walks along the sorted scores."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ import numpy as np
 from pushrank._log_space import Floats
 from pushrank.losses import Loss
 from pushrank.pairs import sorted_kernels
-from pushrank.pairs.blocked import BlockedSums
+from pushrank.pairs.inner_sums import PairSums
+from pushrank.pairs.ordering import ascending
 from pushrank.pairs.splits import Places, Split, whole
 
 
-class SortedSums(BlockedSums):
-    r"""Log inner sums of :math:`\ell(r) = (1 - r)_+^p`, p one or two, in O((I + K) log(I + K)).
+class SortedSums(PairSums):
+    r"""Log inner sums of a piecewise polynomial loss, in O((I + K) log(I + K)).
 
-    Along rising scores of the negatives ever more positives come within their margin. The moments
-    :math:`\sum_i w_i (1 + t - s_i)_+^m` of those within follow from one negative to the next by sums of
-    numbers that are not negative, so that no digits cancel, whatever the range of the scores.
+    Along rising scores of the negatives ever more positives come within reach of a piece. The moments
+    :math:`\sum_i w_i (u + t - s_i)^m` of those within, u the piece's upper end, follow from one negative to
+    the next by sums of numbers that are not negative, so that no digits cancel, whatever the range of the
+    scores.
 
     Parameters
     ----------
     loss : Loss
-        A loss with a ``hinge_power``.
+        A loss with ``pieces``.
     of_positives : ndarray of shape (I,)
         The scores ``s``.
     of_negatives : ndarray of shape (K,)
@@ -49,29 +51,51 @@ class SortedSums(BlockedSums):
         weights: Floats | None,
         splits: Sequence[Split] | None = None,
     ) -> None:
-        self._power = loss.hinge_power
+        self._polynomials = [_Polynomials(loss, order) for order in range(3)]
         splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
         self._walks = [_Walk(split, of_positives, of_negatives) for split in splits]
         super().__init__(loss, of_positives, of_negatives, weights)
 
-    def _over_positives(self, order: int, factors: Floats | float = 1.0) -> Floats:
-        weights = self._weights * factors
+    def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
+        weights = self._weighted(factors)
         sums = np.zeros_like(self._negatives)
-        if order <= self._power:
-            for walk in self._walks:
-                walk.add_over_sources(weights, self._power - order, sums)
-        return self._factor(order) * sums
+        for walk in self._walks:
+            walk.add_over_sources(weights, self._polynomials[order], sums)
+        return sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
         sums = np.zeros_like(self._positives)
-        if order <= self._power:
-            for walk in self._walks:
-                walk.add_over_targets(factors, self._power - order, sums)
-        return self._factor(order) * self._weights * sums
+        for walk in self._walks:
+            walk.add_over_targets(factors, self._polynomials[order], sums)
+        return self._weights * sums
 
-    def _factor(self, order: int) -> float:
-        """Return what a derivative of the loss is of the lower power."""
-        return (1.0, -float(self._power), float(self._power * (self._power - 1)))[order]
+
+class _Polynomials:
+    """The pieces of a loss or of a derivative of it, as arrays.
+
+    Attributes
+    ----------
+    ends : ndarray of shape (n_pieces + 1,)
+        The margins between them, the first minus infinity.
+    coefficients : ndarray of shape (n_pieces, n_powers)
+        Of powers of the distance to a piece's upper end.
+    closed : bool
+        Whether the upper ends belong to the pieces.
+    """
+
+    def __init__(self, loss: Loss, order: int) -> None:
+        pieces = loss.pieces
+        self.ends = np.array([-np.inf, *(piece.upto for piece in pieces)])
+        if not (np.isfinite(self.ends[1:]).all() and (np.diff(self.ends) > 0.0).all()):
+            raise ValueError(f"the pieces of {loss} must end at rising finite margins, got {pieces}.")
+        self.coefficients = np.zeros((len(pieces), max(len(piece.coefficients) for piece in pieces)))
+        for row, piece in zip(self.coefficients, pieces, strict=True):
+            row[: len(piece.coefficients)] = piece.coefficients
+        for _ in range(order):
+            # d/dr of (u - r) ** m is -m (u - r) ** (m - 1)
+            powers = np.arange(1, self.coefficients.shape[1])
+            self.coefficients = -powers * self.coefficients[:, 1:]
+        self.closed = order == 0
 
 
 class _Walk:
@@ -83,26 +107,30 @@ class _Walk:
         self._sorted_p, self._sorted_n = of_positives[self._places_p], of_negatives[self._places_n]
         self._bounds_p, self._bounds_n = split.source_bounds, split.target_bounds
 
-    def add_over_sources(self, weights: Floats, power: int, sums: Floats) -> None:
-        """Add the moments over the sources to the sums of the targets."""
-        sums[self._places_n] += sorted_kernels.segment_moments(
+    def add_over_sources(self, weights: Floats, pieces: _Polynomials, sums: Floats) -> None:
+        """Add what the sources give to the sums of the targets."""
+        sums[self._places_n] += sorted_kernels.segment_sums(
             self._sorted_p,
             weights[self._places_p],
             self._bounds_p,
             self._sorted_n,
             self._bounds_n,
-            power,
+            pieces.ends,
+            pieces.coefficients,
+            pieces.closed,
         )
 
-    def add_over_targets(self, weights: Floats, power: int, sums: Floats) -> None:
-        """Add the moments over the targets to the sums of the sources: the same walk, mirrored."""
-        mirrored = sorted_kernels.segment_moments(
+    def add_over_targets(self, weights: Floats, pieces: _Polynomials, sums: Floats) -> None:
+        """Add what the targets give to the sums of the sources: the same walk, mirrored."""
+        mirrored = sorted_kernels.segment_sums(
             -self._sorted_n[::-1],
             weights[self._places_n][::-1],
             len(self._sorted_n) - self._bounds_n[::-1],
             -self._sorted_p[::-1],
             len(self._sorted_p) - self._bounds_p[::-1],
-            power,
+            pieces.ends,
+            pieces.coefficients,
+            pieces.closed,
         )
         sums[self._places_p] += mirrored[::-1]
 
@@ -110,7 +138,6 @@ class _Walk:
 def _by_score(places: Places, bounds: Places, scores: Floats) -> Places:
     """Return places ordered by score within every segment."""
     if len(bounds) == 2:
-        order: Places = np.argsort(scores[places] if len(places) < len(scores) else scores)
-        return places[order] if len(places) < len(scores) else order
+        return ascending(scores) if len(places) == len(scores) else places[ascending(scores[places])]
     segments = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return places[np.lexsort((scores[places], segments))]

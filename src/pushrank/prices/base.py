@@ -10,6 +10,7 @@ import numpy as np
 from pushrank._log_space import Floats
 
 Scale = Literal["raw", "log"]
+SAFE = 300.0  # exponents below it neither overflow nor vanish, nor times a number of their size
 
 
 class Terms(NamedTuple):
@@ -44,6 +45,8 @@ class Price(ABC):
     ----------
     smooth : bool
         Whether the total is differentiable, which gradient solvers need.
+    convex : bool
+        Whether it is convex, which a certificate of optimality needs.
     homogeneous : bool
         Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
     log_divisor : float or None
@@ -51,7 +54,17 @@ class Price(ABC):
     """
 
     smooth: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
     homogeneous: ClassVar[bool] = False
+
+    def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
+        """Return a price without kinks that approaches this one, from below, as the temperature falls."""
+        if self.smooth:
+            return self
+        raise TypeError(
+            f"{type(self).__name__} is not smooth and has no smoothed form to be learned by; a price of your "
+            "own may define smoothed(temperature)."
+        )
 
     @property
     def log_divisor(self) -> float | None:
@@ -113,5 +126,7 @@ class Price(ABC):
 
 def _times_exp(values: Floats, shift: float) -> Floats:
     """Return ``values * exp(shift)``; overflow gives infinity, and a value of zero stays zero."""
+    if abs(shift) < SAFE:
+        return values * np.exp(shift) if shift else values
     with np.errstate(over="ignore", divide="ignore"):
-        return np.copysign(np.exp(shift + np.log(np.abs(values))), values) if shift else values
+        return np.copysign(np.exp(shift + np.log(np.abs(values))), values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class LogOnePlus(Price):
     >>> LogOnePlus().value(np.array([0.0, 1.0])).round(4).tolist()
     [0.0, 0.6931]
     """
+
+    convex: ClassVar[bool] = False
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``ln(1 + inner_sum)``."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pushrank._log_space import Floats
+from pushrank.prices._soft_maximum import SoftMaximum
 from pushrank.prices.base import Price, PriceTotal, Scale
 
 
@@ -35,6 +36,10 @@ class Maximum(Price):
     def log_divisor(self) -> float:
         """One: the log scale is the logarithm of the maximum."""
         return 1.0
+
+    def smoothed(self, temperature: float) -> SoftMaximum:
+        """Return the soft maximum of the inner sums at a temperature."""
+        return SoftMaximum(temperature)
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return the inner sums; their total takes the largest."""

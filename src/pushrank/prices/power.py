@@ -74,7 +74,10 @@ class Power(Price):
         if scale == "raw":
             return super().total(log_sums, weights, scale)
         p = float(self.p)
-        shares, log_total = softmax_and_log_sum(p * log_sums + np.log(weights))
+        exponents = p * log_sums
+        if np.ndim(weights) or weights != 1.0:
+            exponents += np.log(weights)
+        shares, log_total = softmax_and_log_sum(exponents, out=exponents)
         return PriceTotal(log_total / p, shares, p * shares, p)
 
     def terms(self, log_sums: Floats) -> Terms:

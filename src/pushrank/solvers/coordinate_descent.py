@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
+from pushrank.objectives import PushObjective
 from pushrank.solvers.coordinates import column_curvature
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Result, Watcher
@@ -235,12 +236,15 @@ def coordinate_descent(
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
     """
+    objective = problem.objective
+    if not isinstance(objective, PushObjective):
+        raise TypeError(f"coordinate descent takes a PushObjective, got {type(objective).__name__}.")
     problem.model.check_range()
     family = Columns().fit(problem.model.data, problem.sample.row_weights)
     pool = family.pool(problem.model.data)
     units = family.units_
     descent = CoordinateDescent(
-        score_problem(problem.objective, problem.sample),
+        score_problem(objective, problem.sample),
         pool,
         ExactStep(),
         ridge=problem.alpha * units**2,

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from pushrank._log_space import Floats
 from pushrank.models import LinearModel
-from pushrank.objectives import ByClass, Linearisation, PushObjective
+from pushrank.objectives import ByClass, Linearisation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers import one_pass
+
+
+class ScoreObjective(Protocol):
+    """A function of the scores of a sample's rows."""
+
+    @property
+    def powers(self) -> tuple[float, float] | None:
+        """The powers of its two-sum form, where it has one."""
+
+    def linearise(self, sample: Sample, scores: Floats) -> Linearisation:
+        """Return it at given scores."""
 
 
 class Problem:
@@ -16,7 +29,7 @@ class Problem:
 
     Parameters
     ----------
-    objective : PushObjective
+    objective : ScoreObjective
         The F, a function of the scores.
     model : LinearModel
         The data.
@@ -26,7 +39,7 @@ class Problem:
         The L2 strength, at least zero.
     """
 
-    def __init__(self, objective: PushObjective, model: LinearModel, sample: Sample, alpha: float) -> None:
+    def __init__(self, objective: ScoreObjective, model: LinearModel, sample: Sample, alpha: float) -> None:
         self.objective = objective
         self.model = model
         self.sample = sample
@@ -41,6 +54,11 @@ class Problem:
             with np.errstate(divide="ignore"):
                 self._log_weights = np.log(sample.row_weights)
         self._point: tuple[Floats, Linearisation] | None = None
+
+    def value(self, coef: Floats) -> float:
+        """Return the penalised objective alone, which serves one with kinks too."""
+        at_point = self.objective.linearise(self.sample, self.model.scores(coef))
+        return at_point.value + 0.5 * self.alpha * float(coef @ coef)
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""

@@ -1,0 +1,46 @@
+"""The guides' code runs and prints what they say."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+GUIDES = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_a_guides_code_runs(guide):
+    found = doctest.testfile(str(guide), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_the_tutorials_classes_keep_the_laws():
+    """The classes of the tutorial itself, summed fast and pair by pair."""
+    import numpy as np
+
+    from pushrank import PushObjective
+    from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
+
+    guide = next(path for path in GUIDES if path.stem == "your_own_loss_and_price")
+    names: dict[str, object] = {}
+    for example in doctest.DocTestParser().get_examples(guide.read_text(encoding="utf-8")):
+        if example.source.startswith(("import", "from", "@dataclass")):
+            exec(compile(example.source, str(guide), "exec"), names)  # noqa: S102
+    rng = np.random.default_rng(0)
+    s, t, z = 5.0 * rng.normal(size=40), 5.0 * rng.normal(size=60), rng.random(60)
+    for loss, kind in ((names["SquaredLogistic"](), SmoothSums), (names["HuberisedHinge"](), SortedSums)):
+        fast, slow = kind(loss, s, t, None), BlockedSums(loss, s, t, None)
+        np.testing.assert_allclose(fast.log_sums, slow.log_sums, rtol=1e-9, atol=1e-10)
+        for found, expected in zip(fast.adjoint_product(z), slow.adjoint_product(z), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+        y = np.arange(30) % 3 == 0
+        scores, direction = rng.normal(size=(2, 30))
+        objective = PushObjective(loss, names["Quadratic"](), "both", "mean")
+        sample = BipartiteSample.from_labels(y)
+        value = lambda step: objective.linearise(sample, scores + step * direction).value  # noqa: B023, E731
+        slope = sample.join(*objective.linearise(sample, scores).gradient()) @ direction
+        assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
