@@ -3,7 +3,7 @@
     PUSHRANK_DATA=... python experiments/losses_and_prices/run.py
 
 writes results.csv beside this file: for each data set, loss and price the mean of each measure of the top
-over random halves, one to fit and one to measure on, and its standard error. Columns are scaled on the fitting
+over random halves, one to fit and one to measure on, and its standard error. Columns are scaled on the first
 half. Of a large set 2,000 rows are taken, at most 400 of them positives, so that the whole takes minutes; a
 rare class is therefore less rare than in the set.
 """

@@ -42,7 +42,7 @@ class RegularisationPath:
     def __init__(self, model: LinearModel, sample: Sample, tol: float, max_iter: int) -> None:
         self.model, self.sample = model, sample
         self.tol, self.max_iter = tol, max_iter
-        self._scales: dict[PushObjective, Floats] = {}
+        self._scales: dict[object, Floats] = {}
         model.check_range()
 
     def solve_grid(self, objectives: Sequence[PushObjective], alphas: Sequence[float]) -> list[list[Result]]:
