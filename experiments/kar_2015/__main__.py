@@ -43,7 +43,7 @@ SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "cover_odds": lambda: datasets.load_cover_odds(return_X_y=True),
     "kddcup99_http": lambda: datasets.load_kddcup99_http(return_X_y=True),
 }
-OVER_K = ("adult_a9a", "ijcnn1")
+OVER_K = ("letter", "adult_a9a")
 OVER_BATCHES = ("adult_a9a", "ijcnn1", "cover_odds")
 LENGTHS = (100, 200, 500, 1000, 2000, 5000)
 PASSES = (1, 2, 5, 10, 25)
@@ -127,23 +127,32 @@ def over_batches(parts: Any, seed: int) -> Iterator[dict[str, Any]]:
             yield {"method": name, "batch": length, "precision": fitted(model, parts, K)[1]}
 
 
-def run(sets: Sequence[str], n_splits: int) -> dict[str, pd.DataFrame]:
-    """Return the rows of the three figures."""
+def run(name: str, n_splits: int) -> dict[str, pd.DataFrame]:
+    """Return the rows of the three figures for one set."""
     figures: Mapping[str, tuple[Callable[..., Any], Sequence[str]]] = {
         "time": (over_time, tuple(SETS)),
         "k": (over_k, OVER_K),
         "batches": (over_batches, OVER_BATCHES),
     }
     rows: dict[str, list[dict[str, Any]]] = {figure: [] for figure in figures}
-    for name in sets:
-        X, y = SETS[name]()
-        for seed in range(n_splits):
-            parts = split(X, y, seed)
-            for figure, (measure, of_sets) in figures.items():
-                if name in of_sets:
-                    rows[figure] += [{"set": name, "split": seed, **row} for row in measure(parts, seed)]
-            print(f"{name}, split {seed + 1} of {n_splits}", flush=True)
+    X, y = SETS[name]()
+    for seed in range(n_splits):
+        parts = split(X, y, seed)
+        for figure, (measure, of_sets) in figures.items():
+            if name in of_sets:
+                rows[figure] += [{"set": name, "split": seed, **row} for row in measure(parts, seed)]
+        print(f"{name}, split {seed + 1} of {n_splits}", flush=True)
     return {figure: pd.DataFrame(found) for figure, found in rows.items()}
+
+
+def kept(figure: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Put the rows of a set in the place of its older ones in the figure's file; return all of them."""
+    path = HERE / f"{figure}.csv"
+    if path.exists():
+        older = pd.read_csv(path)
+        rows = pd.concat([older[~older["set"].isin(rows.get("set", []))], rows], ignore_index=True)
+    rows.to_csv(path, index=False, float_format="%.6g")
+    return rows
 
 
 def text(figures: Mapping[str, pd.DataFrame]) -> str:
@@ -205,9 +214,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     options = parser.parse_args()
     with threadpool_limits(limits=1):
-        figures = run(options.sets, options.splits)
-    for figure, rows in figures.items():
-        rows.to_csv(HERE / f"{figure}.csv", index=False, float_format="%.6g")
+        for name in options.sets:
+            figures = {figure: kept(figure, rows) for figure, rows in run(name, options.splits).items()}
     found = text(figures)
     (HERE / "results.txt").write_text(f"python -m experiments.kar_2015\n\n{found}\n")
     print(found)
