@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.pipeline import Pipeline
 
 from pushrank import IRPush, PNormPush, metrics
 from pushrank.cli.models import fit_quietly
@@ -19,6 +18,7 @@ from pushrank.cli.models import fit_quietly
 BASELINE = "logistic regression"
 HITS = "hits in budget"
 CRITERION = "precision at 1/4"
+CHOSEN = "best of the above, chosen inside"
 
 
 def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstimator]:
@@ -57,12 +57,20 @@ class Comparison:
     def best(self) -> str:
         """Return the model that is best at the top; average precision decides between equals."""
         return max(
-            self.values,
+            (model for model in self.values if model != CHOSEN),
             key=lambda model: (
                 self.mean(model, self.criterion),
                 self.mean(model, "average precision"),
             ),
         )
+
+    @property
+    def optimism(self) -> tuple[float, float] | None:
+        """How much the best model's mean exceeds that of a choice inside, and the error of that difference.
+
+        None where nothing was chosen inside.
+        """
+        return self.difference(self.best(), CHOSEN) if CHOSEN in self.values else None
 
     def difference(self, model: str, other: str) -> tuple[float, float]:
         """Return the mean paired difference in the criterion, and its standard error."""
@@ -73,7 +81,7 @@ class Comparison:
 def compare_models(
     X: Any,
     y: NDArray[np.bool_],
-    make_pipeline: Callable[[BaseEstimator], Pipeline],
+    make_pipeline: Callable[[BaseEstimator], BaseEstimator],
     models: dict[str, BaseEstimator],
     *,
     folds: int,
