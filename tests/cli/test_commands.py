@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+from sklearn.linear_model import LogisticRegression
 from skops import io
 from typer.testing import CliRunner
 
 from pushrank.cli import app
 from pushrank.cli.models import MODELS
+from pushrank.cli.nested import ChosenModel
 from pushrank.cli.saved_model import SavedModel
 
 run = CliRunner()
@@ -143,6 +145,44 @@ def test_compare(files):
         values = parts[(parts["model"] == model) & (parts["measure"] == "AUC")]["value"]
         assert measures["AUC"]["mean"] == pytest.approx(values.mean())
         assert measures["AUC"]["standard_error"] == pytest.approx(values.std() / np.sqrt(3))
+
+
+def test_a_nested_comparison_says_what_to_report(files):
+    arguments = ["compare", files / "data.csv", "--label", "class", "--folds", 2, "--p", 4, "--nested"]
+    summary = json.loads(call(*arguments, "--json").output)
+    assert summary["best"] != "best of the above, chosen inside"
+    chosen = summary["models"]["best of the above, chosen inside"]["precision at 1/4"]
+    best = summary["models"][summary["best"]]["precision at 1/4"]
+    assert summary["optimism"]["mean"] == pytest.approx(best["mean"] - chosen["mean"])
+    shown = call(*arguments, "--budget", 40).output
+    assert "P-Norm Push, p and alpha chosen" in shown
+    assert "the figure of choosing inside every training part" in " ".join(shown.split())
+
+
+def test_the_nested_choice_sees_its_own_rows_alone():
+    """Six fits on two thirds of the rows choose; the seventh is of the chosen, on all of them."""
+    seen = []
+
+    class Spy(LogisticRegression):
+        def fit(self, X, y):
+            seen.append(len(y))
+            return super().fit(X, y)
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2 == 0
+    chosen = ChosenModel({"a": Spy(), "b": Spy(C=0.01)}, lambda model: model, 3, 0, None, 90).fit(X, y)
+    assert chosen.chosen_ in ("a", "b")
+    assert seen == [40] * 6 + [60]
+    assert chosen.decision_function(X[:5]).shape == (5,)
+
+
+def test_too_few_rows_for_a_nested_comparison(tmp_path):
+    table = pd.DataFrame({"x": np.arange(40.0), "class": ["rare"] * 5 + ["common"] * 35})
+    table.to_csv(tmp_path / "few.csv", index=False)
+    result = call(
+        "compare", tmp_path / "few.csv", "--label", "class", "--positive", "rare", "--nested", code=2
+    )
+    assert "leaves 4 to choose by in a training part" in " ".join(result.output.split())
 
 
 def test_demo():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -70,6 +71,17 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     for text in ("5, sparse", "2 times; curves and rows from the first", "hits among the first 89 rows"):
         assert text in page
+
+
+def test_a_nested_report_says_what_to_expect(data, tmp_path):
+    arguments = ["compare", data, "--label", "target", "--folds", 2, "--p", 4, "--nested", "--json"]
+    shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").output)
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
+    assert f"inside every training part gives {chosen['mean']:.3f} ± {chosen['standard_error']:.3f}" in page
+    assert "Choice inside every training part</dt><dd>yes" in page
+    # it is a figure, not a list of rows: it has no curve and is no rival
+    assert page.count("best of the above, chosen inside") == 1
 
 
 def test_bad_input_gets_one_line_before_any_work(data, tmp_path):

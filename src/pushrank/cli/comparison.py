@@ -12,7 +12,6 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.pipeline import Pipeline
 
 from pushrank import IRPush, PNormPush, metrics
 from pushrank.cli.errors import InputError
@@ -22,6 +21,7 @@ POWERS = [4.0, 16.0, 64.0]
 BASELINE = "logistic regression"
 HITS = "hits in budget"
 CRITERION = "precision at 1/4"
+CHOSEN = "best of the above, chosen inside"
 
 
 def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstimator]:
@@ -46,6 +46,7 @@ class Design:
     repeats: int = 1
     seed: int = 0
     budget: int | None = None
+    nested: bool = False
 
     @property
     def n_parts(self) -> int:
@@ -69,6 +70,12 @@ class Design:
             raise InputError(f"--p must be finite and at least 1, got {min(self.powers):g}.")
         if self.budget is not None and self.budget > len(y):
             raise InputError(f"--budget {self.budget} exceeds the {len(y)} rows of the data.")
+        left = fewest - -(-fewest // self.folds)
+        if self.nested and left < self.folds:
+            raise InputError(
+                f"a class has {fewest} rows, which leaves {left} to choose by in a training part, fewer than "
+                f"--folds {self.folds}; choose fewer folds or leave out --nested."
+            )
 
 
 @dataclass
@@ -100,12 +107,20 @@ class Comparison:
     def best(self) -> str:
         """Return the model that is best at the top; average precision decides between equals."""
         return max(
-            self.values,
+            (model for model in self.values if model != CHOSEN),
             key=lambda model: (
                 self.mean(model, self.criterion),
                 self.mean(model, "average precision"),
             ),
         )
+
+    @property
+    def optimism(self) -> tuple[float, float] | None:
+        """How much the best model's mean exceeds that of a choice inside, and the error of that difference.
+
+        None where nothing was chosen inside.
+        """
+        return self.difference(self.best(), CHOSEN) if CHOSEN in self.values else None
 
     def difference(self, model: str, other: str) -> tuple[float, float]:
         """Return the mean paired difference in the criterion, and its standard error."""
@@ -116,7 +131,7 @@ class Comparison:
 def compare_models(
     X: Any,
     y: NDArray[np.bool_],
-    make_pipeline: Callable[[BaseEstimator], Pipeline],
+    make_pipeline: Callable[[BaseEstimator], BaseEstimator],
     models: dict[str, BaseEstimator],
     design: Design,
     progress: Callable[[], None],

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from pushrank.cli.comparison import BASELINE, HITS, Comparison, Design, on_one_scale
+from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, Design, on_one_scale
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.labelled import Labelled
 from pushrank.report import Findings, Measured, write_report
@@ -33,25 +33,27 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         When it cannot be written.
     """
     depth = design.budget or max(1, round(0.25 * int(rows.y.sum())))
+    candidates = {model: scores for model, scores in comparison.scores.items() if model != CHOSEN}
+    measures = {
+        model: {
+            (f"hits in {depth:,} rows" if measure == HITS else measure): Measured(
+                comparison.mean(model, measure), comparison.standard_error(model, measure)
+            )
+            for measure in measures
+        }
+        for model, measures in comparison.values.items()
+    }
+    criterion = f"hits in {depth:,} rows" if design.budget else comparison.criterion
     findings = Findings(
         title=rows.table.path.name,
         y=rows.y,
-        held_out={
-            model: on_one_scale(scores, comparison.parts) for model, scores in comparison.scores.items()
-        },
-        scores=comparison.scores,
+        held_out={model: on_one_scale(scores, comparison.parts) for model, scores in candidates.items()},
+        scores=candidates,
         best=comparison.best(),
         baseline=BASELINE,
         depth=depth,
-        measures={
-            model: {
-                (f"hits in {depth:,} rows" if measure == HITS else measure): Measured(
-                    comparison.mean(model, measure), comparison.standard_error(model, measure)
-                )
-                for measure in measures
-            }
-            for model, measures in comparison.values.items()
-        },
+        measures=measures,
+        chosen_inside=(criterion, measures[CHOSEN][criterion]) if CHOSEN in measures else None,
         rows=rows.table.frame.drop(columns=rows.label),
         settings=_settings(rows, design, depth),
         meaning=rows.meaning,
@@ -76,6 +78,7 @@ def _settings(rows: Labelled, design: Design, depth: int) -> dict[str, str]:
         **of_rows,
         "Models judged by": f"hits among the first {depth:,} rows ({why})",
         "Cross-validation": f"{design.folds} stratified parts{times}",
+        "Choice inside every training part": "yes" if design.nested else "no",
         "Seed": str(design.seed),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in design.powers),
         "L2 strength of the rankers, alpha": penalty,

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table as Grid
 
-from pushrank.cli.comparison import BASELINE, HITS, Comparison
+from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison
 
 
 def progress_bar() -> Progress:
@@ -42,13 +42,34 @@ def print_comparison(comparison: Comparison, title: str) -> None:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Return which model is best at the top, and whether that is more than chance."""
+    """Return which model is best at the top, whether that is more than chance, and what to expect of it."""
+    return " ".join([_best_and_chance(comparison), *_expected(comparison)])
+
+
+def _expected(comparison: Comparison) -> list[str]:
+    """Return the figure of a choice inside, where there is one."""
+    if comparison.optimism is None:
+        return []
+    digits = 1 if comparison.budget else 3
+    mean = comparison.mean(CHOSEN, comparison.criterion)
+    error = comparison.standard_error(CHOSEN, comparison.criterion)
+    return [
+        f"Report {mean:.{digits}f} ± {error:.{digits}f}, the figure of choosing inside every training part; "
+        f"the best line's own differs by {comparison.optimism[0]:+.{digits}f}, part of which is the choice."
+    ]
+
+
+def _best_and_chance(comparison: Comparison) -> str:
     best = comparison.best()
     by = f"hits in {comparison.budget} rows" if comparison.budget else comparison.criterion
     digits = 1 if comparison.budget else 3
     said = f"Best at the top, by {by}: {best}"
     if best == BASELINE:
-        others = {model: comparison.difference(best, model) for model in comparison.values if model != best}
+        others = {
+            model: comparison.difference(best, model)
+            for model in comparison.values
+            if model not in (best, CHOSEN)
+        }
         rival, (gain, error) = min(others.items(), key=lambda item: item[1][0])
         versus = f"{rival}, the next best"
     else:

@@ -21,4 +21,7 @@ Alpha = Annotated[
 ]
 Folds = Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-validation.")]
+Nested = Annotated[
+    bool, typer.Option("--nested", help="Choose p, alpha and the model inside every training part, too.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the splits.")]

@@ -13,7 +13,7 @@ from pushrank.cli.comparison import POWERS, Design
 from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
-from pushrank.cli.options import Alpha, Budget, Data, Folds, Label, Positive, Powers, Repeats, Seed
+from pushrank.cli.options import Alpha, Budget, Data, Folds, Label, Nested, Positive, Powers, Repeats, Seed
 from pushrank.report import sentences
 
 
@@ -28,18 +28,20 @@ def report(
     folds: Folds = 5,
     repeats: Repeats = 1,
     seed: Seed = 0,
+    nested: Nested = False,
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
 
     It says which model is best at the top and whether the difference is more than chance, shows the curves,
     the top rows and the rows that the models disagree on. All figures are of rows that a model had not seen.
+    With --nested it says, too, what choosing the model achieves on rows that had no say in the choice.
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     check_can_write(output)
     check_report_kind(output)
     rows = Labelled.read(data, label, positive)
-    design = Design(p or POWERS, alpha, folds, repeats, seed, budget)
+    design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
     findings = write_comparison_report(output, rows, comparison, design)
     console = Console(soft_wrap=True)

@@ -65,7 +65,7 @@ class Findings:
     depth : int
         How many first rows models are judged by.
     measures : dict of str to dict of str to Measured
-        For each model, its measures.
+        For each model, its measures; models without scores are shown here alone.
     rows : DataFrame of n rows
         The columns to show of the top rows.
     settings : dict of str to str
@@ -74,6 +74,8 @@ class Findings:
         What a hit is, such as ``"fraud = 1"``.
     warnings : dict of str to sequence of str
         What the fits of each model warned of.
+    chosen_inside : tuple of str and Measured, optional
+        A measure, and its value where the model is chosen anew inside every training part.
     seed : int, default=0
         The seed of the resampling.
     """
@@ -90,6 +92,7 @@ class Findings:
     settings: Mapping[str, str]
     meaning: str
     warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    chosen_inside: tuple[str, Measured] | None = None
     seed: int = 0
 
     @property

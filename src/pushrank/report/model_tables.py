@@ -36,13 +36,7 @@ def verdict(findings: Findings) -> Markup:
     return tag(
         "section",
         *(tag("p", sentence) for sentence in sentences(findings)),
-        tag(
-            "p",
-            "All figures are of rows that a model had not seen when it ranked them. The best of "
-            f"{len(findings.models)} models was chosen by the same figures, so expect a little less of it on "
-            "new rows.",
-            class_="quiet",
-        ),
+        tag("p", _expectation(findings), class_="quiet"),
         class_="verdict",
         id="verdict",
         aria_label="Verdict",
@@ -60,7 +54,7 @@ def measures(findings: Findings) -> Markup:
                 tag("strong", f"{model} (best at the top)") if model == findings.best else model,
                 *(number(_measured(findings.measures[model][name])) for name in names),
             )
-            for model in findings.models
+            for model in dict.fromkeys([*findings.models, *findings.measures])
         ),
     )
 
@@ -90,6 +84,19 @@ def differences(findings: Findings) -> Markup:
             class_="quiet",
         ),
     )
+
+
+def _expectation(findings: Findings) -> str:
+    """Return how far the figures go on new rows."""
+    said = (
+        "All figures are of rows that a model had not seen when it ranked them. The best of "
+        f"{len(findings.models)} models was chosen by the same figures, so expect a little less of it on new "
+        "rows"
+    )
+    if findings.chosen_inside is None:
+        return f"{said}."
+    measure, value = findings.chosen_inside
+    return f"{said}: choosing anew inside every training part gives {_measured(value)} ({measure})."
 
 
 def _p_value(p_value: float) -> str:

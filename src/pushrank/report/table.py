@@ -17,11 +17,16 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -
     >>> table("Hits", ["model", "hits"], [["<b>", number("3")]]).count("&lt;b&gt;")
     1
     """
+    body = [list(row) for row in rows]
+    heads = (
+        tag("th", name, scope="col", class_="number" if any(map(_is_number, column)) else None)
+        for name, *column in zip(head, *body, strict=True)
+    )
     made = tag(
         "table",
         tag("caption", tag("span", caption)),
-        tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head))),
-        tag("tbody", *(_row(*row) for row in rows)),
+        tag("thead", tag("tr", *heads)),
+        tag("tbody", *(_row(*row) for row in body)),
     )
     return tag("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
@@ -29,6 +34,10 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -
 def number(text: object) -> Markup:
     """Return a cell that lines up with other numbers."""
     return tag("td", text, class_="number")
+
+
+def _is_number(entry: object) -> bool:
+    return isinstance(entry, Markup) and entry.startswith(number("").removesuffix("</td>"))
 
 
 def _row(header: object, *entries: object) -> Markup:

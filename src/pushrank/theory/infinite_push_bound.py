@@ -106,8 +106,8 @@ def infinite_push_bound(
     --------
     >>> y = [0] * 5000 + [1] * 5000
     >>> scores = [0.0] * 5000 + [1.0] * 5000
-    >>> threshold, fpr, misses = infinite_push_bound(y, scores, 0.5, log_covering_number=20.0)
-    >>> threshold, round(fpr, 4), round(misses, 3)
+    >>> threshold, taken, misses = infinite_push_bound(y, scores, 0.5, log_covering_number=20.0)
+    >>> threshold, round(taken, 4), round(misses, 3)
     (0.25, 0.0047, 0.049)
     """
     margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
