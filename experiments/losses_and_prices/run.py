@@ -3,8 +3,8 @@
     PUSHRANK_DATA=... python experiments/losses_and_prices/run.py
 
 writes results.csv beside this file: for each data set, loss and price the mean of each measure of the top
-over random halves, one to fit and one to measure on, and its standard error. Columns are scaled on the first
-half. Of a large set 2,000 rows are taken, at most 400 of them positives, so that the whole takes minutes; a
+over random halves, one to fit and one to measure on, and its standard error. Columns are scaled on the half
+to fit. Of a large set 2,000 rows are taken, at most 400 of them positives, so that the whole takes minutes; a
 rare class is therefore less rare than in the set.
 """
 
@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
@@ -61,10 +62,10 @@ def rows_of(y: np.ndarray) -> np.ndarray:
 
 def measured(name: str, repeats: int) -> list[dict[str, object]]:
     """Return the rows of the table of one data set."""
-    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
-    y = np.asarray(y)
+    frame, labels = getattr(datasets, f"load_{name}")(return_X_y=True, as_frame=True)
+    y = np.asarray(labels)
     kept = rows_of(y)
-    X, y = np.asarray(X, dtype=np.float64)[kept], y[kept]
+    X, y = pd.get_dummies(frame.iloc[kept]).to_numpy(dtype=np.float64), y[kept]
     found: dict[tuple[str, str], list[list[float]]] = {}
     converged: dict[tuple[str, str], int] = {}
     halves = StratifiedShuffleSplit(n_splits=repeats, test_size=0.5, random_state=0)

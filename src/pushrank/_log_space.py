@@ -6,10 +6,12 @@ calls in its inner loop, free of their dispatching cost.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-Floats = NDArray[np.float64]
+import numpy as np
+
+from pushrank._array import Floats as Floats
+from pushrank._array import is_numpy, namespace
 
 
 def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:
@@ -37,6 +39,8 @@ def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[F
     >>> shares.tolist(), round(log_sum, 3)
     ([0.5, 0.5], 1000.693)
     """
+    if not is_numpy(exponents):
+        return _softmax_and_log_sum_of_arrays(exponents)
     largest = float(np.max(exponents, initial=-np.inf))
     if largest == -np.inf:
         return np.zeros_like(exponents), -np.inf
@@ -58,7 +62,9 @@ def softplus(x: Floats) -> Floats:
     >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(4).tolist()
     [0.0, 0.6931, 1000.0]
     """
-    return np.logaddexp(0.0, x)
+    xp = namespace(x)
+    softened: Floats = np.logaddexp(0.0, x) if xp is np else xp.logaddexp(xp.zeros_like(x), x)
+    return softened
 
 
 def sigmoid(x: Floats) -> Floats:
@@ -69,5 +75,17 @@ def sigmoid(x: Floats) -> Floats:
     >>> sigmoid(np.array([-1000.0, 0.0, 1000.0])).tolist()
     [0.0, 0.5, 1.0]
     """
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0.0, 1.0, small) / (1.0 + small)
+    xp = namespace(x)
+    small = xp.exp(-xp.abs(x))
+    risen: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
+    return risen
+
+
+def _softmax_and_log_sum_of_arrays(exponents: Any) -> tuple[Any, float]:
+    xp = namespace(exponents)
+    largest = float(xp.max(exponents))
+    if largest == -np.inf:
+        return xp.zeros_like(exponents), -np.inf
+    shares = xp.exp(exponents - largest)
+    total = float(xp.sum(shares))
+    return shares / total, largest + float(np.log(total))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pushrank._log_space import Floats
+from pushrank._array import Floats, namespace
 from pushrank.pairs import InnerSums
 from pushrank.prices.base import PriceTotal
 
@@ -66,7 +67,7 @@ class Push:
     @property
     def elasticity(self) -> float:
         """The sum of the shares."""
-        return float(self._total.shares.sum())
+        return float(namespace(self._total.shares).sum(self._total.shares))
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -159,12 +160,14 @@ class LogSum:
         exponents = divisor * np.array([first.value, second.value]) + np.log([1.0, weight])
         total = float(np.logaddexp(*exponents))
         self.value = total / divisor
-        self._portions = np.exp(exponents - total) if np.isfinite(total) else np.zeros(2)
+        self._portions = np.exp(exponents - total).tolist() if np.isfinite(total) else [0.0, 0.0]
 
     @property
     def elasticity(self) -> float:
         """The mean of the terms', by their portions of the sum."""
-        return float(self._portions @ [term.elasticity for term in self._terms])
+        return math.fsum(
+            portion * term.elasticity for portion, term in zip(self._portions, self._terms, strict=True)
+        )
 
     def gradient(self) -> ByClass:
         """Return the gradient."""

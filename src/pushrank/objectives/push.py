@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
-from pushrank._log_space import Floats
+from pushrank._array import Floats, is_numpy, namespace
 from pushrank.losses import Loss
 from pushrank.objectives.linearisation import (
     ByClass,
@@ -23,7 +23,7 @@ from pushrank.objectives.linearisation import (
     Scaled,
     Sum,
 )
-from pushrank.pairs import ACCURACY, BipartiteSample, Sample, inner_sums
+from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, inner_sums
 from pushrank.prices import Price
 
 Side = Literal["push", "pull", "both"]
@@ -276,15 +276,18 @@ class PushObjective:
                 "Logistic or SquaredHinge, and a price other than Maximum."
             )
         sample, checked = self._checked(y, scores, sample_weight)
-        direction = _checked_scores(vector, "vector")
-        check_consistent_length(checked, direction)
+        if is_numpy(scores):
+            direction = _checked_scores(vector, "vector")
+            check_consistent_length(checked, direction)
+        else:
+            direction = _as_float64(vector, "vector", checked.shape[0])
         product = self.linearise(sample, checked).hessian_product(ByClass(*sample.split(direction)))
         return sample.join(*product)
 
     @staticmethod
-    def _checked(
-        y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[BipartiteSample, Floats]:
+    def _checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:
+        if not is_numpy(scores):
+            return _on_device(y, scores, sample_weight)
         checked = _checked_scores(scores, "scores")
         sample = BipartiteSample.from_labels(y, sample_weight)
         if sample.n_rows != len(checked):
@@ -299,6 +302,37 @@ def _checked_scores(scores: ArrayLike, name: str) -> Floats:
     return checked
 
 
+def _on_device(y: Any, scores: Any, sample_weight: Any) -> tuple[Sample, Any]:
+    """Return what arrays of another library stand for, on their device."""
+    checked = _as_float64(scores, "scores", None)
+    xp = namespace(checked)
+    if is_numpy(y) or y.shape != checked.shape:
+        raise ValueError("y must be an array of the library of scores, and of its shape.")
+    classes = xp.unique_values(y)
+    if classes.shape[0] != 2:
+        raise ValueError(
+            f"y must hold exactly 2 classes, found {classes.shape[0]}. "
+            "For one class against the rest pass y == that_class."
+        )
+    is_positive = y if xp.isdtype(y.dtype, "bool") else y == xp.max(classes)
+    weights = None
+    if sample_weight is not None:
+        weights = _as_float64(sample_weight, "sample_weight", checked.shape[0])
+        if float(xp.min(weights)) < 0.0:
+            raise ValueError(f"sample_weight must not be negative, found {float(xp.min(weights))}.")
+    return ArraySample.from_mask(is_positive, weights), checked
+
+
+def _as_float64(values: Any, name: str, length: int | None) -> Any:
+    xp = namespace(values)
+    if values.ndim != 1 or length not in (None, values.shape[0]):
+        raise ValueError(f"{name} must be one-dimensional with an entry a row, got shape {values.shape}.")
+    floats = xp.astype(values, xp.float64)
+    if not bool(xp.all(xp.isfinite(floats))):
+        raise ValueError(f"{name} contains NaN or infinity.")
+    return floats
+
+
 def _class_weights(sample: Sample) -> tuple[float, float]:
     """Return the total weight of the positives and of the negatives."""
     by_class = (
@@ -306,6 +340,7 @@ def _class_weights(sample: Sample) -> tuple[float, float]:
         (sample.negatives, sample.negative_weights),
     )
     first, second = (
-        float(len(rows)) if weights is None else float(weights.sum()) for rows, weights in by_class
+        float(rows.shape[0]) if weights is None else float(namespace(weights).sum(weights))
+        for rows, weights in by_class
     )
     return first, second

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pushrank._log_space import Floats
 from pushrank.losses import Loss
+from pushrank.pairs.array_sample import ArraySample
 from pushrank.pairs.blocked import BlockedSums
 from pushrank.pairs.crucial import CrucialSample
 from pushrank.pairs.factorised import FactorisedSums
@@ -16,6 +17,7 @@ from pushrank.pairs.sorted import SortedSums
 
 __all__ = [
     "ACCURACY",
+    "ArraySample",
     "BipartiteSample",
     "BlockedSums",
     "CrucialSample",
@@ -59,7 +61,8 @@ def inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float = ACC
         )
     arguments = (loss, of_positives, of_negatives, sample.positive_weights)
     splits = sample.splits if isinstance(sample, GradedSample) else None
-    if splits is None and len(of_positives) * len(of_negatives) <= FEW_PAIRS:
+    few = of_positives.shape[0] * of_negatives.shape[0] <= FEW_PAIRS
+    if splits is None and few and isinstance(sample, BipartiteSample):
         return BlockedSums(*arguments)
     if loss.pieces:
         return SortedSums(*arguments, splits)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from pushrank._log_space import Floats
+from pushrank._array import Floats, namespace, positive_part
 from pushrank.pairs.sample import Sample
 
 
@@ -34,7 +32,9 @@ class FactorisedSums:
 
     def __init__(self, sample: Sample, of_positives: Floats, of_negatives: Floats) -> None:
         weights = sample.positive_weights
-        self._mixture = sample.mixture(-of_positives if weights is None else np.log(weights) - of_positives)
+        self._mixture = sample.mixture(
+            -of_positives if weights is None else namespace(weights).log(weights) - of_positives
+        )
         self.log_sums: Floats = of_negatives + self._mixture.log_totals
 
     def jacobian_product(self, of_positives: Floats, of_negatives: Floats) -> Floats:
@@ -52,8 +52,8 @@ class FactorisedSums:
         """Return the Hessian of ``shares @ log_sums`` times a direction; it is linear in ``t``."""
         means = self._mixture.average(of_positives)
         in_positives = of_positives * self._mixture.spread(shares) - self._mixture.spread(shares * means)
-        return in_positives, np.zeros_like(of_negatives)
+        return in_positives, 0.0 * of_negatives
 
     def diagonal(self, shares: Floats, curvature: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the rows in the Hessian."""
-        return self._mixture.spread(shares), np.maximum(curvature, 0.0)
+        return self._mixture.spread(shares), positive_part(curvature)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pushrank._log_space import Floats
+from pushrank._array import Floats, namespace, positive_part
 from pushrank.losses import Loss
 
 VALUE, SLOPE, BEND = range(3)  # orders of derivatives of the loss
@@ -66,10 +66,11 @@ class PairSums(ABC):
         self._loss = loss
         self._positives = of_positives
         self._negatives = of_negatives
-        self._weights = np.ones_like(of_positives) if weights is None else weights
+        xp = namespace(of_positives)
+        self._weights = xp.ones_like(of_positives) if weights is None else weights
         self._sums = self._over_positives(VALUE)
         with np.errstate(divide="ignore"):
-            self.log_sums: Floats = np.log(self._sums)
+            self.log_sums: Floats = xp.log(self._sums)
 
     @abstractmethod
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
@@ -96,9 +97,8 @@ class PairSums(ABC):
         """Return the gradient of ``shares @ log_sums``."""
         per_sum = self._per_sum(shares)
         in_positives = self._over_negatives(SLOPE, per_sum)
-        np.negative(per_sum, out=per_sum)
         per_sum *= self._slopes
-        return in_positives, per_sum
+        return in_positives, -per_sum
 
     def curvature_product(
         self, shares: Floats, of_positives: Floats, of_negatives: Floats
@@ -121,21 +121,27 @@ class PairSums(ABC):
         """
         if not (self._loss.twice_differentiable and self._loss.convex):
             in_positives, in_negatives = self.adjoint_product(shares)
-            return np.abs(in_positives), np.abs(in_negatives)
+            xp = namespace(in_positives)
+            return xp.abs(in_positives), xp.abs(in_negatives)
         per_sum = self._per_sum(shares)
         slopes = self._per_sum(self._slopes)
-        of_price = np.maximum(curvature - shares, 0.0) * slopes**2
+        of_price = positive_part(curvature - shares) * slopes**2
         return self._over_negatives(BEND, per_sum), per_sum * self._bends + of_price
 
     def _per_sum(self, values: Floats) -> Floats:
         """Divide by the inner sums; a sum of zero has neither value nor slope to share out."""
         if self._none_is_zero:
             return values / self._sums
-        return np.divide(values, self._sums, out=np.zeros_like(values), where=self._sums > 0.0)
+        xp = namespace(values)
+        some = self._sums > 0.0
+        shared: Floats = xp.where(some, values, 0.0 * values) / xp.where(
+            some, self._sums, xp.ones_like(values)
+        )
+        return shared
 
     @cached_property
     def _none_is_zero(self) -> bool:
-        return bool(np.min(self._sums, initial=np.inf) > 0.0)
+        return float(namespace(self._sums).min(self._sums)) > 0.0
 
     def _weighted(self, factors: Floats | None) -> Floats:
         return self._weights if factors is None else self._weights * factors

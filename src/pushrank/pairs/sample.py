@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from pushrank._array import namespace
 from pushrank._log_space import Floats, softmax_and_log_sum
 
 Rows = NDArray[np.intp]
@@ -91,6 +92,11 @@ class Sample(ABC):
         return log_totals, own
 
     @property
+    def class_codes(self) -> Any:
+        """A code for each row's class, shape (n_rows,); all alike where there are not two classes."""
+        return np.zeros(self.n_rows, dtype=np.uint8)
+
+    @property
     def pair_weight(self) -> float:
         """The total weight of all pairs."""
         log_totals, own = self.totals
@@ -124,7 +130,7 @@ class Sample(ABC):
         return values
 
 
-class _AllAlike:
+class AllAlike:
     """Every negative is compared with all positives: one sum serves them all."""
 
     def __init__(self, exponents: Floats) -> None:
@@ -136,7 +142,7 @@ class _AllAlike:
 
     def spread(self, of_negatives: Floats) -> Floats:
         """Return the positives' shares of the total."""
-        shared: Floats = of_negatives.sum() * self._mass
+        shared: Floats = float(namespace(of_negatives).sum(of_negatives)) * self._mass
         return shared
 
 
@@ -216,9 +222,16 @@ class BipartiteSample(Sample):
         values[self.negatives] = of_negatives
         return values
 
+    @property
+    def class_codes(self) -> Any:
+        """One for a positive, zero for another row, shape (n_rows,)."""
+        codes = np.zeros(self.n_rows, dtype=np.uint8)
+        codes[self.positives] = 1
+        return codes
+
     def mixture(self, exponents: Floats) -> Mixture:
         """Return the one sum that all negatives share."""
-        return _AllAlike(exponents)
+        return AllAlike(exponents)
 
     def least_margin(self, scores: Floats) -> float:
         """Return the lowest score of a positive less the highest of a negative."""

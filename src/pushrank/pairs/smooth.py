@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pushrank._log_space import Floats
+from pushrank._array import Floats, is_numpy, positive_part
 from pushrank.losses import Loss
 from pushrank.pairs import smooth_kernels
+from pushrank.pairs.array_boxes import ArrayBoxes
 from pushrank.pairs.boxes import Boxes
 from pushrank.pairs.expansion import Expansion, expansion
 from pushrank.pairs.inner_sums import VALUE, PairSums
@@ -68,22 +69,22 @@ class SmoothSums(PairSums):
         accuracy: float = ACCURACY,
     ) -> None:
         between = expansion(loss, accuracy)
-        splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
+        splits = whole(of_positives.shape[0], of_negatives.shape[0]) if splits is None else splits
         self._parts = [_Part(between, split, of_positives, of_negatives) for split in splits]
         super().__init__(loss, of_positives, of_negatives, weights)
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
         parts = [part.over_sources(order, weights, keep=factors is None) for part in self._parts]
-        sums = _joined([part.places_n for part in self._parts], parts, len(self._negatives))
+        sums = _joined([part.places_n for part in self._parts], parts, self._negatives.shape[0])
         if order == VALUE and factors is None:
             # rounding may leave a sum of numbers near the smallest float below zero
-            np.maximum(sums, 0.0, out=sums)
+            sums = positive_part(sums)
         return sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
         parts = [part.over_targets(order, factors) for part in self._parts]
-        sums = _joined([part.places_p for part in self._parts], parts, len(self._positives))
+        sums = _joined([part.places_p for part in self._parts], parts, self._positives.shape[0])
         sums *= self._weights
         return sums
 
@@ -95,8 +96,8 @@ class _Part:
         self._between = between
         self.places_p = _taken(split.sources, of_positives)
         self.places_n = _taken(split.targets, of_negatives)
-        self._boxes_p = Boxes.of(of_positives[self.places_p], split.source_bounds, between.width)
-        self._boxes_n = Boxes.of(of_negatives[self.places_n], split.target_bounds, between.width)
+        self._boxes_p = _boxed(of_positives[self.places_p], split.source_bounds, between.width)
+        self._boxes_n = _boxed(of_negatives[self.places_n], split.target_bounds, between.width)
         ends = np.concatenate([self._boxes_p.numbers, self._boxes_n.numbers])
         self._window = between.window(float(ends.max() - ends.min()))
         self._kept: Floats | None = None
@@ -137,9 +138,13 @@ class _Part:
         return sums
 
 
+def _boxed(scores: Floats, bounds: Places, width: float) -> Boxes | ArrayBoxes:
+    return Boxes.of(scores, bounds, width) if is_numpy(scores) else ArrayBoxes.of(scores, width)
+
+
 def _joined(places: list[Places | slice], parts: list[Floats], n: int) -> Floats:
     """Return the sum of parts, each of the entries at some places."""
-    if len(parts) == 1 and len(parts[0]) == n and isinstance(places[0], slice):
+    if len(parts) == 1 and isinstance(places[0], slice):
         return parts[0]
     sums = np.zeros(n)
     for taken, part in zip(places, parts, strict=True):
@@ -149,5 +154,5 @@ def _joined(places: list[Places | slice], parts: list[Floats], n: int) -> Floats
 
 def _taken(places: Places, scores: Floats) -> Places | slice:
     """Return the places, or a slice where they are all of them in order."""
-    everything = len(places) == len(scores) and places[0] == 0 and bool((np.diff(places) == 1).all())
+    everything = len(places) == scores.shape[0] and places[0] == 0 and bool((np.diff(places) == 1).all())
     return slice(None) if everything else places

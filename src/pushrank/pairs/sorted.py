@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from pushrank._log_space import Floats
+from pushrank._array import Floats, is_numpy, positive_part
 from pushrank.losses import Loss
 from pushrank.pairs import sorted_kernels
-from pushrank.pairs.inner_sums import PairSums
+from pushrank.pairs.array_walk import ArrayWalk
+from pushrank.pairs.inner_sums import VALUE, PairSums
 from pushrank.pairs.ordering import ascending
 from pushrank.pairs.splits import Places, Split, whole
 
@@ -51,26 +53,34 @@ class SortedSums(PairSums):
         weights: Floats | None,
         splits: Sequence[Split] | None = None,
     ) -> None:
-        self._polynomials = [_Polynomials(loss, order) for order in range(3)]
-        splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
-        self._walks = [_Walk(split, of_positives, of_negatives) for split in splits]
+        self._polynomials = [_Polynomials.of(loss, order) for order in range(3)]
+        self._elsewhere = None if is_numpy(of_positives) else ArrayWalk(of_positives, of_negatives)
+        if self._elsewhere is None:
+            splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
+            self._walks = [_Walk(split, of_positives, of_negatives) for split in splits]
         super().__init__(loss, of_positives, of_negatives, weights)
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
+        if self._elsewhere is not None:
+            sums: Floats = self._elsewhere.over_sources(weights, *self._polynomials[order])
+            return positive_part(sums) if order == VALUE and factors is None else sums
         sums = np.zeros_like(self._negatives)
         for walk in self._walks:
             walk.add_over_sources(weights, self._polynomials[order], sums)
         return sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
+        if self._elsewhere is not None:
+            found: Floats = self._elsewhere.over_targets(factors, *self._polynomials[order])
+            return self._weights * found
         sums = np.zeros_like(self._positives)
         for walk in self._walks:
             walk.add_over_targets(factors, self._polynomials[order], sums)
         return self._weights * sums
 
 
-class _Polynomials:
+class _Polynomials(NamedTuple):
     """The pieces of a loss or of a derivative of it, as arrays.
 
     Attributes
@@ -83,19 +93,24 @@ class _Polynomials:
         Whether the upper ends belong to the pieces.
     """
 
-    def __init__(self, loss: Loss, order: int) -> None:
+    ends: Floats
+    coefficients: Floats
+    closed: bool
+
+    @classmethod
+    def of(cls, loss: Loss, order: int) -> _Polynomials:
+        """Return those of a derivative of a loss, the loss itself being the one of order zero."""
         pieces = loss.pieces
-        self.ends = np.array([-np.inf, *(piece.upto for piece in pieces)])
-        if not (np.isfinite(self.ends[1:]).all() and (np.diff(self.ends) > 0.0).all()):
+        ends = np.array([-np.inf, *(piece.upto for piece in pieces)])
+        if not (np.isfinite(ends[1:]).all() and (np.diff(ends) > 0.0).all()):
             raise ValueError(f"the pieces of {loss} must end at rising finite margins, got {pieces}.")
-        self.coefficients = np.zeros((len(pieces), max(len(piece.coefficients) for piece in pieces)))
-        for row, piece in zip(self.coefficients, pieces, strict=True):
+        coefficients = np.zeros((len(pieces), max(len(piece.coefficients) for piece in pieces)))
+        for row, piece in zip(coefficients, pieces, strict=True):
             row[: len(piece.coefficients)] = piece.coefficients
         for _ in range(order):
             # d/dr of (u - r) ** m is -m (u - r) ** (m - 1)
-            powers = np.arange(1, self.coefficients.shape[1])
-            self.coefficients = -powers * self.coefficients[:, 1:]
-        self.closed = order == 0
+            coefficients = -np.arange(1, coefficients.shape[1]) * coefficients[:, 1:]
+        return cls(ends, coefficients, order == 0)
 
 
 class _Walk:
@@ -115,9 +130,7 @@ class _Walk:
             self._bounds_p,
             self._sorted_n,
             self._bounds_n,
-            pieces.ends,
-            pieces.coefficients,
-            pieces.closed,
+            *pieces,
         )
 
     def add_over_targets(self, weights: Floats, pieces: _Polynomials, sums: Floats) -> None:
@@ -128,9 +141,7 @@ class _Walk:
             len(self._sorted_n) - self._bounds_n[::-1],
             -self._sorted_p[::-1],
             len(self._sorted_p) - self._bounds_p[::-1],
-            pieces.ends,
-            pieces.coefficients,
-            pieces.closed,
+            *pieces,
         )
         sums[self._places_p] += mirrored[::-1]
 

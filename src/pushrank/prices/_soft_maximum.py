@@ -45,11 +45,17 @@ class SoftMaximum(Price):
         """Return the soft maximum and its derivatives; there is no log scale."""
         if scale == "log":
             raise ValueError("SoftMaximum has no log scale; use scale='raw'.")
-        sums = np.exp(log_sums)
+        with np.errstate(over="ignore"):
+            sums = np.exp(log_sums)
         log_weights = np.log(np.broadcast_to(weights, sums.shape))
-        multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)
+        with np.errstate(over="ignore"):
+            multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)
+        if log_total == np.inf:
+            nothing = np.zeros_like(sums)
+            return PriceTotal(np.inf, nothing, nothing, 0.0)
         log_weight = softmax_and_log_sum(log_weights)[1]
         shares = multipliers * sums
-        curvature = shares * (1.0 + sums / self.temperature)
+        with np.errstate(over="ignore"):
+            curvature = shares * (1.0 + sums / self.temperature)
         value = self.temperature * (log_total - log_weight)
         return PriceTotal(value, shares, curvature, 1.0 / self.temperature)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from pushrank._log_space import Floats
+from pushrank._array import Floats, namespace
 
 Scale = Literal["raw", "log"]
 SAFE = 300.0  # exponents below it neither overflow nor vanish, nor times a number of their size
@@ -85,7 +85,7 @@ class Price(ABC):
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return ``g``, ``dg/dl`` and ``d2g/dl2`` at ``l = log_sums``, each divided by ``exp(shift)``."""
-        sums = np.exp(log_sums)
+        sums = namespace(log_sums).exp(log_sums)
         first = sums * self.derivative(sums)
         return Terms(0.0, self.value(sums), first, first + sums**2 * self.second_derivative(sums))
 
@@ -112,13 +112,14 @@ class Price(ABC):
                 f"{type(self).__name__} has no log scale; use scale='raw', or Power or ExponentialPrice."
             )
         shift, value, first, second = self.terms(log_sums)
-        total = float(np.sum(weights * value))
+        xp = namespace(log_sums)
+        total = float(xp.sum(weights * value))
         if divisor is None or scale == "raw":
             scaled = float(_times_exp(np.asarray(total), shift))
             shares, curvature = (_times_exp(weights * part, shift) for part in (first, second))
             return PriceTotal(scaled, shares, curvature, 0.0)
         if total == 0.0:
-            nothing = np.zeros_like(log_sums)
+            nothing = xp.zeros_like(log_sums)
             return PriceTotal(-np.inf, nothing, nothing, divisor)
         unit = weights / (divisor * total)
         return PriceTotal((shift + float(np.log(total))) / divisor, unit * first, unit * second, divisor)
@@ -127,6 +128,8 @@ class Price(ABC):
 def _times_exp(values: Floats, shift: float) -> Floats:
     """Return ``values * exp(shift)``; overflow gives infinity, and a value of zero stays zero."""
     if abs(shift) < SAFE:
-        return values * np.exp(shift) if shift else values
+        return values * float(np.exp(shift)) if shift else values
+    xp = namespace(values)
     with np.errstate(over="ignore", divide="ignore"):
-        return np.copysign(np.exp(shift + np.log(np.abs(values))), values)
+        scaled: Floats = xp.sign(values) * xp.exp(shift + xp.log(xp.abs(values)))
+    return xp.where(values == 0.0, values, scaled) if np.ndim(values) else scaled

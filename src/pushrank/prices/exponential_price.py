@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pushrank._array import namespace
 from pushrank._log_space import Floats
 from pushrank.prices.base import Price, Terms
 
@@ -36,20 +37,24 @@ class ExponentialPrice(Price):
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        return np.exp(inner_sum)
+        found: Floats = namespace(inner_sum).exp(inner_sum)
+        return found
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        return np.exp(inner_sum)
+        found: Floats = namespace(inner_sum).exp(inner_sum)
+        return found
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        return np.exp(inner_sum)
+        found: Floats = namespace(inner_sum).exp(inner_sum)
+        return found
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the exponentials in units of the largest one."""
+        xp = namespace(log_sums)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.exp(log_sums)
-            shift = float(np.max(sums, initial=0.0))
-            value = np.exp(sums - shift)
+            sums = xp.exp(log_sums)
+            shift = float(xp.max(sums)) if sums.shape[0] else 0.0
+            value = xp.exp(sums - shift)
             return Terms(shift, value, sums * value, (sums + sums**2) * value)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from pushrank._log_space import Floats
 from pushrank.prices.base import Price, PriceTotal, Scale, Terms
 from pushrank.prices.power import Power
@@ -42,11 +40,11 @@ class Identity(Price):
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return ones."""
-        return np.ones_like(inner_sum)
+        return 0.0 * inner_sum + 1.0
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""
-        return np.zeros_like(inner_sum)
+        return 0.0 * inner_sum
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
         """Return the total of ``Power(1)``."""

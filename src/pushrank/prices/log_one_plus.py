@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from pushrank._array import namespace
 from pushrank._log_space import Floats, sigmoid, softplus
 from pushrank.prices.base import Price, Terms
 
@@ -32,7 +31,8 @@ class LogOnePlus(Price):
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``ln(1 + inner_sum)``."""
-        return np.log1p(inner_sum)
+        found: Floats = namespace(inner_sum).log1p(inner_sum)
+        return found
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return ``1 / (1 + inner_sum)``."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pushrank._array import namespace
 from pushrank._log_space import Floats, softmax_and_log_sum
 from pushrank.prices.base import Price, PriceTotal, Scale, Terms
 
@@ -66,7 +67,7 @@ class Power(Price):
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return ``p * (p - 1) * inner_sum ** (p - 2)``, which is zero everywhere for ``p = 1``."""
         if self.p == 1.0:
-            return np.zeros_like(inner_sum)
+            return 0.0 * inner_sum
         return self.p * (self.p - 1.0) * inner_sum ** (self.p - 2.0)
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
@@ -75,8 +76,8 @@ class Power(Price):
             return super().total(log_sums, weights, scale)
         p = float(self.p)
         exponents = p * log_sums
-        if np.ndim(weights) or weights != 1.0:
-            exponents += np.log(weights)
+        if not isinstance(weights, float) or weights != 1.0:
+            exponents = exponents + namespace(weights).log(weights)
         shares, log_total = softmax_and_log_sum(exponents, out=exponents)
         return PriceTotal(log_total / p, shares, p * shares, p)
 
@@ -84,8 +85,9 @@ class Power(Price):
         """Return the powers in units of the largest one."""
         p = float(self.p)
         exponents = p * log_sums
-        shift = float(np.max(exponents, initial=-np.inf))
+        xp = namespace(exponents)
+        shift = float(xp.max(exponents)) if exponents.shape[0] else 0.0
         if not np.isfinite(shift):
             shift = 0.0
-        value = np.exp(exponents - shift)
+        value = xp.exp(exponents - shift)
         return Terms(shift, value, p * value, p * p * value)

@@ -44,13 +44,10 @@ class Problem:
         self.model = model
         self.sample = sample
         self.alpha = alpha
-        self.groups = np.zeros(sample.n_rows, dtype=np.uint8)
-        self._powers = None
-        if isinstance(sample, BipartiteSample):
-            self.groups[sample.positives] = 1
-            self._powers = objective.powers
+        self.groups = sample.class_codes
+        self._powers = objective.powers if isinstance(sample, BipartiteSample) else None
         self._log_weights = None
-        if sample.row_weights is not None:
+        if self._powers is not None and sample.row_weights is not None:
             with np.errstate(divide="ignore"):
                 self._log_weights = np.log(sample.row_weights)
         self._point: tuple[Floats, Linearisation] | None = None

@@ -1,0 +1,67 @@
+"""Arrays of other libraries, on the device where they are: the array API standard.
+
+NumPy arrays take compiled ways of their own; what is written for both asks here for the functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.externals import array_api_compat
+
+Floats = NDArray[np.float64]
+
+
+def is_numpy(array: Any) -> bool:
+    """Return whether an array is NumPy's, or no array at all.
+
+    Examples
+    --------
+    >>> is_numpy(np.zeros(2)), is_numpy(1.0)
+    (True, True)
+    """
+    return isinstance(array, np.ndarray) or not array_api_compat.is_array_api_obj(array)
+
+
+def namespace(array: Any) -> Any:
+    """Return the module whose functions take an array.
+
+    Examples
+    --------
+    >>> namespace(np.zeros(2)) is np
+    True
+    """
+    return np if is_numpy(array) else array_api_compat.array_namespace(array)
+
+
+def to_host(array: Any) -> Floats:
+    """Return a small array as NumPy's."""
+    if is_numpy(array):
+        return np.asarray(array)
+    on_cpu = array_api_compat.to_device(array, "cpu") if array_api_compat.is_torch_array(array) else array
+    return np.asarray(np.from_dlpack(on_cpu))
+
+
+def like(values: Any, array: Any, dtype: Any = None) -> Any:
+    """Return values as an array of the kind and on the device of another, float64 by default."""
+    xp = namespace(array)
+    dtype = xp.float64 if dtype is None else dtype
+    if xp is np:
+        return np.asarray(values, dtype=dtype)
+    return xp.asarray(values, dtype=dtype, device=array_api_compat.device(array))
+
+
+def positive_part(values: Any) -> Any:
+    """Return ``max(values, 0)``.
+
+    Examples
+    --------
+    >>> positive_part(np.array([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+    if is_numpy(values):
+        return np.maximum(values, 0.0)
+    xp = namespace(values)
+    return xp.where(values > 0.0, values, xp.zeros_like(values))
