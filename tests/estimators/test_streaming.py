@@ -230,6 +230,25 @@ def test_early_stopping_keeps_the_best_pass(data):
         PerceptronAtK(early_stopping=True).fit(X[:4], [0, 0, 0, 1])
 
 
+def test_the_validation_part_knows_weights(data):
+    """Rows without weight do not choose the pass."""
+    X, y = data
+    options = {"early_stopping": True, "validation_fraction": 0.3, "batch_size": 20, "random_state": 3}
+    spoilt = np.random.default_rng(0).random(len(y)) < 0.3
+    weights = np.where(spoilt, 0.0, 1.0)
+    ranker = SGDAtK(k=1.0, **options)
+    path = ranker.fit(X, y, weights).validation_path_
+    moved = np.where(spoilt[:, None], -3.0 * X, X)
+    np.testing.assert_allclose(ranker.fit(moved, y, weights).validation_path_, path, rtol=1e-12)
+
+
+def test_a_number_of_rows_where_the_positives_weigh_less(data):
+    X, y = data
+    tiny = PerceptronAtK(k=3, random_state=0, average=False).fit(X, y, np.full(len(y), 1e-6))
+    assert 0.0 < tiny.n_mistakes_ <= tiny.mistake_bound_
+    assert tiny.score(X, y) > 0.9
+
+
 def test_a_perceptron_without_a_mistake_rests():
     X = np.array([[1.0, 0.0], [0.9, 0.1], [-1.0, 0.3], [-0.8, 0.0]])
     ranker = PerceptronAtK(k=1.0, max_iter=100).fit(X, [1, 1, 0, 0])

@@ -309,6 +309,13 @@ def held_at_top(scores, positive, mass, k):
 
 
 @compiled()
+def wrong_at_top(scores, positive, mass, k):
+    """Return the mass of negatives among the first k, tied negatives first."""
+    _, wrong = slopes(PERCEPTRON_MAX, scores, positive, mass, k, np.empty(len(scores)))
+    return wrong
+
+
+@compiled()
 def slopes_against(held, scores, positive, mass, k, out):
     """Write a subgradient of the sum of the k highest of ``s + 1 - y`` less the held scores; return it."""
     value, _ = slopes(STRUCT, scores, positive, mass, k, out)
