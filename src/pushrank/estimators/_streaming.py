@@ -154,8 +154,8 @@ class StreamingRanker(CoefficientRanker):
         Parameters
         ----------
         stream : iterable of (X, y) or (X, y, sample_weight)
-            Chunks of any size, such as :class:`pushrank.datasets.ParquetBatches`. What can be iterated anew
-            is read ``max_iter`` times, an iterator once. Nothing is shuffled.
+            Chunks of any size, empty ones too, such as :class:`pushrank.datasets.ParquetBatches`. What can
+            be iterated anew is read ``max_iter`` times, an iterator once. Nothing is shuffled.
         classes : array-like of shape (2,), optional
             The two classes; needed unless the stream has them as its ``classes``.
 
@@ -177,7 +177,7 @@ class StreamingRanker(CoefficientRanker):
         self._check_parameters()
         if self.early_stopping:
             raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
-        self._forget(("_stream", "classes_"))
+        self._forget(("_stream", "classes_", "coef_", "n_iter_", *OF_WHOLE_DATA))
         classes = getattr(stream, "classes", None) if classes is None else classes
         once = isinstance(stream, Iterator)
         passes = 1 if once else int(self.max_iter)
@@ -186,6 +186,8 @@ class StreamingRanker(CoefficientRanker):
                 before = self._stream.mistakes if number > 1 else 0.0
                 for chunk in stream:
                     X, y, *weights = chunk
+                    if not np.shape(X)[0]:
+                        continue
                     self.partial_fit(X, y, classes, *weights)
                 if not hasattr(self, "_stream"):
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
@@ -288,7 +290,7 @@ class StreamingRanker(CoefficientRanker):
 
     def _keep(self, coef: Floats, dtype: Any) -> None:
         """Set the coefficients; the threshold follows when it is asked for."""
-        self.coef_ = coef.astype(dtype)
+        self.coef_ = coef.astype(dtype, copy=False)
         self._forget(("_threshold",))
 
     def _break_even(self) -> float:
