@@ -81,13 +81,12 @@ def test_chunks_do_not_matter_and_bad_rows_change_nothing(
         if bad is not None and start <= bad < stop:
             broken = X.toarray() if kind == "csr" else X.copy()
             broken[bad, 1] = np.nan
-            before = copy.deepcopy(cut.__dict__)
+            before = copy.deepcopy(cut)
             spoilt = broken[start:stop] if kind != "csr" else sp.csr_array(broken[start:stop])
             with pytest.raises(StreamError, match=rf"row {bad - start} .*contains NaN in column 1"):
                 cut.partial_fit(spoilt, y[start:stop], [0, 1], weights[start:stop])
             if start:
-                np.testing.assert_array_equal(cut.coef_, before["coef_"])
-                assert cut.threshold_ == before["threshold_"]
+                same(cut, before)
             else:
                 assert not hasattr(cut, "coef_")
         cut.partial_fit(X[start:stop], y[start:stop], [0, 1], weights[start:stop])
@@ -151,7 +150,7 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
     from_files = PerceptronAtK(k=1.0, max_iter=3, batch_size=50).fit_stream(batches)
     same(from_files, whole)
     assert from_files.n_iter_ == whole.n_iter_ == 3
-    chunks = ((X[i : i + 9], y[i : i + 9]) for i in range(0, 569, 9))
+    chunks = ((X[i : i + 9], y[i : i + 9]) for i in [0, 600, *range(9, 569, 9)])  # the second is empty
     once = PerceptronAtK(batch_size=50).fit_stream(chunks, [0, 1])
     same(once, PerceptronAtK(batch_size=50, **ONE_PASS).fit(X, y))
     with pytest.raises(ValueError, match="the stream is empty"):
@@ -195,6 +194,36 @@ def test_errors_name_the_row_of_the_stream(data):
         ranker.partial_fit(X[:3], [0, 1, 1])
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_weights_beyond_the_range_of_floats(kind):
+    rng = np.random.default_rng(0)
+    X, y = kind(1e307 * rng.uniform(1.0, 9.0, size=(40, 2))), np.arange(40) % 2
+    ranker = PerceptronAtK(batch_size=40)
+    with pytest.raises(StreamError, match="leads to a weight, beyond the range of floats"):
+        ranker.partial_fit(X, y, [0, 1])
+    assert not hasattr(ranker, "coef_")
+    with pytest.raises(ValueError, match="beyond the range of floats"):
+        ranker.fit(X, y)
+
+
+def test_the_bound_of_large_single_precision_features(data):
+    X, y = data
+    options = {"batch_size": 50, "random_state": 0, "max_iter": 1}
+    bound = PerceptronAtK(**options).fit(X, y).mistake_bound_
+    large = PerceptronAtK(**options).fit((1e30 * X).astype(np.float32), y)
+    assert large.mistake_bound_ == pytest.approx(bound, rel=1e-3)
+
+
+def test_a_stream_that_fails_leaves_no_model_of_another(data):
+    X, y = data
+    ranker = PerceptronAtK(batch_size=50).fit(X, y)
+    broken = np.where(np.arange(len(y))[:, None] == 3, np.nan, X)
+    with pytest.raises(StreamError, match="row 3"):
+        ranker.fit_stream([(broken, y)], [0, 1])
+    with pytest.raises(NotFittedError):
+        ranker.decision_function(X)
+
+
 def test_nothing_is_known_before_the_first_batch():
     with pytest.raises(ValueError, match="classes must be passed"):
         PerceptronAtK().partial_fit([[1.0]], [1])
@@ -228,6 +257,25 @@ def test_early_stopping_keeps_the_best_pass(data):
     np.testing.assert_array_equal(again.coef_, ranker.coef_)
     with pytest.raises(ValueError, match="validation_fraction"):
         PerceptronAtK(early_stopping=True).fit(X[:4], [0, 0, 0, 1])
+
+
+def test_the_validation_part_knows_weights(data):
+    """Rows without weight do not choose the pass."""
+    X, y = data
+    options = {"early_stopping": True, "validation_fraction": 0.3, "batch_size": 20, "random_state": 3}
+    spoilt = np.random.default_rng(0).random(len(y)) < 0.3
+    weights = np.where(spoilt, 0.0, 1.0)
+    ranker = SGDAtK(k=1.0, **options)
+    path = ranker.fit(X, y, weights).validation_path_
+    moved = np.where(spoilt[:, None], -3.0 * X, X)
+    np.testing.assert_allclose(ranker.fit(moved, y, weights).validation_path_, path, rtol=1e-12)
+
+
+def test_a_number_of_rows_where_the_positives_weigh_less(data):
+    X, y = data
+    tiny = PerceptronAtK(k=3, random_state=0, average=False).fit(X, y, np.full(len(y), 1e-6))
+    assert 0.0 < tiny.n_mistakes_ <= tiny.mistake_bound_
+    assert tiny.score(X, y) > 0.9
 
 
 def test_a_perceptron_without_a_mistake_rests():

@@ -20,8 +20,8 @@ from pushrank.estimators._progress import watching
 from pushrank.estimators._target import break_even_threshold
 from pushrank.estimators._validation import DTYPES, check_number, row_weights, training_data
 from pushrank.exceptions import StreamError
-from pushrank.metrics import precision_at_k
-from pushrank.objectives.precision_at_k import PrecisionAtK, check_k, is_count
+from pushrank.objectives.precision_at_k import check_k, is_count
+from pushrank.objectives.precision_kernels import place, wrong_at_top
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.stream import BadRowError, Rows, Rule, Stream
 
@@ -154,8 +154,8 @@ class StreamingRanker(CoefficientRanker):
         Parameters
         ----------
         stream : iterable of (X, y) or (X, y, sample_weight)
-            Chunks of any size, such as :class:`pushrank.datasets.ParquetBatches`. What can be iterated anew
-            is read ``max_iter`` times, an iterator once. Nothing is shuffled.
+            Chunks of any size, empty ones too, such as :class:`pushrank.datasets.ParquetBatches`. What can
+            be iterated anew is read ``max_iter`` times, an iterator once. Nothing is shuffled.
         classes : array-like of shape (2,), optional
             The two classes; needed unless the stream has them as its ``classes``.
 
@@ -177,7 +177,7 @@ class StreamingRanker(CoefficientRanker):
         self._check_parameters()
         if self.early_stopping:
             raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
-        self._forget(("_stream", "classes_"))
+        self._forget(("_stream", "classes_", "coef_", "n_iter_", *OF_WHOLE_DATA))
         classes = getattr(stream, "classes", None) if classes is None else classes
         once = isinstance(stream, Iterator)
         passes = 1 if once else int(self.max_iter)
@@ -186,6 +186,8 @@ class StreamingRanker(CoefficientRanker):
                 before = self._stream.mistakes if number > 1 else 0.0
                 for chunk in stream:
                     X, y, *weights = chunk
+                    if not np.shape(X)[0]:
+                        continue
                     self.partial_fit(X, y, classes, *weights)
                 if not hasattr(self, "_stream"):
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
@@ -246,7 +248,7 @@ class StreamingRanker(CoefficientRanker):
                 watcher(self.n_iter_, made, self._stream.mistake_rate)
             if valid is not None:
                 coef = self._learned()
-                path.append(precision_at_k(valid.positive, linear_scores(valid.X, coef), self._k_of(valid)))
+                path.append(self._precision(valid, coef))
                 if path[-1] > best_score:
                     best, best_score, self.best_iter_ = coef, path[-1], self.n_iter_
                 if self.n_iter_ - self.best_iter_ >= self.n_iter_no_change:
@@ -288,7 +290,7 @@ class StreamingRanker(CoefficientRanker):
 
     def _keep(self, coef: Floats, dtype: Any) -> None:
         """Set the coefficients; the threshold follows when it is asked for."""
-        self.coef_ = coef.astype(dtype)
+        self.coef_ = coef.astype(dtype, copy=False)
         self._forget(("_threshold",))
 
     def _break_even(self) -> float:
@@ -308,14 +310,18 @@ class StreamingRanker(CoefficientRanker):
         coef = self.coef_.astype(np.float64)
         length = float(np.linalg.norm(coef))
         unit = linear_scores(rows.X, coef / length if length > 0.0 else coef).astype(np.float64)
-        k = PrecisionAtK(self._k_of(rows)).count(float(rows.mass[rows.positive].sum()))
-        self.weak_margin_, self.margin_, self.strong_margin_ = margins(unit, rows.positive, rows.mass, k)
+        self.weak_margin_, self.margin_, self.strong_margin_ = margins(
+            unit, rows.positive, rows.mass, self._k_of(rows)
+        )
+
+    def _precision(self, rows: Rows, coef: Floats) -> float:
+        """Return precision at k, where a row of mass w counts as w copies."""
+        scores, k = linear_scores(rows.X, coef), self._k_of(rows)
+        return 1.0 - float(wrong_at_top(scores, rows.positive, rows.mass, k)) / k
 
     def _k_of(self, rows: Rows) -> float:
         """Return k for a whole set of rows, where a number of rows is at most the positives'."""
-        if is_count(self.k):
-            return max(1, min(int(self.k), int(rows.mass[rows.positive].sum())))
-        return float(self.k)
+        return float(place(float(self.k), is_count(self.k), rows.mass[rows.positive].sum()))
 
     def _known_classes(self, classes: ArrayLike | None) -> NDArray[Any]:
         begun = hasattr(self, "_stream")

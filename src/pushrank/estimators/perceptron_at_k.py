@@ -159,16 +159,14 @@ class PerceptronAtK(StreamingRanker):
         super()._measure(rows, seed)
         coef = self.coef_.astype(np.float64)
         reach = float(np.linalg.norm(coef)) * _largest_norm(rows) * np.sqrt(4.0 * self._stream.largest_k)
-        first = 1 if reach > 0.0 else 0
-        loss = self._loss(rows, 0.0 * coef, seed, first)
-        # multiples whose norm's part in the bound is the zero vector's loss, and shares of it
-        scales = [np.sqrt(loss) / reach * 0.5**halvings for halvings in range(SCALES)] if first else [0.0]
-        bounds = [
-            (scale * reach + np.sqrt(self._loss(rows, scale * coef, seed, first))) ** 2 for scale in scales
-        ]
-        scale = scales[int(np.argmin(bounds))]
-        at_zero, at_scale = (self._loss(rows, factor * coef, seed, self.n_iter_) for factor in (0.0, scale))
-        self.mistake_bound_ = float(min(at_zero, (scale * reach + np.sqrt(at_scale)) ** 2))
+        self.mistake_bound_ = self._stream.most_mistakes  # that of zero weights
+        if reach > 0.0:
+            # multiples whose norm's part in the bound of a pass is the zero vector's loss, and shares of it
+            scales = np.sqrt(self.mistake_bound_ / self.n_iter_) / reach * 0.5 ** np.arange(SCALES)
+            of_a_pass = [scale * reach + np.sqrt(self._loss(rows, scale * coef, seed, 1)) for scale in scales]
+            scale = float(scales[np.argmin(of_a_pass)])
+            bound = (scale * reach + np.sqrt(self._loss(rows, scale * coef, seed, self.n_iter_))) ** 2
+            self.mistake_bound_ = min(self.mistake_bound_, float(bound))
 
     def _loss(self, rows: Rows, coef: Floats, seed: int, passes: int) -> float:
         """Return the sum of the surrogate over the batches of some passes."""
@@ -183,7 +181,8 @@ class PerceptronAtK(StreamingRanker):
 
 def _largest_norm(rows: Rows) -> float:
     if sp.issparse(rows.X):
-        squares = np.asarray(rows.X.multiply(rows.X).sum(axis=1)).ravel()
+        X = rows.X.astype(np.float64, copy=False)
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
     else:
-        squares = np.einsum("ij,ij->i", rows.X, rows.X)
+        squares = np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64)
     return float(np.sqrt(squares.max()))

@@ -240,7 +240,10 @@ def _paired(scores, out, negatives, top_masses, n_top, positives, masses, count)
 
 @compiled()
 def _average(scores, mass, out, negatives, top_masses, n_top, positives, held_masses, p_top, most, spare):
-    """Find the number q of negatives at the top that is worst against the mean of the lowest positives."""
+    """Find the number q of negatives at the top that is worst against the mean of the lowest positives.
+
+    Whole numbers are tried, and the most there can be. A row costs the same whatever its mass.
+    """
     low_sum = 0.0
     for a in range(p_top, len(positives)):
         low_sum += mass[positives[a]] * scores[positives[a]]
@@ -252,20 +255,33 @@ def _average(scores, mass, out, negatives, top_masses, n_top, positives, held_ma
     n, p = 0, p_top - 1
     used_n = used_p = 0.0
     while q < most and n < n_top and p >= 0:
-        reach = min(q + 1.0, most)
-        while q < reach and n < n_top and p >= 0:
-            step = min(reach - q, top_masses[n] - used_n, held_masses[p] - used_p)
-            high_sum += step * scores[negatives[n]]
-            low_sum += step * scores[positives[p]]
-            q += step
-            used_n += step
-            used_p += step
-            if used_n >= top_masses[n]:
-                n += 1
-                used_n = 0.0
-            if used_p >= held_masses[p]:
-                p -= 1
-                used_p = 0.0
+        high, low = scores[negatives[n]], scores[positives[p]]
+        step = min(most - q, top_masses[n] - used_n, held_masses[p] - used_p)
+        first, last = np.floor(q) + 1.0, np.floor(q + step)
+        peak = last
+        if first < last and low > high + 1.0:
+            # concave while the two rows stay the same: the slope is zero here
+            bend = low * (spare + q) - low_sum
+            peak = np.floor(np.sqrt(bend * spare / (low - high - 1.0)) - spare)
+        for whole in (peak, peak + 1.0):
+            at = min(max(whole, first), last)
+            if first <= last:
+                more = at - q
+                value = at + high_sum + more * high - at * ((low_sum + more * low) / (spare + at))
+                if value > best:
+                    best, best_q = value, at
+        high_sum += step * high
+        low_sum += step * low
+        q += step
+        used_n += step
+        used_p += step
+        if used_n >= top_masses[n]:
+            n += 1
+            used_n = 0.0
+        if used_p >= held_masses[p]:
+            p -= 1
+            used_p = 0.0
+    if q > 0.0:
         value = q + high_sum - q * (low_sum / (spare + q))
         if value > best:
             best, best_q = value, q
@@ -290,6 +306,13 @@ def held_at_top(scores, positive, mass, k):
     for a in range(count):
         held[positives[a]] = masses[a]
     return held
+
+
+@compiled()
+def wrong_at_top(scores, positive, mass, k):
+    """Return the mass of negatives among the first k, tied negatives first."""
+    _, wrong = slopes(PERCEPTRON_MAX, scores, positive, mass, k, np.empty(len(scores)))
+    return wrong
 
 
 @compiled()

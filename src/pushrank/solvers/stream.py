@@ -17,6 +17,7 @@ from pushrank._log_space import Floats
 from pushrank.solvers.stream_kernels import (
     LARGEST_K,
     MISTAKES,
+    MOST_MISTAKES,
     N_COUNTS,
     SCALE,
     SHARES,
@@ -66,9 +67,9 @@ class Rows(NamedTuple):
         """How many there are."""
         return len(self.positive)
 
-    def taken(self, numbers: Any) -> Rows:
+    def taken(self, numbers: NDArray[np.intp]) -> Rows:
         """Return a copy of some rows."""
-        return Rows(self.X[numbers].copy(), self.positive[numbers].copy(), self.mass[numbers].copy())
+        return Rows(self.X[numbers], self.positive[numbers], self.mass[numbers])
 
     def followed_by(self, others: Rows) -> Rows:
         """Return these rows and others after them."""
@@ -117,8 +118,11 @@ class State:
     @property
     def mean(self) -> Floats:
         """The mean of the coefficients after every batch that had both classes."""
-        summed = self.total + self.counts[WEIGHT] * self.coef - self.lag
-        return np.asarray(summed / max(self.counts[STEPS], 1.0))
+        mean: Floats = self.counts[WEIGHT] * self.coef
+        mean -= self.lag
+        mean += self.total
+        mean /= max(self.counts[STEPS], 1.0)
+        return mean
 
 
 @dataclass
@@ -184,9 +188,9 @@ class Stream:
         completed = None
         if self.waiting is not None:
             first = min(self.size - self.waiting.n_rows, rows.n_rows)
-            completed = self.waiting.followed_by(rows.taken(slice(0, first)))
+            completed = self.waiting.followed_by(rows.taken(np.arange(first)))
         stop = first + (rows.n_rows - first) // self.size * self.size
-        waiting = rows.taken(slice(stop, rows.n_rows)) if stop < rows.n_rows else None
+        waiting = rows.taken(np.arange(stop, rows.n_rows)) if stop < rows.n_rows else None
         if completed is not None and completed.n_rows < self.size:
             completed, waiting = None, completed
         if completed is not None:
@@ -240,6 +244,11 @@ class Stream:
         return float(self.ended.counts[MISTAKES])
 
     @property
+    def most_mistakes(self) -> float:
+        """The most there can be, and the loss of zero weights by any surrogate that bounds them."""
+        return float(self.ended.counts[MOST_MISTAKES])
+
+    @property
     def mistake_rate(self) -> float:
         """The mean share of negatives among the first k of batches that had both classes."""
         return float(self.ended.counts[SHARES] / max(self.ended.counts[STEPS], 1.0))
@@ -280,7 +289,8 @@ class Stream:
             if of_rows.all():
                 raise BadRowError(
                     max(int(numbers[0]) + offset, 0),
-                    "or one of its batch has a score beyond the range of floats; scale the features.",
+                    "or one of its batch has a score, or leads to a weight, beyond the range of floats; "
+                    "scale the features.",
                 )
             worst = int(np.argmin(of_rows))
             column = int(np.argmin(finite[worst]))

@@ -11,10 +11,10 @@ import numpy as np
 from pushrank._compiled import compiled
 from pushrank.objectives.precision_kernels import place, slopes
 
-SCALE, WEIGHT, STEPS, SQUARED_NORM, MISTAKES, SHARES, LARGEST_K, SKIPPED, N_COUNTS = range(9)
+SCALE, WEIGHT, STEPS, SQUARED_NORM, MISTAKES, MOST_MISTAKES, SHARES, LARGEST_K, SKIPPED, N_COUNTS = range(10)
 """Places in the array of counts: beside those above, batches that moved, the squared norm of ``coef``,
-negatives among the first k in all batches and as a sum of shares of k, the largest k, and batches without a
-positive or a negative."""
+negatives among the first k in all batches, the most there can be of them, and as a sum of shares of k, the
+largest k, and batches without a positive or a negative."""
 
 SMALL_SCALE = 1e-3  # below it, rounding of the sum of iterates would show
 
@@ -31,13 +31,13 @@ def run_batches(
     ``lag``, ``total`` and ``counts`` are the state, changed in place; ``wrong`` takes the number of negatives
     among the first k of every batch. Steps are ``eta0 / sqrt(t)`` times the slope over k, or, where ``eta0``
     is zero, the slope itself. Return -1, or the place in the order of the first row of a batch whose scores
-    are not finite.
+    are not finite, or lead to weights that are not.
     """
     n_features = len(coef)
     delta = np.zeros(n_features)
     scores, out = np.empty(size), np.empty(size)
     classes, masses = np.empty(size, np.bool_), np.empty(size)
-    bounded = np.isfinite(radius)
+    bounded = radius < np.inf  # numpy.isfinite is x - x == 0, which fast mathematics takes to be true
     for batch in range(len(wrong)):
         start = batch * size
         n_rows = min(size, len(order) - start)
@@ -74,6 +74,7 @@ def run_batches(
         )
         wrong[batch] = mistakes
         counts[MISTAKES] += mistakes
+        counts[MOST_MISTAKES] += min(count, total_negative)
         counts[SHARES] += mistakes / count
         counts[LARGEST_K] = max(counts[LARGEST_K], count)
         counts[STEPS] += 1.0
@@ -109,6 +110,8 @@ def run_batches(
                             coef[feature] += move
                             lag[feature] += before * move
                 counts[SQUARED_NORM] += grown
+            if not abs(counts[SQUARED_NORM]) < np.inf:
+                return start
         if bounded:
             longest = scale * np.sqrt(max(counts[SQUARED_NORM], 0.0))
             if longest > radius:
