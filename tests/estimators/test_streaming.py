@@ -149,6 +149,7 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
     whole = PerceptronAtK(k=1.0, max_iter=3, shuffle=False, batch_size=50).fit(X, y)
     from_files = PerceptronAtK(k=1.0, max_iter=3, batch_size=50).fit_stream(batches)
     same(from_files, whole)
+    assert from_files.feature_names_in_.tolist() == names
     assert from_files.n_iter_ == whole.n_iter_ == 3
     chunks = ((X[i : i + 9], y[i : i + 9]) for i in [0, 600, *range(9, 569, 9)])  # the second is empty
     once = PerceptronAtK(batch_size=50).fit_stream(chunks, [0, 1])
@@ -157,6 +158,31 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
         PerceptronAtK().fit_stream([], [0, 1])
     with pytest.raises(ValueError, match="early_stopping needs the data at hand"):
         PerceptronAtK(early_stopping=True).fit_stream(batches)
+
+
+def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
+    from pushrank.solvers import stream
+
+    X = sp.random(4000, 50, density=0.3, random_state=0, format="csr")
+    y = np.arange(4000) % 2
+    whole = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
+    assert whole._stream.sample.n_rows == 4000
+    monkeypatch.setattr(stream, "SAMPLE_BYTES", 50_000)
+    one = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
+    assert 0 < one._stream.sample.nbytes < 60_000
+    cut = PerceptronAtK(batch_size=100, **ONE_PASS)
+    for start in range(0, 4000, 333):
+        cut.partial_fit(X[start : start + 333], y[start : start + 333], [0, 1])
+    same(cut, one)
+
+
+def test_going_on_after_fit(data):
+    X, y = data
+    ranker = PerceptronAtK(batch_size=50, random_state=0).fit(X[:400], y[:400])
+    before = ranker.coef_.copy()
+    ranker.partial_fit(-X[400:], y[400:])
+    assert not np.array_equal(ranker.coef_, before)
+    assert np.isfinite(ranker.threshold_)
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -171,6 +197,20 @@ def test_files_that_cannot_be_read(tmp_path):
     pd.DataFrame({"a": [1.0, np.nan, 3.0], "label": [0, 1, 1]}).to_parquet(tmp_path / "n.parquet")
     with pytest.raises(StreamError, match="row 1 contains NaN in column 0"):
         PerceptronAtK().fit_stream(ParquetBatches(tmp_path / "n.parquet", "label"))
+    (tmp_path / "text.parquet").write_text("a,label")
+    for options, message in (
+        ({"features": ["a", "label"]}, "cannot be features"),
+        ({"features": ["a", "a"]}, "different columns"),
+        ({"features": "a"}, "different columns"),
+        ({"features": ["a"], "chunk_rows": 2.5}, "chunk_rows must be an integer"),
+        ({"features": ["a"], "dtype": "int64"}, "dtype must be float64"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ParquetBatches(tmp_path / "t.parquet", "label", **options)
+    with pytest.raises(ValueError, match="is no Parquet file"):
+        ParquetBatches(tmp_path / "text.parquet", "label")
+    with pytest.raises(ValueError, match="paths is empty"):
+        ParquetBatches([], "label")
     pd.DataFrame({"a": [1.0, 2.0], "label": [0, None]}).to_parquet(tmp_path / "m.parquet")
     with pytest.raises(ValueError, match="missing labels"):
         ParquetBatches(tmp_path / "m.parquet", "label")
@@ -210,8 +250,10 @@ def test_the_bound_of_large_single_precision_features(data):
     X, y = data
     options = {"batch_size": 50, "random_state": 0, "max_iter": 1}
     bound = PerceptronAtK(**options).fit(X, y).mistake_bound_
-    large = PerceptronAtK(**options).fit((1e30 * X).astype(np.float32), y)
+    large = PerceptronAtK(**options).fit((1e17 * X).astype(np.float32), y)
     assert large.mistake_bound_ == pytest.approx(bound, rel=1e-3)
+    with pytest.raises(ValueError, match="beyond the range of float32; scale"):
+        PerceptronAtK(**options).fit((1e30 * X).astype(np.float32), y)
 
 
 def test_a_stream_that_fails_leaves_no_model_of_another(data):
@@ -299,11 +341,12 @@ def test_the_threshold_comes_from_a_sample_of_bounded_size():
     X = rng.normal(size=(60_000, 2))
     y = (X[:, 0] + 0.5 * rng.normal(size=60_000) > 1.3).astype(int)
     ranker = PerceptronAtK(**ONE_PASS).fit(X, y)
-    assert ranker._stream.sample.n_rows == 10_000
+    assert ranker._stream.sampled == []  # rows are not kept where no more are expected
     assert ranker.predict(X).mean() == pytest.approx(y.mean(), rel=0.1)
     cut = PerceptronAtK(**ONE_PASS)
     for start in range(0, 60_000, 7919):
         cut.partial_fit(X[start : start + 7919], y[start : start + 7919], [0, 1])
+    assert cut._stream.sample.n_rows == 10_000
     same(cut, ranker)
     assert precision_at_k(y, ranker.decision_function(X), 0.25) > 0.9
 

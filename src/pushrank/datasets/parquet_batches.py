@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ CHUNK_BYTES = 1 << 25
 class ParquetBatches:
     """Read Parquet files as chunks of features and labels, for rankers that learn from a stream.
 
-    Each iteration reads the files anew and yields ``(X, y)`` or, with ``weight``, ``(X, y, weight)``.
+    Each iteration reads the files anew and yields ``(X, y)`` or, with ``weight``, ``(X, y, weight)``; X is a
+    data frame, so that rankers learn the names of the columns.
 
     Parameters
     ----------
@@ -93,13 +95,17 @@ class ParquetBatches:
             raise ValueError("paths is empty: name at least one Parquet file.")
         if self.dtype not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32, got {dtype!r}.")
-        if chunk_rows is not None and chunk_rows < 1:
-            raise ValueError(f"chunk_rows must be at least 1, got {chunk_rows!r}.")
-        schemas = [pq.read_schema(path) for path in self.paths]
+        if chunk_rows is not None and not (isinstance(chunk_rows, int) and chunk_rows >= 1):
+            raise ValueError(f"chunk_rows must be an integer of at least 1, got {chunk_rows!r}.")
+        schemas = [_schema(path) for path in self.paths]
         special = {label, weight}
         self.feature_names = (
             [name for name in schemas[0].names if name not in special] if features is None else list(features)
         )
+        if isinstance(features, str) or len(set(self.feature_names)) < len(self.feature_names):
+            raise ValueError(f"features must be a list of different columns, got {features!r}.")
+        if special & set(self.feature_names):
+            raise ValueError(f"the label and the weight cannot be features, got {self.feature_names}.")
         if not self.feature_names:
             raise ValueError(f"{self.paths[0]} has no column for features beside {label!r}.")
         for path, schema in zip(self.paths, schemas, strict=True):
@@ -122,10 +128,11 @@ class ParquetBatches:
         X = np.empty((batch.num_rows, len(self.feature_names)), dtype=self.dtype)
         for j, name in enumerate(self.feature_names):
             X[:, j] = batch.column(name).to_numpy(zero_copy_only=False)
+        frame = pd.DataFrame(X, columns=self.feature_names, copy=False)
         y = batch.column(self.label).to_numpy(zero_copy_only=False)
         if self.weight is None:
-            return X, y
-        return X, y, batch.column(self.weight).to_numpy(zero_copy_only=False).astype(np.float64)
+            return frame, y
+        return frame, y, batch.column(self.weight).to_numpy(zero_copy_only=False).astype(np.float64)
 
     def _check_columns(self, path: Path, schema: pa.Schema) -> None:
         numbers = [*self.feature_names, *([self.weight] if self.weight is not None else [])]
@@ -152,3 +159,10 @@ class ParquetBatches:
                         )
                     found.update(labels.unique().to_pylist())
         return np.array(sorted(found))
+
+
+def _schema(path: Path) -> pa.Schema:
+    try:
+        return pq.read_schema(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path} is no Parquet file ({error}).") from error

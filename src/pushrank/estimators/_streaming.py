@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -92,6 +93,7 @@ class StreamingRanker(CoefficientRanker):
         with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
             best = self._passes(learned, valid, seed, watcher)
         self._keep(self._learned() if best is None else best, X.dtype)
+        self._settle()
         self._measure(learned, seed)
         self._warn_of_skipped()
         return self
@@ -102,7 +104,8 @@ class StreamingRanker(CoefficientRanker):
         """Learn from the next rows of a stream.
 
         However the rows are cut into calls, the ranker is the one that ``fit`` learns in one pass over all
-        of them in the same order.
+        of them in the same order. For ``threshold_`` it keeps up to 10,000 of the rows, of 64 MiB at most,
+        and saves them with the model. After ``fit``, which keeps no rows, it goes on from the last pass.
 
         Parameters
         ----------
@@ -136,11 +139,8 @@ class StreamingRanker(CoefficientRanker):
         rows = Rows(_by_rows(X), positive, np.ones(len(positive)) if weights is None else weights)
         stream = self._stream if begun else Stream.start(self._rule(), int(self.batch_size), X.shape[1])
         self._check_unchanged(stream)
-        try:
+        with _row_errors(stream):
             stream.feed(rows)
-        except BadRowError as error:
-            in_stream = f" (row {stream.n_rows + error.row} of the stream)" if stream.n_rows else ""
-            raise StreamError(f"Input X: row {error.row}{in_stream} {error.what}") from error
         self._stream = stream
         self.classes_ = known
         self._forget(OF_WHOLE_DATA)
@@ -198,6 +198,7 @@ class StreamingRanker(CoefficientRanker):
                 if self._at_rest(made):
                     break
         self.n_iter_ = number
+        self._settle()
         self._warn_of_skipped()
         return self
 
@@ -241,7 +242,8 @@ class StreamingRanker(CoefficientRanker):
         path = []
         for order in self._orders(rows.n_rows, seed, int(self.max_iter)):
             before = self._stream.mistakes
-            self._stream.feed_whole(rows, order)
+            with _row_errors(self._stream):
+                self._stream.feed_whole(rows, order)
             self.n_iter_ += 1
             made = self._stream.mistakes - before
             if watcher is not None:
@@ -293,10 +295,18 @@ class StreamingRanker(CoefficientRanker):
         self.coef_ = coef.astype(dtype, copy=False)
         self._forget(("_threshold",))
 
+    def _settle(self) -> None:
+        """Fix the threshold, and keep no rows: no more are expected."""
+        _ = self.threshold_
+        self._stream.forget_sample()
+
     def _break_even(self) -> float:
         """Return the break-even threshold of a sample of the rows."""
         sample = self._stream.sample
-        scores = linear_scores(sample.X, self.coef_)
+        scores = linear_scores(sample.X, self.coef_.astype(np.float64))
+        if np.abs(scores).max() > np.finfo(self.coef_.dtype).max:
+            raise ValueError(f"scores are beyond the range of {self.coef_.dtype}; scale the features.")
+        scores = scores.astype(self.coef_.dtype, copy=False)
         counted = sample.mass > 0.0
         if not (counted & sample.positive).any():
             return float(scores.max())
@@ -315,8 +325,10 @@ class StreamingRanker(CoefficientRanker):
         )
 
     def _precision(self, rows: Rows, coef: Floats) -> float:
-        """Return precision at k, where a row of mass w counts as w copies."""
+        """Return precision at k, which as a number of rows is that of a batch, for as many batches' rows."""
         scores, k = linear_scores(rows.X, coef), self._k_of(rows)
+        if is_count(self.k):
+            k = min(max(round(self.k * rows.n_rows / self.batch_size), 1), rows.mass[rows.positive].sum())
         return 1.0 - float(wrong_at_top(scores, rows.positive, rows.mass, k)) / k
 
     def _k_of(self, rows: Rows) -> float:
@@ -378,6 +390,16 @@ class StreamingRanker(CoefficientRanker):
         check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
         if self.validation_fraction >= 1.0:
             raise ValueError(f"validation_fraction must be below 1, got {self.validation_fraction!r}.")
+
+
+@contextmanager
+def _row_errors(stream: Stream) -> Iterator[None]:
+    """Turn a bad row into an error that names it, in its chunk and in the stream."""
+    try:
+        yield
+    except BadRowError as error:
+        in_stream = f" (row {stream.n_rows + error.row} of the stream)" if stream.n_rows else ""
+        raise StreamError(f"Input X: row {error.row}{in_stream} {error.what}") from error
 
 
 def _by_rows(X: Any) -> Any:

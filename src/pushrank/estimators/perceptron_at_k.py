@@ -102,9 +102,13 @@ class PerceptronAtK(StreamingRanker):
 
     Notes
     -----
-    A pass reads the data once and takes about twice as long as adding it up; memory beside X is two numbers a
-    row. Ties count against the learner, so that it moves away from zero weights. Scale the features: there is
-    no intercept, which a ranking does not need.
+    A pass reads the data once and takes two to three times as long as adding it up. Memory beside X is a few
+    numbers a row and 64 MiB at most for a sample of rows, from which ``threshold_`` comes; early stopping
+    copies the data. Ties count against the learner, so that it moves away from zero weights. Scale the
+    features: there is no intercept, which a ranking does not need.
+
+    "avg" is the variant with the better bound. Where many positives cannot be ranked by a linear score,
+    "max", which only pulls those up that are nearest to the top, often does much better.
 
     References
     ----------

@@ -68,7 +68,8 @@ class SGDAtK(StreamingRanker):
     Notes
     -----
     Cost and ties are those of :class:`PerceptronAtK`. Where most of the highest negatives cannot be told from
-    positives by a linear score, the convex surrogates are least at zero weights; ramp is not.
+    positives by a linear score, the convex surrogates are least at zero weights; ramp is not, and is then
+    much better.
 
     References
     ----------

@@ -108,6 +108,16 @@ class StructSVMAtK(CertifiedRanker):
         if self.measure not in MEASURES:
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
 
+    def _what_went_wrong(self, cost: float) -> str:
+        # the share of negatives at the top of tied rows, and the loss of a pair at zero, are one
+        if self.dual_objective_ < (1.0 - max(float(self.tol), 1e-12)) * cost:
+            return super()._what_went_wrong(cost)
+        return (
+            f"collapsed: zero coefficients are optimal (objective {cost:g} at zero, at least "
+            f"{self.dual_objective_:g} anywhere). Use RampAtK or PerceptronAtK(variant='max'), which do not "
+            "collapse, or a smaller k."
+        )
+
     def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
         # where k is below the number of positives, a constant added to all scores changes the loss
         model = LinearModel(X, centred=self.measure != "precision")

@@ -29,6 +29,7 @@ from pushrank.solvers.stream_kernels import (
 
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 1 << 26
+LARGEST_KEY = 1 << 64
 
 
 class Rule(NamedTuple):
@@ -66,6 +67,12 @@ class Rows(NamedTuple):
     def n_rows(self) -> int:
         """How many there are."""
         return len(self.positive)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the features."""
+        parts = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        return sum(int(part.nbytes) for part in parts)
 
     def taken(self, numbers: NDArray[np.intp]) -> Rows:
         """Return a copy of some rows."""
@@ -154,6 +161,8 @@ class Stream:
         Complete batches of the first reading of the rows.
     sampled : list of (key, Rows)
         Some of these batches, picked by a hash of their number: a random sample of bounded size.
+    left_out : int
+        The smallest hash of a batch that there was no room for.
     """
 
     rule: Rule
@@ -166,6 +175,7 @@ class Stream:
     n_rows: int = 0
     n_batches: int = 0
     sampled: list[tuple[int, Rows]] = field(default_factory=list)
+    left_out: int = LARGEST_KEY
 
     def __post_init__(self) -> None:
         """Start with a model that has learned from nothing."""
@@ -233,6 +243,10 @@ class Stream:
         self.wrong.append(self.wrong_at_end)
         self.wrong_at_end = np.zeros(0)
 
+    def forget_sample(self) -> None:
+        """Keep no rows; the sample begins anew with the next."""
+        self.sampled, self.left_out, self.n_batches = [], LARGEST_KEY, 0
+
     @property
     def wrong_path(self) -> Floats:
         """Negatives among the first k of every batch."""
@@ -268,7 +282,7 @@ class Stream:
         """A random sample of the rows; all of them where they are few."""
         parts = self.sampled
         if self.waiting is not None:
-            parts = self._smallest([*parts, (_key(self.n_batches), self.waiting)])
+            parts, _ = self._room_for([*parts, (int(_key(self.n_batches)), self.waiting)])
         whole = parts[0][1]
         for _, rows in parts[1:]:
             whole = whole.followed_by(rows)
@@ -306,21 +320,24 @@ class Stream:
         """Keep those of the batches in the sample whose numbers have the smallest hashes."""
         starts = np.arange(0, len(order), self.size)
         keys = _key(self.n_batches + np.arange(len(starts)))
-        most = self._most(rows)
-        for number in np.argsort(keys, kind="stable")[:most]:
+        for number in np.argsort(keys, kind="stable"):
             key = int(keys[number])
-            if len(self.sampled) < most or key < self.sampled[-1][0]:
-                batch = order[starts[number] : starts[number] + self.size]
-                self.sampled = self._smallest([*self.sampled, (key, rows.taken(batch))])
+            if key >= self.left_out:
+                break
+            batch = order[starts[number] : starts[number] + self.size]
+            kept, left_out = self._room_for([*self.sampled, (key, rows.taken(batch))])
+            self.sampled, self.left_out = kept, min(self.left_out, left_out)
         self.n_batches += len(starts)
 
-    def _smallest(self, parts: list[tuple[int, Rows]]) -> list[tuple[int, Rows]]:
-        return sorted(parts, key=lambda part: part[0])[: self._most(parts[0][1])]
-
-    def _most(self, rows: Rows) -> int:
-        """Return how many batches a sample holds."""
-        row_bytes = rows.X.shape[1] * rows.X.dtype.itemsize if not sp.issparse(rows.X) else 1
-        return int(max(1, min(SAMPLE_ROWS, SAMPLE_BYTES // max(row_bytes, 1)) // self.size))
+    def _room_for(self, parts: list[tuple[int, Rows]]) -> tuple[list[tuple[int, Rows]], int]:
+        """Return the parts of smallest hash that there is room for, and the hash of the next one."""
+        parts = sorted(parts, key=lambda part: part[0])
+        room = SAMPLE_BYTES
+        for count, (key, rows) in enumerate(parts):
+            room -= rows.nbytes
+            if count and (room < 0 or (count + 1) * self.size > SAMPLE_ROWS):
+                return parts[:count], key
+        return parts, LARGEST_KEY
 
 
 def _key(number: Any) -> Any:
