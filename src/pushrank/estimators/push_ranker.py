@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank.estimators._linear import LinearRanker
+from pushrank.estimators._linear import AnyLinearModel, LinearRanker
 from pushrank.estimators._validation import check_number, ranking_data
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
@@ -211,12 +211,12 @@ class PushRanker(LinearRanker):
     def _optimise(
         self,
         objective: PushObjective,
-        model: LinearModel,
+        model: AnyLinearModel,
         sample: Sample,
         alpha: float,
         watcher: Watcher | None,
     ) -> Result:
-        if objective.differentiable:
+        if objective.differentiable or not isinstance(model, LinearModel):
             return super()._optimise(objective, model, sample, alpha, watcher)
         start = self._start(model.n_features)
         tol, max_iter = float(self.tol), int(self.max_iter)
