@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pushrank._array import is_numpy, namespace, to_host
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import DTYPES, FORMATS
+from pushrank.estimators._validation import FORMATS, float_types
 from pushrank.models import LinearModel
 
 
@@ -50,6 +51,10 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "predict needs classes, and this ranker was fitted to pairs: use decision_function or rank."
             )
+        if not is_numpy(scores):
+            xp = namespace(scores)
+            chosen: NDArray[Any] = xp.take(self.classes_, xp.astype(scores > 0.0, xp.int64), axis=0)
+            return chosen
         cuts = getattr(self, "thresholds_", np.array([self.threshold_])) - self.threshold_
         predicted: NDArray[Any] = self.classes_[np.searchsorted(cuts, scores)]
         return predicted
@@ -67,7 +72,11 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             ``X[ranker.rank(X)[:100]]`` are the hundred rows to look at first.
         """
-        return np.argsort(-self.decision_function(X), kind="stable")
+        scores = self.decision_function(X)
+        if not is_numpy(scores):
+            order: NDArray[np.intp] = namespace(scores).argsort(-scores, stable=True)
+            return order
+        return np.argsort(-scores, kind="stable")
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the average precision of the ranking of ``X``, between 0 and 1.
@@ -88,8 +97,9 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         float
             scikit-learn's ``average_precision_score``.
         """
-        scores = self.decision_function(X)
-        classes = getattr(self, "classes_", None)
+        scores = to_host(self.decision_function(X))
+        y = to_host(y)
+        classes = to_host(self.classes_) if hasattr(self, "classes_") else None
         if classes is None:
             classes = np.unique(y)
         relevant = np.asarray(y) == classes[1] if len(classes) == 2 else np.asarray(y) > classes[0]
@@ -135,12 +145,23 @@ class CoefficientRanker(BaseRanker):
             ``X @ coef_ - threshold_``.
         """
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=DTYPES, reset=False)
+        X = validate_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
+        if is_numpy(X) != is_numpy(self.coef_):
+            raise TypeError(
+                f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
+                f"{type(X).__name__}: pass an array of the library that it was fitted to."
+            )
+        if not is_numpy(X):
+            elsewhere: NDArray[np.floating] = X @ self.coef_ - self.threshold_
+            return elsewhere
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
         return scores
 
 
 def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
+    if not is_numpy(X):
+        elsewhere: NDArray[np.floating] = X @ coef
+        return elsewhere
     scores = LinearModel(X, centred=False).scores(coef.astype(np.float64))
     return scores.astype(coef.dtype, copy=False)

@@ -11,14 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from pushrank._array import is_numpy, like, to_host
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_number, check_solver, training_data
-from pushrank.models import LinearModel
+from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers import SOLVERS, Problem, Result, Watcher
+
+AnyLinearModel = LinearModel | ArrayLinearModel
 
 
 class LinearRanker(CoefficientRanker):
@@ -72,11 +75,13 @@ class LinearRanker(CoefficientRanker):
 
     def _solve(self, objective: PushObjective, X: Any, target: Target) -> Self:
         """Fit the coefficients to checked data."""
+        self._check_device(X, objective)
         with threadpool_limits(limits=1, user_api="blas"):
-            model, alpha = LinearModel(X), float(self.alpha)
+            model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
+            alpha = float(self.alpha)
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
                 result = self._optimise(objective, model, target.sample, alpha, watcher)
-        self._keep_coef(result.coef.astype(X.dtype), X, target)
+        self._keep_coef(like(result.coef, X, X.dtype), X, target)
         self.n_iter_ = result.n_iter
         self.objective_path_ = result.objective_path
         self.converged_ = result.converged
@@ -89,7 +94,7 @@ class LinearRanker(CoefficientRanker):
     def _optimise(
         self,
         objective: PushObjective,
-        model: LinearModel,
+        model: AnyLinearModel,
         sample: Sample,
         alpha: float,
         watcher: Watcher | None,
@@ -97,6 +102,24 @@ class LinearRanker(CoefficientRanker):
         """Run the solver on a differentiable objective."""
         problem = Problem(objective, model, sample, alpha)
         return SOLVERS[self._solver](problem, self._start(model.n_features), self.tol, self.max_iter, watcher)
+
+    def _check_device(self, X: Any, objective: PushObjective) -> None:
+        """Raise where arrays of another library are asked for what takes NumPy's."""
+        if is_numpy(X):
+            return
+        if self._solver == "coordinate":
+            raise ValueError("solver='coordinate' takes NumPy arrays only; use solver='lbfgs' or convert X.")
+        if not objective.differentiable:
+            raise ValueError(
+                f"loss={objective.loss} with price={objective.price} has kinks, which are smoothed for NumPy "
+                "arrays only; convert X, or use SquaredHinge and Power(p)."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, 0.0)
@@ -118,7 +141,7 @@ class LinearRanker(CoefficientRanker):
 
     def _start(self, n_features: int) -> NDArray[np.float64]:
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_features,):
-            return self.coef_.astype(np.float64)
+            return to_host(self.coef_).astype(np.float64)
         return np.zeros(n_features)
 
     def _keep_coef(self, coef: NDArray[np.floating], X: Any, target: Target) -> None:

@@ -141,4 +141,5 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         """Return scikit-learn's tags; missing values are taken by boosted stumps only."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan &= self._boosts
+        tags.array_api_support = False
         return tags

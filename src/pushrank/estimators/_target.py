@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._log_space import Floats
-from pushrank.pairs import BipartiteSample, Sample
+from pushrank._array import Floats, namespace
+from pushrank.pairs import ArraySample, BipartiteSample, Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,8 @@ class Target:
 
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
+        if isinstance(self.sample, ArraySample):
+            return np.array([_break_even_elsewhere(scores, self.sample)])
         if self.codes is None or self.classes is None:
             return np.zeros(1)
         levels = range(len(self.classes) - 1)
@@ -74,3 +76,25 @@ def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) 
     middle = 0.5 * float(cut) + 0.5 * float(higher)
     # between neighbouring floats there is no other: the higher of the two must stay above
     return middle if scores.dtype.type(middle) < higher else float(cut)
+
+
+def _break_even_elsewhere(scores: Any, sample: ArraySample) -> float:
+    """Return the same of two classes on another device, by sorting."""
+    xp = namespace(scores)
+    of_positives, of_negatives = sample.split(scores)
+    scores = xp.concat([of_positives, of_negatives])
+    if sample.positive_weights is None or sample.negative_weights is None:
+        last = of_negatives.shape[0] - 1
+        cut = float(xp.sort(scores)[last])
+    else:
+        order = xp.argsort(scores)
+        weights = xp.concat([sample.positive_weights, sample.negative_weights])
+        below = xp.cumulative_sum(xp.take(weights, order, axis=0))
+        enough = (1.0 - 1e-12) * float(xp.sum(sample.negative_weights))
+        last = int(xp.sum(xp.astype(below < enough, xp.int64)))
+        cut = float(scores[int(order[last])])
+    infinite = xp.full_like(scores, np.inf)
+    higher = float(xp.min(xp.where(scores > cut, scores, infinite)))
+    if np.isinf(higher):
+        higher, cut = cut, float(xp.max(xp.where(scores < cut, scores, -infinite)))
+    return higher if np.isinf(cut) else 0.5 * cut + 0.5 * higher

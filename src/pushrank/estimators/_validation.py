@@ -8,16 +8,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from pushrank._log_space import Floats
+from pushrank._array import Floats, is_numpy, like, namespace, to_host
 from pushrank.estimators._target import Target
-from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
+from pushrank.pairs import ArraySample, BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
+WIDEST_ELSEWHERE = 1024  # features of arrays that are not NumPy's, whose covariance is formed
+
+
+def float_types(X: Any) -> list[Any]:
+    """Return the dtypes that are used as they are, in the terms of the library of X."""
+    if is_numpy(X) or not get_config()["array_api_dispatch"]:
+        return DTYPES
+    xp = namespace(X)
+    return [xp.float64, xp.float32]
 
 
 def check_number(
@@ -69,7 +79,9 @@ def training_data(
         shape.
     """
     checked: NDArray[Any]
-    X, checked = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=DTYPES)
+    X, checked = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=float_types(X))
+    if not is_numpy(X):
+        return X, _target_elsewhere(estimator, X, checked, sample_weight)
     check_classification_targets(checked)
     classes = np.unique(checked)
     if len(classes) != 2:
@@ -125,7 +137,7 @@ def ranking_data(
     ValueError
         When data are not finite or not of one length, there is nothing to rank, or targets are given twice.
     """
-    options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES}
+    options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": float_types(X)}
     if allow_missing:
         options["ensure_all_finite"] = "allow-nan"
     if pairs is not None:
@@ -134,9 +146,15 @@ def ranking_data(
             names = [name for name, value in given.items() if value is not None]
             raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")
         X = validate_data(estimator, X, **options)
+        if not is_numpy(X):
+            raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(crucial_pairs(pairs, X.shape[0], weights), weights)
     X, labels = validate_data(estimator, X, y, **options)
+    if not is_numpy(X):
+        if group is not None or qid is not None:
+            raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
+        return X, _target_elsewhere(estimator, X, labels, sample_weight)
     check_classification_targets(labels)
     weights = row_weights(sample_weight, len(labels))
     classes = np.unique(labels)
@@ -157,6 +175,42 @@ def ranking_data(
         together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
         sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
     return X, Target(sample, weights, classes, codes, groups)
+
+
+def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Target:
+    """Return two classes to rank, of arrays on another device.
+
+    Raises
+    ------
+    TypeError
+        When the estimator takes NumPy arrays only.
+    ValueError
+        As for two classes of NumPy arrays, and when there are too many features.
+    """
+    if not estimator.__sklearn_tags__().array_api_support:
+        raise TypeError(
+            f"{type(estimator).__name__} takes NumPy arrays and sparse matrices only; convert X, or use "
+            "PushRanker, which takes arrays of other libraries."
+        )
+    if X.shape[1] > WIDEST_ELSEWHERE:
+        raise ValueError(
+            f"{X.shape[1]} features were found, and arrays other than NumPy's may have {WIDEST_ELSEWHERE}; "
+            "convert X to NumPy or a sparse matrix."
+        )
+    if is_numpy(y):
+        raise ValueError("y must be an array of the library and device of X.")
+    xp = namespace(X)
+    classes = xp.sort(xp.unique_values(y))
+    if classes.shape[0] != 2:
+        raise ValueError(
+            f"{_not_binary(estimator, to_host(classes))} For one class against the rest pass y == that_class."
+        )
+    weights = None
+    if sample_weight is not None:
+        weights = like(sample_weight, X)
+        if weights.shape != y.shape or not bool(xp.all(xp.isfinite(weights) & (weights >= 0.0))):
+            raise ValueError("sample_weight must hold a finite number, not negative, for each row.")
+    return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
 
 def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank.estimators._linear import LinearRanker
+from pushrank.estimators._linear import AnyLinearModel, LinearRanker
 from pushrank.estimators._validation import check_number, ranking_data
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
@@ -87,6 +87,9 @@ class PushRanker(LinearRanker):
     No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
     loss whose sums have no fast way, or where the pairs themselves are the data.
 
+    Arrays of other libraries are taken for two classes and at most 1,024 features, by the solvers
+    ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
+
     References
     ----------
     Rudin, JMLR 10 (2009), equation (1) and section 7.
@@ -145,7 +148,9 @@ class PushRanker(LinearRanker):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
+            a copy. Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps
+            the array API standard, such as torch tensors on any device, are too; coefficients and scores are
+            then of that library, on that device.
         y : array-like of shape (n_samples,), optional
             Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
             relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
@@ -211,12 +216,12 @@ class PushRanker(LinearRanker):
     def _optimise(
         self,
         objective: PushObjective,
-        model: LinearModel,
+        model: AnyLinearModel,
         sample: Sample,
         alpha: float,
         watcher: Watcher | None,
     ) -> Result:
-        if objective.differentiable:
+        if objective.differentiable or not isinstance(model, LinearModel):
             return super()._optimise(objective, model, sample, alpha, watcher)
         start = self._start(model.n_features)
         tol, max_iter = float(self.tol), int(self.max_iter)

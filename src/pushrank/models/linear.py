@@ -130,6 +130,10 @@ class LinearModel:
 
         return _added(map_chunks(chunk_sums, self.chunks))
 
+    def class_totals(self, factors: Floats, groups: Groups) -> Floats:
+        """Return the sum of factors by group, shape (2,)."""
+        return np.asarray(np.bincount(groups, weights=factors, minlength=2), dtype=np.float64)
+
     def class_variances(self, factors: Floats, groups: Groups) -> Floats:
         """Return the weighted variance of every column within the classes, times the weights.
 

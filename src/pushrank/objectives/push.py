@@ -228,7 +228,9 @@ class PushObjective:
         value : float
             The objective on the chosen scale.
         gradient : ndarray of float64, shape (n,)
-            In the rows' order; a subgradient for the hinge loss and the maximum.
+            In the rows' order; a subgradient for the hinge loss and the maximum. Where all arguments are
+            arrays of another library that keeps the array API standard, such as torch tensors, so is the
+            gradient, on their device; the hinges then lose digits where scores span more than about 1e6.
 
         Raises
         ------

@@ -24,6 +24,7 @@ class FactorisedSums:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pushrank.pairs import BipartiteSample
     >>> sample = BipartiteSample.from_labels([1, 1, 0])
     >>> FactorisedSums(sample, np.array([0.0, 0.0]), np.array([1.0])).log_sums.round(4).tolist()

@@ -13,7 +13,7 @@ from pushrank.pairs.array_boxes import ArrayBoxes
 from pushrank.pairs.boxes import Boxes
 from pushrank.pairs.expansion import Expansion, expansion
 from pushrank.pairs.inner_sums import VALUE, PairSums
-from pushrank.pairs.splits import Places, Split, whole
+from pushrank.pairs.splits import Places, Split, joined, whole
 
 ACCURACY = 1e-10
 
@@ -76,7 +76,7 @@ class SmoothSums(PairSums):
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
         parts = [part.over_sources(order, weights, keep=factors is None) for part in self._parts]
-        sums = _joined([part.places_n for part in self._parts], parts, self._negatives.shape[0])
+        sums = joined([part.places_n for part in self._parts], parts, self._negatives.shape[0])
         if order == VALUE and factors is None:
             # rounding may leave a sum of numbers near the smallest float below zero
             sums = positive_part(sums)
@@ -84,7 +84,7 @@ class SmoothSums(PairSums):
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
         parts = [part.over_targets(order, factors) for part in self._parts]
-        sums = _joined([part.places_p for part in self._parts], parts, self._positives.shape[0])
+        sums = joined([part.places_p for part in self._parts], parts, self._positives.shape[0])
         sums *= self._weights
         return sums
 
@@ -140,16 +140,6 @@ class _Part:
 
 def _boxed(scores: Floats, bounds: Places, width: float) -> Boxes | ArrayBoxes:
     return Boxes.of(scores, bounds, width) if is_numpy(scores) else ArrayBoxes.of(scores, width)
-
-
-def _joined(places: list[Places | slice], parts: list[Floats], n: int) -> Floats:
-    """Return the sum of parts, each of the entries at some places."""
-    if len(parts) == 1 and isinstance(places[0], slice):
-        return parts[0]
-    sums = np.zeros(n)
-    for taken, part in zip(places, parts, strict=True):
-        sums[taken] += part
-    return sums
 
 
 def _taken(places: Places, scores: Floats) -> Places | slice:

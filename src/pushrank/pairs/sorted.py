@@ -13,7 +13,7 @@ from pushrank.pairs import sorted_kernels
 from pushrank.pairs.array_walk import ArrayWalk
 from pushrank.pairs.inner_sums import VALUE, PairSums
 from pushrank.pairs.ordering import ascending
-from pushrank.pairs.splits import Places, Split, whole
+from pushrank.pairs.splits import Places, Split, joined, whole
 
 
 class SortedSums(PairSums):
@@ -65,19 +65,17 @@ class SortedSums(PairSums):
         if self._elsewhere is not None:
             sums: Floats = self._elsewhere.over_sources(weights, *self._polynomials[order])
             return positive_part(sums) if order == VALUE and factors is None else sums
-        sums = np.zeros_like(self._negatives)
-        for walk in self._walks:
-            walk.add_over_sources(weights, self._polynomials[order], sums)
-        return sums
+        parts = [walk.over_sources(weights, self._polynomials[order]) for walk in self._walks]
+        return joined([walk.places_n for walk in self._walks], parts, len(self._negatives))
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
         if self._elsewhere is not None:
             found: Floats = self._elsewhere.over_targets(factors, *self._polynomials[order])
             return self._weights * found
-        sums = np.zeros_like(self._positives)
-        for walk in self._walks:
-            walk.add_over_targets(factors, self._polynomials[order], sums)
-        return self._weights * sums
+        parts = [walk.over_targets(factors, self._polynomials[order]) for walk in self._walks]
+        sums = joined([walk.places_p for walk in self._walks], parts, len(self._positives))
+        sums *= self._weights
+        return sums
 
 
 class _Polynomials(NamedTuple):
@@ -117,33 +115,34 @@ class _Walk:
     """A split with both sides in the order of their scores."""
 
     def __init__(self, split: Split, of_positives: Floats, of_negatives: Floats) -> None:
-        self._places_p = _by_score(split.sources, split.source_bounds, of_positives)
-        self._places_n = _by_score(split.targets, split.target_bounds, of_negatives)
-        self._sorted_p, self._sorted_n = of_positives[self._places_p], of_negatives[self._places_n]
+        self.places_p = _by_score(split.sources, split.source_bounds, of_positives)
+        self.places_n = _by_score(split.targets, split.target_bounds, of_negatives)
+        self._sorted_p, self._sorted_n = of_positives[self.places_p], of_negatives[self.places_n]
         self._bounds_p, self._bounds_n = split.source_bounds, split.target_bounds
 
-    def add_over_sources(self, weights: Floats, pieces: _Polynomials, sums: Floats) -> None:
-        """Add what the sources give to the sums of the targets."""
-        sums[self._places_n] += sorted_kernels.segment_sums(
+    def over_sources(self, weights: Floats, pieces: _Polynomials) -> Floats:
+        """Return what the sources give to each target, in the targets' order here."""
+        found: Floats = sorted_kernels.segment_sums(
             self._sorted_p,
-            weights[self._places_p],
+            weights[self.places_p],
             self._bounds_p,
             self._sorted_n,
             self._bounds_n,
             *pieces,
         )
+        return found
 
-    def add_over_targets(self, weights: Floats, pieces: _Polynomials, sums: Floats) -> None:
-        """Add what the targets give to the sums of the sources: the same walk, mirrored."""
-        mirrored = sorted_kernels.segment_sums(
+    def over_targets(self, weights: Floats, pieces: _Polynomials) -> Floats:
+        """Return what the targets give to each source: the same walk, mirrored."""
+        mirrored: Floats = sorted_kernels.segment_sums(
             -self._sorted_n[::-1],
-            weights[self._places_n][::-1],
+            weights[self.places_n][::-1],
             len(self._sorted_n) - self._bounds_n[::-1],
             -self._sorted_p[::-1],
             len(self._sorted_p) - self._bounds_p[::-1],
             *pieces,
         )
-        sums[self._places_p] += mirrored[::-1]
+        return mirrored[::-1]
 
 
 def _by_score(places: Places, bounds: Places, scores: Floats) -> Places:

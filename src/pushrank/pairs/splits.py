@@ -35,6 +35,27 @@ def whole(n_positives: int, n_negatives: int) -> list[Split]:
     return [Split(np.arange(n_positives), np.arange(n_negatives), *bounds)]
 
 
+def joined(places: list[Places] | list[Places | slice], parts: list[Floats], n: int) -> Floats:
+    """Return the sum of parts, each of the entries at some places, shape (n,).
+
+    Examples
+    --------
+    >>> joined([np.array([1, 0]), np.array([1])], [np.array([1.0, 2.0]), np.array([5.0])], 2).tolist()
+    [2.0, 6.0]
+    """
+    if len(parts) == 1:
+        if isinstance(places[0], slice):
+            return parts[0]
+        # one scatter in place of a gather and a scatter
+        alone = np.zeros(n)
+        alone[places[0]] = parts[0]
+        return alone
+    sums = np.zeros(n)
+    for taken, part in zip(places, parts, strict=True):
+        sums[taken] += part
+    return sums
+
+
 def by_grade(grades_p: Floats, groups_p: Places, grades_n: Floats, groups_n: Places) -> list[Split]:
     """Return splits in which every pair of a better and a worse grade of one group occurs exactly once.
 

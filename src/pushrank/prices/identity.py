@@ -23,6 +23,7 @@ class Identity(Price):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Identity().value(np.array([0.0, 2.0])).tolist()
     [0.0, 2.0]
     """

@@ -23,6 +23,7 @@ class LogOnePlus(Price):
 
     Examples
     --------
+    >>> import numpy as np
     >>> LogOnePlus().value(np.array([0.0, 1.0])).round(4).tolist()
     [0.0, 0.6931]
     """

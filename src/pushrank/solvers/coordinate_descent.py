@@ -240,8 +240,8 @@ def coordinate_descent(
     if not isinstance(objective, PushObjective):
         raise TypeError(f"coordinate descent takes a PushObjective, got {type(objective).__name__}.")
     problem.model.check_range()
-    family = Columns().fit(problem.model.data, problem.sample.row_weights)
-    pool = family.pool(problem.model.data)
+    family = Columns().fit(problem.host_model.data, problem.sample.row_weights)
+    pool = family.pool(problem.host_model.data)
     units = family.units_
     descent = CoordinateDescent(
         score_problem(objective, problem.sample),

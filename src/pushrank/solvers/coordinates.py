@@ -86,11 +86,12 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     Two readings of the data.
     """
     curvature = problem.model.class_variances(row_weights, problem.groups)
+    of_classes = problem.model.class_totals(row_weights, problem.groups)
     # where all losses are zero no row has a weight
-    scales = np.sqrt(curvature / max(float(row_weights.sum()), np.finfo(float).tiny))
+    scales = np.sqrt(curvature / max(float(of_classes.sum()), np.finfo(float).tiny))
     if not scales.all():
         # a column that is constant within the classes is measured by its step from one to the other
-        totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)
+        totals = np.maximum(of_classes, np.finfo(float).tiny)
         means = problem.model.class_sums(row_weights, problem.groups) / totals[:, None]
         scales = np.where(scales > 0.0, scales, np.abs(means[1] - means[0]))
     return curvature, np.where(scales > 0.0, scales, 1.0)
@@ -130,7 +131,7 @@ def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
     Two readings of the data, and a dense basis of at most 512 rows that takes no more than a sixteenth of
     the memory of the data (or 8 MiB).
     """
-    model = problem.model
+    model = problem.host_model
     n_heavy = rank(problem)
     heavy = np.sort(np.argpartition(-row_weights, n_heavy - 1)[:n_heavy])
     totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)
@@ -149,7 +150,7 @@ def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
 
 def rank(problem: Problem) -> int:
     """Return how many rows the basis of low-rank coordinates has room for."""
-    model = problem.model
+    model = problem.host_model
     room = max(SMALL_BASIS, model.stored_bytes // 128)
     return int(max(1, min(MOST_ROWS, room // model.n_features, model.n_rows)))
 

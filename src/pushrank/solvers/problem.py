@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from pushrank._log_space import Floats
-from pushrank.models import LinearModel
+from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import ByClass, Linearisation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers import one_pass
@@ -31,7 +31,7 @@ class Problem:
     ----------
     objective : ScoreObjective
         The F, a function of the scores.
-    model : LinearModel
+    model : LinearModel or ArrayLinearModel
         The data.
     sample : Sample
         Which rows are compared, and the sample weights.
@@ -39,7 +39,9 @@ class Problem:
         The L2 strength, at least zero.
     """
 
-    def __init__(self, objective: ScoreObjective, model: LinearModel, sample: Sample, alpha: float) -> None:
+    def __init__(
+        self, objective: ScoreObjective, model: LinearModel | ArrayLinearModel, sample: Sample, alpha: float
+    ) -> None:
         self.objective = objective
         self.model = model
         self.sample = sample
@@ -52,6 +54,19 @@ class Problem:
                 self._log_weights = np.log(sample.row_weights)
         self._point: tuple[Floats, Linearisation] | None = None
 
+    @property
+    def host_model(self) -> LinearModel:
+        """The model, for what reads single rows and columns.
+
+        Raises
+        ------
+        TypeError
+            When the data are on another device.
+        """
+        if not isinstance(self.model, LinearModel):
+            raise TypeError("this method takes NumPy arrays and sparse matrices only; convert X.")
+        return self.model
+
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone, which serves one with kinks too."""
         at_point = self.objective.linearise(self.sample, self.model.scores(coef))
@@ -61,7 +76,7 @@ class Problem:
         """Return the penalised objective and its gradient, shape (n_features,)."""
         if self._powers is not None:
             value, gradient = one_pass.value_and_gradient(
-                self.model, self.groups, self._log_weights, self._powers, coef
+                self.host_model, self.groups, self._log_weights, self._powers, coef
             )
         else:
             at_point = self._linearise(coef)
@@ -77,7 +92,7 @@ class Problem:
 
     def row_weights(self, coef: Floats) -> Floats:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
-        scores = self.model.scores(coef) if coef.any() else np.zeros(self.sample.n_rows)
+        scores = self.model.scores(coef)
         at_point = self.objective.linearise(self.sample, scores)
         del scores
         return self.sample.join(*at_point.diagonal())

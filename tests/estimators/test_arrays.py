@@ -1,0 +1,174 @@
+"""Arrays of other libraries are used where they are, and give what NumPy's give."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushrank.pairs
+from pushrank import PushObjective, losses, prices
+from pushrank.pairs import ArraySample, BipartiteSample, SmoothSums, SortedSums
+from pushrank.prices import Power
+
+LIBRARIES = ["array_api_strict", "torch"]
+LEARNED = [name for name in losses.__all__ if name != "ZeroOne"]
+
+
+@pytest.fixture(params=LIBRARIES)
+def asarray(request):
+    return pytest.importorskip(request.param).asarray
+
+
+def data(n=120):
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return y, rng.normal(size=n) + y, rng.random(n), rng.normal(size=n)
+
+
+@pytest.mark.parametrize("side", ["push", "pull", "both"])
+@pytest.mark.parametrize("price", ["identity", Power(4), "exponential_price", "log_one_plus"], ids=str)
+@pytest.mark.parametrize("loss", LEARNED)
+def test_objectives_are_those_of_numpy(loss, price, side, asarray, monkeypatch):
+    monkeypatch.setattr(pushrank.pairs, "FEW_PAIRS", 0)
+    y, scores, w, direction = data()
+    w /= 30  # beyond a sum of 700 the exponential price overflows
+    on_device = [asarray(values) for values in (y, scores, w, direction)]
+    for scale in ("log", "mean"):
+        if scale == "log" and price == "log_one_plus":
+            continue
+        objective = PushObjective(getattr(losses, loss)(), price, side, scale, bottom_weight=0.7)
+        value, gradient = objective.evaluate(y, scores, w)
+        found, slopes = objective.evaluate(*on_device[:3])
+        assert type(slopes) is type(on_device[1])
+        assert found == pytest.approx(value, rel=1e-9)
+        np.testing.assert_allclose(np.asarray(slopes), gradient, rtol=1e-7, atol=1e-9 * abs(gradient).max())
+        if objective.twice_differentiable:
+            expected = objective.hessian_vector_product(y, scores, direction, w)
+            product = objective.hessian_vector_product(*on_device[:2], on_device[3], on_device[2])
+            np.testing.assert_allclose(
+                np.asarray(product), expected, rtol=1e-6, atol=1e-8 * abs(expected).max()
+            )
+
+
+@pytest.mark.parametrize("loss", [losses.Hinge(), losses.ZeroOne(), losses.Logistic()], ids=str)
+def test_sums_of_scores_far_apart(loss, asarray):
+    y, scores, w, _ = data()
+    scores = np.round(1e4 * scores) / 16
+    here, there = BipartiteSample.from_mask(y, w), ArraySample.from_mask(asarray(y), asarray(w))
+    kind = SortedSums if loss.pieces else SmoothSums
+    expected = kind(loss, *here.split(scores), here.positive_weights)
+    found = kind(loss, *there.split(asarray(scores)), there.positive_weights)
+    sums = np.exp(np.asarray(found.log_sums))
+    np.testing.assert_allclose(sums, np.exp(expected.log_sums), rtol=1e-9, atol=1e-7)
+
+
+def test_samples_on_a_device(asarray):
+    y, scores, w, _ = data(20)
+    w[3] = 0.0
+    here, there = BipartiteSample.from_mask(y, w), ArraySample.from_mask(asarray(y), asarray(w))
+    for one, other, at in ((here, there, scores), (here.swapped(), there.swapped(), -scores)):
+        parts = one.split(at)
+        for a, b in zip(parts, other.split(asarray(at)), strict=True):
+            np.testing.assert_array_equal(np.asarray(b), a)
+        np.testing.assert_array_equal(np.asarray(other.join(*map(asarray, parts))), one.join(*parts))
+        assert other.least_margin(asarray(at)) == one.least_margin(at)
+    with pytest.raises(ValueError, match="no negative example"):
+        ArraySample.from_mask(asarray(np.ones(3, dtype=bool)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.zeros(3)}, "exactly 2 classes, found 1"),
+        ({"scores": np.array([0.0, np.nan, 1.0])}, "NaN or infinity"),
+        ({"scores": np.zeros((3, 1))}, "one-dimensional"),
+        ({"y": np.array([0, 1])}, "of its shape"),
+        ({"sample_weight": np.array([1.0, -1.0, 1.0])}, "must not be negative"),
+    ],
+)
+def test_bad_input(change, message, asarray):
+    arguments = {"y": np.array([0, 1, 0]), "scores": np.zeros(3), **change}
+    with pytest.raises(ValueError, match=message):
+        PushObjective().evaluate(**{name: asarray(value) for name, value in arguments.items()})
+
+
+FITS = """
+import sys
+import numpy as np
+import pytest
+import sklearn
+from pushrank import InfinitePush, PNormPush, PushRanker, TopBottomPush
+from pushrank.prices import Power
+
+library = __import__(sys.argv[1])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1500, 6))
+y = (X @ rng.normal(size=6) + rng.normal(size=1500) > 1.5).astype(int)
+w = rng.integers(0, 3, 1500).astype(float)
+rankers = [
+    PushRanker("logistic", Power(4)),
+    PushRanker("squared_hinge", "log_one_plus", "pull"),
+    PushRanker("exponential", Power(2), solver="newton-cg"),
+    TopBottomPush(2.0),
+]
+sklearn.set_config(array_api_dispatch=True)
+for ranker in rankers:
+    for dtype, digits, weights in ((np.float64, 1e-3, w), (np.float32, 1e-2, None)):
+        here = X.astype(dtype)
+        expected = ranker.fit(here, y, weights)
+        coef, threshold, ranks = expected.coef_, expected.threshold_, expected.rank(here)
+        labels, score = expected.predict(here), expected.score(here, y)
+        there = library.asarray(here)
+        found = ranker.fit(there, library.asarray(y), None if weights is None else library.asarray(w))
+        assert type(found.coef_) is type(there) and found.coef_.dtype == there.dtype
+        assert found.converged_
+        np.testing.assert_allclose(np.asarray(found.coef_), coef, atol=digits * np.abs(coef).max())
+        assert abs(found.threshold_ - threshold) < 10 * digits * np.abs(coef).max()
+        assert type(found.decision_function(there)) is type(there)
+        assert np.mean(np.asarray(found.predict(there)) == labels) > 0.995
+        assert abs(found.score(there, library.asarray(y)) - score) < 1e-3
+        assert np.asarray(found.rank(there)).shape == ranks.shape
+        with pytest.raises(TypeError, match="library that it was fitted to"):
+            found.decision_function(here)
+
+there, labels = library.asarray(X), library.asarray(y)
+for ranker, message in (
+    (PushRanker("hinge"), "smoothed for NumPy"),
+    (PushRanker(solver="coordinate"), "solver='coordinate' takes NumPy"),
+    (PushRanker(), "exactly 2 classes"),
+    (PNormPush(), "takes NumPy arrays and sparse matrices only"),
+    (InfinitePush(), "takes NumPy arrays and sparse matrices only"),
+):
+    with pytest.raises((TypeError, ValueError), match=message):
+        ranker.fit(there, labels if "classes" not in message else library.asarray(np.arange(1500) % 3))
+with pytest.raises(ValueError, match="query groups are taken with NumPy"):
+    PushRanker().fit(there, labels, qid=np.zeros(1500))
+print("done")
+"""
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_fits_run_where_the_data_are(library):
+    """In a process of its own: SciPy reads its switch for arrays of other libraries when it is imported."""
+    pytest.importorskip(library)
+    source = str(Path(pushrank.pairs.__file__).parents[2])
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": source}
+    done = subprocess.run(
+        [sys.executable, "-c", FITS, library], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "done"
+
+
+def test_prices_of_zero_sums_on_a_device(asarray):
+    """Sums that vanish have neither value nor slope."""
+    y, scores = np.array([True, False, False]), np.array([0.0, -9.0, -5.0])
+    objective = PushObjective(losses.SquaredHinge(), prices.Power(2.0), scale="log")
+    value, gradient = objective.evaluate(asarray(y), asarray(scores))
+    assert value == -np.inf
+    np.testing.assert_array_equal(np.asarray(gradient), 0.0)
