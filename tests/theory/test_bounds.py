@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -171,3 +173,12 @@ def test_the_cover_covers():
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call([0, 1, 0], [0.0, 1.0, 2.0])
+
+
+def test_the_example_of_one_dimension_simulates_what_it_knows():
+    path = Path(__file__).parents[2] / "examples" / "one_dimension.py"
+    simulated = runpy.run_path(str(path))["simulated"]
+    for m, epsilon in ((10, 0.1), (200, 0.01)):
+        known = (1 - epsilon) ** m
+        error = math.sqrt(known * (1 - known) / 20_000)
+        assert abs(simulated(m, epsilon, 20_000, np.random.default_rng(m)) - known) < 4 * error
