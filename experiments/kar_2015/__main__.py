@@ -32,6 +32,7 @@ from pushrank.metrics import precision_at_k
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullFormatter
 
 HERE = Path(__file__).parent
 K = 0.25
@@ -145,14 +146,13 @@ def run(name: str, n_splits: int) -> dict[str, pd.DataFrame]:
     return {figure: pd.DataFrame(found) for figure, found in rows.items()}
 
 
-def kept(figure: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """Put the rows of a set in the place of its older ones in the figure's file; return all of them."""
+def keep(figure: str, rows: pd.DataFrame) -> None:
+    """Put the rows of a set in the place of its older ones in the figure's file."""
     path = HERE / f"{figure}.csv"
     if path.exists():
         older = pd.read_csv(path)
         rows = pd.concat([older[~older["set"].isin(rows.get("set", []))], rows], ignore_index=True)
     rows.to_csv(path, index=False, float_format="%.6g")
-    return rows
 
 
 def text(figures: Mapping[str, pd.DataFrame]) -> str:
@@ -201,9 +201,11 @@ def draw(figures: Mapping[str, pd.DataFrame]) -> None:
             axes.set_ylabel("precision at k" if figure == "k" else "precision at 0.25")
             if figure != "k":
                 axes.set_xscale("log")
-        grid.flat[0].legend(fontsize=6)
+                axes.xaxis.set_minor_formatter(NullFormatter())
         chart.tight_layout()
-        chart.savefig(HERE / f"{figure}.png", dpi=110)
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        chart.legend(handles, labels, ncols=5, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0))
+        chart.savefig(HERE / f"{figure}.png", dpi=110, bbox_inches="tight")
         plt.close(chart)
 
 
@@ -211,11 +213,13 @@ def main() -> None:
     """Run, and write CSV files, tables and pictures beside this file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS), help="none: draw anew")
     options = parser.parse_args()
     with threadpool_limits(limits=1):
         for name in options.sets:
-            figures = {figure: kept(figure, rows) for figure, rows in run(name, options.splits).items()}
+            for figure, rows in run(name, options.splits).items():
+                keep(figure, rows)
+    figures = {figure: pd.read_csv(HERE / f"{figure}.csv") for figure in ("time", "k", "batches")}
     found = text(figures)
     (HERE / "results.txt").write_text(f"python -m experiments.kar_2015\n\n{found}\n")
     print(found)
