@@ -44,6 +44,11 @@ def to_host(array: Any) -> Floats:
     return np.asarray(np.from_dlpack(on_cpu))
 
 
+def detached(array: Any) -> Any:
+    """Return a tensor that records no operations for automatic differentiation, and all else as it is."""
+    return array.detach() if array_api_compat.is_torch_array(array) else array
+
+
 def like(values: Any, array: Any, dtype: Any = None) -> Any:
     """Return values as an array of the kind and on the device of another, float64 by default."""
     xp = namespace(array)

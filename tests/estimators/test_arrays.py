@@ -31,7 +31,9 @@ def data(n=120):
 
 
 @pytest.mark.parametrize("side", ["push", "pull", "both"])
-@pytest.mark.parametrize("price", ["identity", Power(4), "exponential_price", "log_one_plus"], ids=str)
+@pytest.mark.parametrize(
+    "price", ["identity", Power(4), "exponential_price", "log_one_plus", "maximum"], ids=str
+)
 @pytest.mark.parametrize("loss", LEARNED)
 def test_objectives_are_those_of_numpy(loss, price, side, asarray, monkeypatch):
     monkeypatch.setattr(pushrank.pairs, "FEW_PAIRS", 0)
@@ -97,6 +99,27 @@ def test_bad_input(change, message, asarray):
         PushObjective().evaluate(**{name: asarray(value) for name, value in arguments.items()})
 
 
+def test_arrays_of_two_libraries_are_told(asarray):
+    y, scores, w, direction = data(9)
+    objective = PushObjective("logistic")
+    here = asarray(y), asarray(scores)
+    with pytest.raises(
+        ValueError, match="sample_weight must be an array of the library of scores, got ndarray"
+    ):
+        objective.evaluate(*here, w)
+    with pytest.raises(ValueError, match="vector must be an array of the library of scores, got ndarray"):
+        objective.hessian_vector_product(*here, direction)
+
+
+def test_tensors_that_record_gradients_are_taken_as_numbers():
+    torch = pytest.importorskip("torch")
+    y, scores, _, _ = data(9)
+    recording = torch.asarray(scores).requires_grad_(True)
+    gradient = PushObjective("logistic").evaluate(torch.asarray(y), recording)[1]
+    assert not gradient.requires_grad
+    np.testing.assert_allclose(gradient.numpy(), PushObjective("logistic").evaluate(y, scores)[1], atol=1e-12)
+
+
 FITS = """
 import sys
 import numpy as np
@@ -148,6 +171,10 @@ for ranker, message in (
         ranker.fit(there, labels if "classes" not in message else library.asarray(np.arange(1500) % 3))
 with pytest.raises(ValueError, match="query groups are taken with NumPy"):
     PushRanker().fit(there, labels, qid=np.zeros(1500))
+if sys.argv[1] == "torch":
+    expected = PushRanker("logistic").fit(there, labels).coef_
+    found = PushRanker("logistic").fit(there.clone().requires_grad_(True), labels).coef_
+    assert not found.requires_grad and bool((found == expected).all())
 print("done")
 """
 

@@ -69,6 +69,20 @@ class Stranger:
         self.value = 1
 
 
+def test_tensors_are_refused_and_their_numbers_come_back(tmp_path):
+    torch = pytest.importorskip("torch")
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    ranker = PushRanker("logistic").fit(X, y)
+    expected = ranker.decision_function(X)
+    ranker.coef_, ranker.classes_ = torch.asarray(ranker.coef_), torch.asarray(ranker.classes_)
+    with pytest.raises(TypeError, match="turn coef_ and classes_ into NumPy arrays"):
+        persistence.save(ranker, tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())
+    ranker.coef_, ranker.classes_ = np.asarray(ranker.coef_), np.asarray(ranker.classes_)
+    persistence.save(ranker, tmp_path / "model.skops")
+    np.testing.assert_array_equal(persistence.load(tmp_path / "model.skops").decision_function(X), expected)
+
+
 def test_an_untrusted_type_is_refused(tmp_path):
     io.dump({"format": 1, "pipeline": Stranger()}, tmp_path / "evil.skops")
     with pytest.raises(ModelFileError, match=r"types that are not trusted: .*Stranger"):

@@ -263,6 +263,23 @@ def test_splits_are_summed_apart(loss):
         np.testing.assert_allclose(sums._over_negatives(order, z), w * (counted @ z), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("loss", [*BUILT_IN, Ramp(), Huberised()], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("far", [1e100, 1e154, 1e300])
+def test_scores_whose_squares_are_beyond_the_floats_have_their_sums(loss, far):
+    if loss.factorises:
+        pytest.skip("its sums are in log space")
+    rng = np.random.default_rng(0)
+    s, t = (far * rng.choice([-1.0, 0.0, 0.5, 1.0], n) + rng.normal(size=n) for n in (60, 70))
+    kind = SortedSums if loss.pieces else SmoothSums
+    with np.errstate(over="ignore"):  # the squared hinge is beyond the floats itself
+        sums, slow = (way(loss, s, t, None) for way in (kind, BlockedSums))
+    np.testing.assert_allclose(sums._sums, slow._sums, rtol=1e-9)
+    if not isinstance(loss, losses.ZeroOne):
+        np.testing.assert_allclose(sums._slopes, slow._slopes, rtol=1e-9, atol=1e-12)
+    if loss.twice_differentiable:
+        np.testing.assert_allclose(sums._bends, slow._bends, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("spread", [0.0, 1e-13, 1.0, 1e300])
 def test_many_scores_are_put_in_order(spread):
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from pushrank._array import Floats, is_numpy, like, namespace, to_host
+from pushrank._array import Floats, detached, is_numpy, like, namespace, to_host
 from pushrank.estimators._target import Target
 from pushrank.pairs import ArraySample, BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
 
@@ -79,7 +79,7 @@ def training_data(
         shape.
     """
     checked: NDArray[Any]
-    X, checked = validate_data(estimator, X, y, accept_sparse=FORMATS, dtype=float_types(X))
+    X, checked = validate_data(estimator, detached(X), y, accept_sparse=FORMATS, dtype=float_types(X))
     if not is_numpy(X):
         return X, _target_elsewhere(estimator, X, checked, sample_weight)
     check_classification_targets(checked)
@@ -150,7 +150,7 @@ def ranking_data(
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(crucial_pairs(pairs, X.shape[0], weights), weights)
-    X, labels = validate_data(estimator, X, y, **options)
+    X, labels = validate_data(estimator, detached(X), y, **options)
     if not is_numpy(X):
         if group is not None or qid is not None:
             raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")

@@ -32,9 +32,11 @@ class PushRanker(LinearRanker):
 
         \sum_k g\Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)
 
-    on a scale that neither overflows nor grows with the number of rows: the logarithm for the exponential
-    loss and for the exponential price, the power mean for another loss with a power price, the largest mean
-    loss with the maximum, and the mean otherwise (see the scales of :class:`pushrank.PushObjective`).
+    on a scale that does not overflow: the logarithm for the exponential loss and for the exponential price,
+    the power mean for another loss with a power price, the largest mean loss with the maximum, and the mean
+    otherwise (see the scales of :class:`pushrank.PushObjective`). Twice the rows leave the best coefficients
+    as they are, under the same ``alpha``, but for two prices that are no powers: :math:`\ln(1 + h)`, by
+    little, and :math:`e^h`, whose logarithm grows as the inner sums h do.
 
     Parameters
     ----------
@@ -243,7 +245,7 @@ class PushRanker(LinearRanker):
 
 
 def scale_for(loss: Loss, price: Price) -> Scale:
-    """Return the scale on which an objective is finite, convex and independent of the number of rows."""
+    """Return the scale that is finite, convex and, where there is one, independent of the number of rows."""
     if price.log_divisor is None or not price.smooth:
         return "mean"
     return "mean" if price.homogeneous and not loss.factorises else "log"

@@ -58,6 +58,8 @@ def save(model: Any, path: str | Path) -> None:
     ------
     OSError
         When the file cannot be written; nothing is left in its place.
+    TypeError
+        When the model holds an array of a library that skops does not know, as one fitted to tensors does.
 
     Notes
     -----
@@ -79,7 +81,13 @@ def save(model: Any, path: str | Path) -> None:
     from skops import io
 
     with written_whole(Path(path)) as beside:
-        io.dump(model, beside)
+        try:
+            io.dump(model, beside)
+        except RuntimeError as error:  # torch's, of a tensor that is built without its numbers
+            raise TypeError(
+                f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
+                "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
+            ) from error
 
 
 def load(path: str | Path) -> Any:

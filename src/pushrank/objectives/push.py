@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
-from pushrank._array import Floats, is_numpy, namespace
+from pushrank._array import Floats, detached, is_numpy, namespace
 from pushrank.losses import Loss
 from pushrank.objectives.linearisation import (
     ByClass,
@@ -326,10 +326,12 @@ def _on_device(y: Any, scores: Any, sample_weight: Any) -> tuple[Sample, Any]:
 
 
 def _as_float64(values: Any, name: str, length: int | None) -> Any:
+    if is_numpy(values):
+        raise ValueError(f"{name} must be an array of the library of scores, got {type(values).__name__}.")
     xp = namespace(values)
     if values.ndim != 1 or length not in (None, values.shape[0]):
         raise ValueError(f"{name} must be one-dimensional with an entry a row, got shape {values.shape}.")
-    floats = xp.astype(values, xp.float64)
+    floats = xp.astype(detached(values), xp.float64)
     if not bool(xp.all(xp.isfinite(floats))):
         raise ValueError(f"{name} contains NaN or infinity.")
     return floats

@@ -117,12 +117,13 @@ def add_left_tail(coefficients, low, offsets, width, sources, source_bounds, wei
                     second += weight * reach * reach
                 j += 1
             for a in range(q):
-                shift = offsets[a]
-                sums[k, a] += (
-                    zeroth_factor * zeroth
-                    + first_factor * (first + shift * zeroth)
-                    + second_factor * (second + shift * (2.0 * first + shift * zeroth))
-                )
+                shift, total = offsets[a], zeroth_factor * zeroth
+                # a sum of squares of far scores may be infinite: it counts only where it is asked for
+                if first_factor != 0.0:
+                    total += first_factor * (first + shift * zeroth)
+                if second_factor != 0.0:
+                    total += second_factor * (second + shift * (2.0 * first + shift * zeroth))
+                sums[k, a] += total
 
 
 @compiled()

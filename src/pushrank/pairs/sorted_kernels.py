@@ -63,12 +63,14 @@ def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out
             first += 1
         total = 0.0
         for m in range(size):
-            total += coefficients[m] * ahead[m]
+            if coefficients[m] != 0.0:
+                total += coefficients[m] * ahead[m]
         if first < middle:
             within[:] = behind[first]
             _move(within, upper - (sources[middle - 1] - target))
             for m in range(size):
-                total += coefficients[m] * within[m]
+                if coefficients[m] != 0.0:
+                    total += coefficients[m] * within[m]
         out[k] += total
 
 
@@ -85,8 +87,9 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
         target = targets[k]
         rise = target - before
         before = target
-        second += rise * (2.0 * first + rise * zeroth)
-        first += rise * zeroth
+        if rise > 0.0:  # of an infinite sum, no rise makes no number
+            second += rise * (2.0 * first + rise * zeroth)
+            first += rise * zeroth
         while place < n_sources:
             margin = sources[place] - target
             if not (margin < upper or (closed and margin == upper)):
@@ -96,7 +99,13 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
             first += weight * reach
             second += weight * reach * reach
             place += 1
-        out[k] += of_zeroth * zeroth + of_first * first + of_second * second
+        total = of_zeroth * zeroth
+        # a sum of squares of far scores may be infinite: it counts only where it is asked for
+        if of_first != 0.0:
+            total += of_first * first
+        if of_second != 0.0:
+            total += of_second * second
+        out[k] += total
 
 
 @compiled()

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pushrank._array import namespace
 from pushrank._log_space import Floats
 from pushrank.prices._soft_maximum import SoftMaximum
 from pushrank.prices.base import Price, PriceTotal, Scale
@@ -47,24 +48,27 @@ class Maximum(Price):
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return one at the largest inner sums, shared equally, and zero elsewhere."""
-        largest = inner_sum == np.max(inner_sum)
-        shared: Floats = largest / np.count_nonzero(largest)
+        xp = namespace(inner_sum)
+        largest = xp.astype(inner_sum == xp.max(inner_sum), inner_sum.dtype)
+        shared: Floats = largest / xp.sum(largest)
         return shared
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""
-        return np.zeros_like(inner_sum)
+        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
+        return zeros
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:  # noqa: ARG002
         """Return the largest inner sum, or its logarithm, and a subgradient."""
-        worst = float(np.max(log_sums))
+        xp = namespace(log_sums)
+        worst = float(xp.max(log_sums))
         if worst == -np.inf:
-            nothing = np.zeros_like(log_sums)
+            nothing = xp.zeros_like(log_sums)
             return PriceTotal(0.0 if scale == "raw" else -np.inf, nothing, nothing, 0.0)
         with np.errstate(over="ignore"):
             value = worst if scale == "log" else float(np.exp(worst))
         unit = 1.0 if scale == "log" else value
         shares = unit * self.derivative(log_sums)
         # d exp(l) / dl = exp(l): on the raw scale the active sums also curve in their logarithms
-        curvature = np.zeros_like(log_sums) if scale == "log" else shares
+        curvature = xp.zeros_like(log_sums) if scale == "log" else shares
         return PriceTotal(value, shares, curvature, 0.0)

@@ -22,7 +22,7 @@ from pushrank.solvers.result import Result, Watcher
 Solver = Callable[[Problem, Floats, float, int, Watcher | None], Result]
 
 FIRST = 0.25  # the width of the first stage's kinks, and its temperature in units of the objective
-NARROWER = 0.25
+NARROWER = 0.1
 NARROWEST = 1e-10
 
 
