@@ -58,7 +58,7 @@ class CorrectedPercentiles(Percentiles):
     estimate : float
         The value on the data.
     without : sequence of ndarray
-        For each class, the values without each of its blocks.
+        For each class of several rows, the values without each of its blocks.
 
     References
     ----------
@@ -72,7 +72,8 @@ class CorrectedPercentiles(Percentiles):
         cubes = squares = 0.0
         for left_out in without:
             n_blocks = len(left_out)
-            influences = (n_blocks - 1) * (left_out.mean() - left_out)
+            changes = left_out - estimate  # exactly zero where a block has no say
+            influences = (n_blocks - 1) * (changes.mean() - changes)
             squares += float(influences @ influences) / n_blocks**2
             cubes += float(np.sum(influences**3)) / n_blocks**3
         self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
