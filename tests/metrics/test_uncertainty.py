@@ -325,6 +325,7 @@ def test_bad_rates():
             "method='delong' is for",
         ),
         ({"confidence_level": 1.0}, ValueError, "confidence_level must"),
+        ({"confidence_level": "0.95"}, ValueError, "confidence_level must"),
         ({"n_resamples": 5}, ValueError, "n_resamples must"),
         ({"metric": partial(metrics.auc, pos_label=1)}, ValueError, "give sample_weight and pos_label there"),
         ({"metric": "discounted_cumulative_gain", "sample_weight": np.ones(60)}, ValueError, "counts places"),

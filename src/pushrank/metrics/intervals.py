@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,10 @@ def check_level(confidence_level: Any) -> float:
     ValueError
         When it is none.
     """
-    if isinstance(confidence_level, bool) or not 0.0 < confidence_level < 1.0:
+    level = confidence_level
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
         raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {confidence_level!r}.")
-    return float(confidence_level)
+    return float(level)
 
 
 def _share_below(values: Floats, cut: float) -> float:
