@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import numpy as np
@@ -98,6 +99,13 @@ def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
         assert list(tmp_path.iterdir()) == []
     result = call("compare", data, "--label", "target", "--report", tmp_path / "a.pdf", code=2)
     assert "is written as .html" in result.stderr
+
+
+def test_a_folder_that_must_not_be_written_to_is_told_before_any_work(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("pushrank.cli.errors.os.access", lambda _, mode: not mode & os.W_OK)
+    monkeypatch.setattr("pushrank.cli.labelled.read_table", lambda *_: pytest.fail("work has begun"))
+    told = call("report", data, "--label", "y", "-o", tmp_path / "r.html", code=2)
+    assert "cannot be written to; choose another" in told.output
 
 
 def test_scores_are_of_rows_that_the_fit_had_not_seen():

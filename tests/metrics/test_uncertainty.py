@@ -158,6 +158,77 @@ def test_a_clear_difference_is_found_and_none_is_none(method):
     assert swapped == (0.0, 0.0, 0.0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("metric", "method"),
+    [
+        ("auc", "delong"),
+        ("auc", "bootstrap"),
+        ("auc", "bca"),
+        ("partial_auc", "bootstrap"),
+        ("partial_auc", "bca"),
+    ],
+)
+def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method):
+    rng = np.random.default_rng(10)
+    y = np.repeat([False, True, False, True], 25)
+    for seed in range(20):
+        # rows change places within a run of one class: no area sees it, its floating-point sum may
+        scores = np.arange(100.0).reshape(4, 25)
+        swapped = rng.permuted(scores, axis=1)
+        found = metrics.compare(
+            y,
+            scores.ravel(),
+            swapped.ravel(),
+            metric,
+            method=method,
+            n_resamples=50,
+            sample_weight=rng.random(100),
+            random_state=seed,
+        )
+        assert found.difference == 0.0
+        assert found.p_value == pytest.approx(1.0)
+        assert found.low <= 0.0 <= found.high
+
+
+def test_a_certain_difference_is_certain_whatever_the_rounding():
+    y, rng = np.tile([False, True], 10), np.random.default_rng(0)
+    perfect, worst = rng.random((2, 20)) + np.array([[100.0], [-100.0]]) * y
+    for method in ("bootstrap", "bca"):
+        found = metrics.compare(
+            y, perfect, worst, "auc", method=method, sample_weight=rng.random(20), random_state=0
+        )
+        assert found.low == found.high == pytest.approx(1.0)
+        assert found.p_value < 0.01
+
+
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - set(ROWS_ONLY)))
+@pytest.mark.parametrize("method", ["bootstrap", "bca"])
+def test_rows_of_weight_zero_are_as_good_as_absent(name, method):
+    rng = np.random.default_rng(11)
+    y, scores = draw(rng)
+    w = np.where(rng.random(len(y)) < 0.5, 0.0, rng.random(len(y)) + 0.5)
+    w[np.flatnonzero(y)[1:]] = 0.0  # one positive is left, which resamples must not miss
+    w[np.flatnonzero(y)[0]] = 40.0
+    kept = w > 0.0
+    settings = {"method": method, "n_resamples": 40, "random_state": 0}
+    found, expected = (
+        metrics.confidence_interval(MEASURES[name], y[rows], scores[rows], sample_weight=w[rows], **settings)
+        for rows in (np.ones(len(y), dtype=bool), kept)
+    )
+    assert found == expected
+    assert found.low <= found.estimate <= found.high or method == "bca"
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_single_row_of_a_class_is_never_left_out(name):
+    y, scores = np.arange(12) == 8, np.arange(12.0)
+    for labels in (y, ~y):
+        found = metrics.confidence_interval(
+            MEASURES[name], labels, scores, method="bca", n_resamples=50, random_state=0
+        )
+        assert np.isfinite(found).all()
+
+
 def test_the_p_value_agrees_with_the_interval():
     rng = np.random.default_rng(7)
     y = np.repeat([True, False], [30, 60])
@@ -254,10 +325,11 @@ def test_bad_rates():
             "method='delong' is for",
         ),
         ({"confidence_level": 1.0}, ValueError, "confidence_level must"),
+        ({"confidence_level": "0.95"}, ValueError, "confidence_level must"),
         ({"n_resamples": 5}, ValueError, "n_resamples must"),
         ({"metric": partial(metrics.auc, pos_label=1)}, ValueError, "give sample_weight and pos_label there"),
         ({"metric": "discounted_cumulative_gain", "sample_weight": np.ones(60)}, ValueError, "counts places"),
-        ({"sample_weight": np.r_[1.0, 1.0, np.zeros(58)]}, ValueError, "not a number on"),
+        ({"metric": lambda *_: np.nan}, ValueError, "not a number on"),
         (
             {"sample_weight": np.r_[1.0, 1.0, np.zeros(58)], "method": "delong"},
             ValueError,

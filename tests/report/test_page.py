@@ -16,7 +16,7 @@ import pytest
 from hostile import ATTACK, hostile_findings
 
 from pushrank import metrics
-from pushrank.report import render, sentences, write_report
+from pushrank.report import Measured, render, sentences, write_report
 from pushrank.report.axis import places, ticks
 from pushrank.report.chart import COLOURS, Chart, Series
 from pushrank.report.markup import data, tag, together
@@ -165,6 +165,21 @@ def test_a_difference_by_chance_is_not_called_real(findings):
     turned = replace(drawn, best=first)
     assert turned.rival == second
     assert f"by {second}, the next best" in sentences(turned)[1]
+
+
+def test_a_measure_has_the_same_digits_for_every_model(findings):
+    few, many = Measured(1.6667, 0.3333), Measured(2.3333, 0.8819)
+    share = Measured(0.5, 0.0123)
+    values = [few, many, few]
+    told = replace(
+        findings,
+        measures={m: {"rows": v, "share": share} for m, v in zip(findings.measures, values, strict=True)},
+        chosen_inside=("rows", few),
+    )
+    page = render(told)
+    assert page.count("1.7 ± 0.3") == 3
+    assert page.count("2.3 ± 0.9") == 1
+    assert page.count("0.500 ± 0.012") == 3
 
 
 def test_the_rows_are_those_of_the_lists(findings, document):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -53,9 +54,11 @@ def check_can_write(path: Path) -> None:
     Raises
     ------
     InputError
-        When the folder is missing, or the path is a folder itself.
+        When the folder is missing or must not be written to, or the path is a folder itself.
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist; make it first, or choose another.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(f"the folder {path.parent} cannot be written to; choose another.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,11 +60,19 @@ class Fold:
         ------
         TypeError
             When there are weights and the scorer takes none.
+        ValueError
+            When the score is not a number, which could not be compared with others.
         """
         scores = linear_scores(self._X, coef)
         threshold = break_even_threshold(scores[self._train], self.sample)
         self._stage.move_to(scores[self._test].astype(np.float64), np.array([threshold]))
-        return float(self._scorer(self._stage, self._X[self._test], self._labels, **self._options))
+        found = float(self._scorer(self._stage, self._X[self._test], self._labels, **self._options))
+        if math.isnan(found):
+            raise ValueError(
+                "scoring gave nan on a part of the cross-validation; use a scorer that is defined on all of "
+                "them, or fewer folds."
+            )
+        return found
 
 
 def stratified_folds(cv: Any, scoring: Any, X: Any, target: Target) -> list[Fold]:
@@ -72,7 +81,7 @@ def stratified_folds(cv: Any, scoring: Any, X: Any, target: Target) -> list[Fold
     Raises
     ------
     ValueError
-        When a fold lacks a class in one of its parts, or the scorer is not known.
+        When there are no folds, a fold lacks a class in one of its parts, or the scorer is not known.
     """
     if isinstance(scoring, str) and scoring in scorers.__all__:
         scorer = getattr(scorers, scoring)
@@ -89,6 +98,10 @@ def stratified_folds(cv: Any, scoring: Any, X: Any, target: Target) -> list[Fold
                     "fewer folds, or a splitter that stratifies."
                 )
         folds.append(Fold(X, target, np.asarray(train), np.asarray(test), scorer))
+    if not folds:
+        raise ValueError(
+            f"cv={cv!r} gives no split of the rows; give a number of folds, or at least one split."
+        )
     return folds
 
 

@@ -55,8 +55,8 @@ class PushCV(CoefficientRanker):
         Raises
         ------
         ValueError
-            When a parameter is out of range, the data are not finite, ``y`` has not two classes, or a part of
-            the cross-validation lacks one of them.
+            When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of
+            the cross-validation lacks one of them, or a score is not a number.
         TypeError
             When a parameter has the wrong type, or weights are given to a scorer that takes none.
 

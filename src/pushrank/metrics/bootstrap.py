@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._log_space import Floats
 from pushrank.metrics.auc import auc
 from pushrank.metrics.intervals import CorrectedPercentiles, Percentiles
 from pushrank.metrics.resampling import Resampler
@@ -17,6 +18,8 @@ from pushrank.metrics.resampling import Resampler
 Method = Literal["bootstrap", "bca", "delong"]
 METHODS = ("bootstrap", "bca", "delong")
 FEWEST_RESAMPLES = 10
+ROUNDING = 1e-12
+"""The part of a measure below which a difference is that of the order of a sum, and not of rankings."""
 
 
 def bootstrap(
@@ -29,22 +32,42 @@ def bootstrap(
 ) -> Percentiles:
     """Return the resampled values of ``contrast @ measures``, from which intervals are read.
 
+    Values that differ from the estimate by rounding alone are equal to it, so that they count as ties.
+
     Raises
     ------
     ValueError
         When the measure is not a number on some resamples.
     """
-    values = resampler.on_resamples(n_resamples, random_state) @ np.asarray(contrast)
+    values = contrasted(resampler.on_resamples(n_resamples, random_state), contrast, estimate)
     missing = int(np.count_nonzero(np.isnan(values)))
     if missing:
         raise ValueError(
-            f"the metric is not a number on {missing} of {n_resamples} resamples, as when all rows "
-            "drawn of a class have weight zero; use more rows, or a metric that is defined on all of them."
+            f"the metric is not a number on {missing} of {n_resamples} resamples; use more rows, or a metric "
+            "that is defined on all of them."
         )
     if method == "bootstrap":
         return Percentiles(values)
-    without = [left_out @ np.asarray(contrast) for left_out in resampler.without_blocks(random_state)]
+    without = [
+        contrasted(left_out, contrast, estimate) for left_out in resampler.without_blocks(random_state)
+    ]
     return CorrectedPercentiles(values, estimate, without)
+
+
+def contrasted(measures: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
+    """Return ``measures @ contrast``, with what is zero or the estimate but for rounding put right.
+
+    Examples
+    --------
+    >>> contrasted([[0.3, 0.1 + 0.2], [0.7, 0.5]], [1.0, -1.0]).round(3).tolist()
+    [0.0, 0.2]
+    """
+    table, signs = np.asarray(measures, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
+    values = table @ signs
+    rounding = ROUNDING * (np.abs(table) @ np.abs(signs))
+    for exact in (0.0, estimate):
+        values = np.where(np.abs(values - exact) < rounding, exact, values)
+    return values
 
 
 def check_method(method: Any, measure: Callable[..., Any], n_resamples: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank.metrics.auc import of_ranking as auc
-from pushrank.metrics.bootstrap import Method, bootstrap, check_method
+from pushrank.metrics.bootstrap import Method, bootstrap, check_method, contrasted
 from pushrank.metrics.delong import auc_covariance
 from pushrank.metrics.intervals import check_level, normal_ends, normal_p_value
 from pushrank.metrics.resampling import Resampler, checked_rankings, measure_named
@@ -74,7 +74,7 @@ def compare(
     n_resamples : int, default=2000
         How many resamples the bootstrap draws, at least 10.
     sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a row is drawn with its weight.
+        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
     pos_label : label, optional
         The positive class; by default the larger of the two values.
     random_state : int, RandomState or None, default=None
@@ -116,12 +116,12 @@ def compare(
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label)
     contrast = np.array([1.0, -1.0])
     if method == "delong":
-        difference = auc(rankings[0], "half") - auc(rankings[1], "half")
+        difference = float(contrasted([auc(ranking, "half") for ranking in rankings], contrast))
         # rounding may leave the variance of equal rankings below zero
         error = float(np.sqrt(max(contrast @ auc_covariance(rankings) @ contrast, 0.0)))
         low, high = normal_ends(difference, error, level)
         return Comparison(low, high, difference, normal_p_value(difference, error))
     resampler = Resampler(rankings, measure)
-    difference = float(contrast @ resampler.on_data())
+    difference = float(contrasted(resampler.on_data(), contrast))
     resampled = bootstrap(resampler, contrast, difference, method, n_resamples, random_state)
     return Comparison(*resampled.ends(level), difference, resampled.p_value())

@@ -73,7 +73,7 @@ def confidence_interval(
     n_resamples : int, default=2000
         How many resamples the bootstrap draws, at least 10.
     sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a row is drawn with its weight.
+        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
     pos_label : label, optional
         The positive class; by default the larger of the two values.
     random_state : int, RandomState or None, default=None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class CorrectedPercentiles(Percentiles):
     estimate : float
         The value on the data.
     without : sequence of ndarray
-        For each class, the values without each of its blocks.
+        For each class of several rows, the values without each of its blocks.
 
     References
     ----------
@@ -72,7 +73,8 @@ class CorrectedPercentiles(Percentiles):
         cubes = squares = 0.0
         for left_out in without:
             n_blocks = len(left_out)
-            influences = (n_blocks - 1) * (left_out.mean() - left_out)
+            changes = left_out - estimate  # exactly zero where a block has no say
+            influences = (n_blocks - 1) * (changes.mean() - changes)
             squares += float(influences @ influences) / n_blocks**2
             cubes += float(np.sum(influences**3)) / n_blocks**3
         self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
@@ -113,9 +115,10 @@ def check_level(confidence_level: Any) -> float:
     ValueError
         When it is none.
     """
-    if isinstance(confidence_level, bool) or not 0.0 < confidence_level < 1.0:
+    level = confidence_level
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
         raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {confidence_level!r}.")
-    return float(confidence_level)
+    return float(level)
 
 
 def _share_below(values: Floats, cut: float) -> float:

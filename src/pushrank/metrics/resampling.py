@@ -151,16 +151,18 @@ class Resampler:
         with threadpool_limits(limits=1, user_api="blas"):  # its threads would fight ours
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
-    def without_blocks(self, random_state: Any) -> tuple[Floats, Floats]:
+    def without_blocks(self, random_state: Any) -> list[Floats]:
         """Return the measure without each block of positives, and without each block of negatives.
 
         Blocks are random and of nearly equal size, so that a long list costs as much as a short one. Each
-        array has the shape (n_blocks, n_rankings).
+        array has the shape (n_blocks, n_rankings). A class of one row cannot do without it, and has no array.
         """
         random = check_random_state(random_state)
         ones = [np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)]
         found = []
         for side, n_rows in enumerate((self.n_positive, self.n_negative)):
+            if n_rows == 1:
+                continue
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
             values = np.empty((len(blocks), len(self.rankings)))
             for b, block in enumerate(blocks):
@@ -168,7 +170,7 @@ class Resampler:
                 counts[side][block] = 0
                 values[b] = self.on_counts(*counts)
             found.append(values)
-        return found[0], found[1]
+        return found
 
     def on_counts(self, positive: Counts, negative: Counts) -> list[float]:
         """Return the measure of every ranking on rows drawn so often."""
@@ -235,6 +237,11 @@ def checked_rankings(
     sample_weight: ArrayLike | None,
     pos_label: Any,
 ) -> list[Ranking]:
-    """Return the rankings of the same rows by several scores, checked."""
+    """Return the rankings of the same rows by several scores, checked, without rows of weight zero."""
     first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
-    return [first, *(first.of_same_rows(scores) for scores in all_scores[1:])]
+    rankings = [first, *(first.of_same_rows(scores) for scores in all_scores[1:])]
+    if first.weights is None or first.weights.all():
+        return rankings
+    counted = first.weights > 0.0
+    labels, weights = first.is_positive[counted], first.weights[counted]
+    return [Ranking(labels, ranking.scores[counted], weights) for ranking in rankings]

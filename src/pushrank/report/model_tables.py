@@ -46,13 +46,14 @@ def verdict(findings: Findings) -> Markup:
 def measures(findings: Findings) -> Markup:
     """Return the measures of every model, with standard errors over the test parts."""
     names = list(next(iter(findings.measures.values())))
+    digits = {name: _digits(findings, name) for name in names}
     return table(
         "Means over the test parts of the cross-validation ± their standard errors",
         ("model", *names),
         (
             (
                 tag("strong", f"{model} (best at the top)") if model == findings.best else model,
-                *(number(_measured(findings.measures[model][name])) for name in names),
+                *(number(_measured(findings.measures[model][name], digits[name])) for name in names),
             )
             for model in dict.fromkeys([*findings.models, *findings.measures])
         ),
@@ -96,15 +97,21 @@ def _expectation(findings: Findings) -> str:
     if findings.chosen_inside is None:
         return f"{said}."
     measure, value = findings.chosen_inside
-    return f"{said}: choosing anew inside every training part gives {_measured(value)} ({measure})."
+    found = _measured(value, _digits(findings, measure))
+    return f"{said}: choosing anew inside every training part gives {found} ({measure})."
 
 
 def _p_value(p_value: float) -> str:
     return f"< {SMALLEST_P:g}" if p_value < SMALLEST_P else f"{p_value:.3f}"
 
 
-def _measured(measured: Measured) -> str:
-    digits = 1 if abs(measured.mean) >= 2.0 else 3
+def _digits(findings: Findings, measure: str) -> int:
+    """Return how many digits a measure has, the same for every model: few where it counts rows."""
+    counts = any(measures[measure].mean > 1.0 for measures in findings.measures.values())
+    return 1 if counts else 3
+
+
+def _measured(measured: Measured, digits: int) -> str:
     return f"{measured.mean:.{digits}f} ± {measured.standard_error:.{digits}f}"
 
 

@@ -41,8 +41,7 @@ class Margins:
     ) -> None:
         check_positive("theta", theta)
         check_share("delta", delta)
-        if not float(log_covering_number) >= 0.0:
-            raise ValueError(f"log_covering_number must be at least 0, got {log_covering_number!r}.")
+        check_log_count(log_covering_number)
         ranking = Ranking(y_true, scores, None, pos_label)
         self.is_positive = ranking.is_positive
         self.scores = ranking.scores
@@ -94,6 +93,20 @@ def check_count(name: str, value: Any) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")
+
+
+def check_log_count(log_covering_number: Any) -> None:
+    """Raise unless the logarithm of a covering number is finite and at least 0.
+
+    Raises
+    ------
+    ValueError
+        When it is not.
+    """
+    if not isinstance(log_covering_number, Real) or not 0.0 <= float(log_covering_number) < np.inf:
+        raise ValueError(
+            f"log_covering_number must be a finite number of at least 0, got {log_covering_number!r}."
+        )
 
 
 def check_power(p: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from pushrank.metrics.rp_error import rp_error
-from pushrank.theory.bound_inputs import Margins, check_power, check_share
+from pushrank.theory.bound_inputs import Margins, check_log_count, check_power, check_share
+
+LARGEST_LOG = math.log(sys.float_info.max)
 
 
 def p_norm_push_bound(
@@ -154,7 +157,7 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     Raises
     ------
     ValueError
-        When a parameter is out of range.
+        When a parameter is out of range, or a float cannot hold the number of rows.
 
     Notes
     -----
@@ -172,8 +175,7 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     check_share("epsilon", epsilon)
     check_power(p)
     check_share("delta", delta)
-    if not float(log_covering_number) >= 0.0:
-        raise ValueError(f"log_covering_number must be at least 0, got {log_covering_number!r}.")
+    check_log_count(log_covering_number)
     room = 0.5 * (float(log_covering_number) + math.log(2.0 / delta))
 
     def log_counts(share: float) -> tuple[float, float]:
@@ -189,5 +191,11 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         method="bounded",
         options={"xatol": 1e-10},
     )
-    n_positives, n_negatives = (math.ceil(math.exp(count)) for count in log_counts(float(best.x)))
+    counts = log_counts(float(best.x))
+    if max(counts) > LARGEST_LOG:
+        raise ValueError(
+            f"epsilon={epsilon!r} with p={p!r} asks for about 1e{max(counts) / math.log(10.0):.0f} rows, "
+            "more than a float holds; choose a larger epsilon or a smaller p."
+        )
+    n_positives, n_negatives = (math.ceil(math.exp(count)) for count in counts)
     return SampleSize(n_positives, n_negatives)

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pushrank.metrics.precision_at_k import precision_at_k
-from pushrank.theory.bound_inputs import Margins
+from pushrank.theory.bound_inputs import Margins, check_count
 
 
 def precision_at_k_bound(
@@ -87,6 +87,7 @@ def precision_at_k_bound(
     >>> round(precision_at_k_bound(y, scores, 25_000, 0.5, log_covering_number=20.0), 3)
     0.913
     """
+    check_count("k", k)
     margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
     found = float(precision_at_k(margins.is_positive, margins.lowered, k))
     n_rows = len(margins.scores)
