@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-GUIDES = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+GUIDES = [path for path in DOCS if ">>>" in path.read_text(encoding="utf-8")]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 

@@ -115,6 +115,7 @@ def test_struct_svm_of_precision_against_a_linear_program():
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(8, 2)), np.array([1, 1, 1, 0, 0, 0, 0, 0])
+    X[y == 1] += 1.0
     k = 2
     planes = []
     for chosen in itertools.combinations(range(8), k):

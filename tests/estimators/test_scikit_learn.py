@@ -56,7 +56,7 @@ CONFIGURED = [
     RankSVM(),
     SVMMAP(),
     *(StructSVMAtK(10.0, measure=measure, tol=1e-14) for measure in ("precision", "prbep", "auc")),
-    RampAtK(),
+    RampAtK(init="logistic", tol=1e-13),
     PerceptronAtK(),
     PerceptronAtK(variant="max", average=False),
     *(SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("avg", "max", "ramp", "struct")),

@@ -261,8 +261,8 @@ def _average(scores, mass, out, negatives, top_masses, n_top, positives, held_ma
         peak = last
         if first < last and low > high + 1.0:
             # concave while the two rows stay the same: the slope is zero here
-            bend = low * (spare + q) - low_sum
-            peak = np.floor(np.sqrt(bend * spare / (low - high - 1.0)) - spare)
+            bend = max(low * (spare + q) - low_sum, 0.0)
+            peak = np.floor(np.sqrt(bend / (low - high - 1.0)) * np.sqrt(spare) - spare)
         for whole in (peak, peak + 1.0):
             at = min(max(whole, first), last)
             if first <= last:
