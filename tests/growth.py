@@ -1,4 +1,4 @@
-"""How work grows with the rows: the best of several timings, in processor time, which other programs take less of."""
+"""How work grows with the rows: the best of several timings, in time of the processor itself."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def growth(work: Callable[[int], Callable[[], object]], small: int, factor: int 
                 run()
                 best[place] = min(best[place], time.process_time() - start)
         ratios.append(best[1] / best[0])
-        if ratios[-1] < 1.25 * factor:
+        if ratios[-1] < 1.4 * factor:
             break
     return min(ratios)
