@@ -51,7 +51,8 @@ def rows(n: int, kind: str, seed: int = 0) -> tuple[object, np.ndarray]:
         return X.astype(kind), y
     # the same values in 50 of 1,000 columns, 20 apart, from a random one on
     columns = np.sort((rng.integers(1000, size=(n, 1)) + 20 * np.arange(50)) % 1000, axis=1)
-    return sp.csr_array((X.ravel(), columns.ravel(), np.arange(n + 1) * 50), shape=(n, 1000)), y
+    edges = 50 * np.arange(n + 1, dtype=np.int32)
+    return sp.csr_array((X.ravel(), columns.ravel().astype(np.int32), edges), shape=(n, 1000)), y
 
 
 def with_numpy(X: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -139,7 +139,9 @@ def minimise(
     del row_weights
     later = LATER_ROUNDS_WIDE if wide and not few_rows else LATER_ROUNDS
     length = LATER_ROUNDS if cheap or few_rows else FIRST_ROUND
-    iterates = _Iterates(problem, start, scales, tol, REFINED if cheap else 1.0, proven)
+    # a proof says what is small enough
+    refined = REFINED if cheap and proven is None else 1.0
+    iterates = _Iterates(problem, start, scales, tol, refined, proven)
     stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
         before = iterates.path[-1]
