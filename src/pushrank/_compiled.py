@@ -15,6 +15,9 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     each process compiles anew.
     """
 
+    # unless it is told, a function inherits fast mathematics from whichever caller compiles it first
+    options.setdefault("fastmath", False)
+
     def decorate(function: Callable[..., Any]) -> Any:
         try:
             return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
