@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pushrank._array import Floats, is_numpy, positive_part
+from pushrank._chunks import CHUNK_ELEMENTS, map_chunks
 from pushrank.losses import Loss
 from pushrank.pairs import sorted_kernels
 from pushrank.pairs.array_walk import ArrayWalk
@@ -115,8 +116,14 @@ class _Walk:
     """A split with both sides in the order of their scores."""
 
     def __init__(self, split: Split, of_positives: Floats, of_negatives: Floats) -> None:
-        self.places_p = _by_score(split.sources, split.source_bounds, of_positives)
-        self.places_n = _by_score(split.targets, split.target_bounds, of_negatives)
+        sides = (
+            (split.sources, split.source_bounds, of_positives),
+            (split.targets, split.target_bounds, of_negatives),
+        )
+        many = len(split.sources) + len(split.targets) >= CHUNK_ELEMENTS
+        self.places_p, self.places_n = map_chunks(
+            lambda side, _: _by_score(*sides[side]), [(0, 1), (1, 2)], None if many else 1
+        )
         self._sorted_p, self._sorted_n = of_positives[self.places_p], of_negatives[self.places_n]
         self._bounds_p, self._bounds_n = split.source_bounds, split.target_bounds
 
