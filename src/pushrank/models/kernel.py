@@ -13,7 +13,7 @@ from pushrank._log_space import Floats
 from pushrank.models.kernels import Kernel
 
 ROUNDING = 1e-12  # of the largest squared norm that coefficients of their size could have
-BLOCK_NUMBERS = 1 << 22  # kernel values that are worked on at a time
+BLOCK_NUMBERS = 1 << 19  # kernel values that are worked on at a time, so few that their memory is used again
 
 
 class KernelModel:
@@ -45,8 +45,8 @@ class KernelModel:
 
     def columns(self, rows: NDArray[np.intp]) -> Floats:
         """Return the kernel of some training rows with all of them, shape (n_some, n_rows)."""
-        if self._kernel.kind == "precomputed":
-            return np.asarray(self._X[rows], dtype=np.float64)
+        if self.matrix is not None:
+            return self.matrix[rows]
         return self._kernel.between(self._X[rows], self._X)
 
     @cached_property
@@ -62,10 +62,8 @@ class KernelModel:
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, from the rows whose coefficients are not zero."""
         support = np.flatnonzero(coef)
-        if self.matrix is not None:
-            if 2 * len(support) > self.n_rows:
-                return self.matrix @ coef
-            return coef[support] @ self.matrix[support]
+        if self.matrix is not None and 2 * len(support) > self.n_rows:
+            return self.matrix @ coef
         scores = np.zeros(self.n_rows)
         height = max(1, BLOCK_NUMBERS // self.n_rows)
         for start in range(0, len(support), height):
@@ -108,7 +106,9 @@ class KernelModel:
         matrix = np.empty((self.n_rows, self.n_rows))
 
         def fill(start: int, stop: int) -> None:
-            matrix[start:stop] = self._kernel.between(self._X[start:stop], self._X)
+            """Make the rows up to the diagonal, and with them the columns, which are the same."""
+            matrix[start:stop, :stop] = self._kernel.between(self._X[start:stop], self._X[:stop])
+            matrix[:start, start:stop] = matrix[start:stop, :start].T
 
         height = max(1, BLOCK_NUMBERS // self.n_rows)
         map_chunks(
