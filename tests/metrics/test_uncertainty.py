@@ -95,7 +95,10 @@ def test_delong_is_its_formula_over_all_pairs():
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])
 def test_intervals_are_scipys(method):
-    """scipy resamples both samples alike; what is left is the chance of the resamples."""
+    """scipy resamples both samples alike; what is left is the chance of the resamples.
+
+    The level at which it is asked is that of the reach that 25 rows of a class call for.
+    """
     rng = np.random.default_rng(3)
     y, scores = np.repeat([True, False], [25, 40]), rng.exponential(size=65)
 
@@ -105,10 +108,12 @@ def test_intervals_are_scipys(method):
     found = metrics.confidence_interval(
         difference, y, scores, method=method, n_resamples=20_000, random_state=0
     )
+    reach = np.sqrt(25 / 24) * stats.t(24).ppf(0.975)
     expected = stats.bootstrap(
         (scores[y], scores[~y]),
         lambda a, b, axis: a.mean(axis) / b.mean(axis),
         method="percentile" if method == "bootstrap" else "BCa",
+        confidence_level=0.95 if method == "bootstrap" else 2 * stats.norm.cdf(reach) - 1,
         n_resamples=20_000,
         random_state=1,
     )
@@ -238,6 +243,23 @@ def test_the_p_value_agrees_with_the_interval():
             found = metrics.compare(y, a, b, "average_precision", method=method, random_state=seed)
             if not 0.04 < found.p_value < 0.06:  # quantiles are read between resamples
                 assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+
+
+@pytest.mark.parametrize("k", [1, 12])
+def test_precision_at_every_place_has_an_interval(k):
+    y, scores = np.arange(12) % 3 == 0, np.arange(12.0)
+    found = metrics.confidence_interval(partial(metrics.precision_at_k, k=k), y, scores, random_state=0)
+    assert found.low <= found.estimate <= found.high
+
+
+def test_the_interval_of_two_rows_of_a_class_is_that_of_all_resamples():
+    """Student's quantile with one degree of freedom reaches beyond every resample, and no pole turns it."""
+    y, scores = np.arange(30) >= 28, np.random.default_rng(0).normal(size=30)
+    found = metrics.confidence_interval("auc", y, scores, n_resamples=500, random_state=0)
+    widest = metrics.confidence_interval(
+        "auc", y, scores, method="bootstrap", confidence_level=1 - 1e-12, n_resamples=500, random_state=0
+    )
+    assert found[:2] == pytest.approx(widest[:2])
 
 
 def test_names_callables_and_partials_are_one():

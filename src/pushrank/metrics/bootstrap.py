@@ -48,10 +48,9 @@ def bootstrap(
         )
     if method == "bootstrap":
         return Percentiles(values)
-    without = [
-        contrasted(left_out, contrast, estimate) for left_out in resampler.without_blocks(random_state)
-    ]
-    return CorrectedPercentiles(values, estimate, without)
+    twice = [contrasted(blocks, contrast, estimate) for blocks in resampler.with_blocks_twice(random_state)]
+    fewest = min(resampler.n_positive, resampler.n_negative)
+    return CorrectedPercentiles(values, estimate, twice, fewest)
 
 
 def contrasted(measures: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:

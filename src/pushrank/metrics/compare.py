@@ -46,7 +46,7 @@ def compare(
     scores_b: ArrayLike,
     metric: str | Callable[..., Any] = "average_precision",
     *,
-    method: Method = "bootstrap",
+    method: Method = "bca",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     sample_weight: ArrayLike | None = None,
@@ -66,9 +66,9 @@ def compare(
     metric : str or callable, default="average_precision"
         A measure of this module or its name, a ``functools.partial`` of one, or any
         ``metric(y_true, scores)`` that takes a boolean array and scores.
-    method : {"bootstrap", "bca", "delong"}, default="bootstrap"
-        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles; or DeLong's
-        normal interval, for :func:`auc` with half ties alone.
+    method : {"bootstrap", "bca", "delong"}, default="bca"
+        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
+        also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
     confidence_level : float, default=0.95
         The coverage aimed at, strictly between 0 and 1.
     n_resamples : int, default=2000

@@ -45,7 +45,7 @@ def confidence_interval(
     y_true: ArrayLike,
     scores: ArrayLike,
     *,
-    method: Method = "bootstrap",
+    method: Method = "bca",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     sample_weight: ArrayLike | None = None,
@@ -65,9 +65,9 @@ def confidence_interval(
         Labels of two values.
     scores : array-like of shape (n,)
         Finite scores, the higher the better.
-    method : {"bootstrap", "bca", "delong"}, default="bootstrap"
-        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles; or DeLong's
-        normal interval, for :func:`auc` with half ties alone.
+    method : {"bootstrap", "bca", "delong"}, default="bca"
+        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
+        also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
     confidence_level : float, default=0.95
         The coverage aimed at, strictly between 0 and 1.
     n_resamples : int, default=2000

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pushrank._log_space import Floats
 
@@ -41,16 +41,19 @@ class Percentiles:
 
 
 class CorrectedPercentiles(Percentiles):
-    r"""Efron's bias-corrected and accelerated quantiles.
+    r"""Efron's bias-corrected and accelerated quantiles, expanded for few rows.
 
     The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
-    :math:`z_0` is the normal quantile of the share of resampled values below the estimate; the acceleration
+    :math:`z_0` is the normal quantile of the share of resampled values below the estimate. As resamples of n
+    rows vary by :math:`(n - 1) / n` too little, and by a variance that is itself estimated, :math:`z_\alpha`
+    is :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
+    n being the rows of the smaller class, or 2 where it has one. The acceleration
 
     .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/
         \Bigl(\sum_c \frac{1}{n_c^2} \sum_j L_{cj}^2\Bigr)^{3/2}
 
-    has the jackknife influences :math:`L_{cj} = (n_c - 1) (\bar\theta_c - \theta_{c, -j})` of the
-    :math:`n_c` blocks of class c.
+    has the influences :math:`L_{cj} = (n_c + 1) (\theta_{c, +j} - \bar\theta_c)` of the :math:`n_c` blocks of
+    class c, each counted twice in turn (the positive jackknife).
 
     Parameters
     ----------
@@ -58,40 +61,48 @@ class CorrectedPercentiles(Percentiles):
         Resampled values.
     estimate : float
         The value on the data.
-    without : sequence of ndarray
-        For each class of several rows, the values without each of its blocks.
+    twice : sequence of ndarray
+        For each class, the values with each of its blocks counted twice.
+    fewest : int
+        The rows of the smaller class.
 
     References
     ----------
     Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap
-    methods and their application* (1997), equation (5.35), for several samples.
+    methods and their application* (1997), equation (5.35), for several samples; Hesterberg, *What teachers
+    should know about the bootstrap*, The American Statistician 69 (2015), for few rows.
     """
 
-    def __init__(self, values: Floats, estimate: float, without: Sequence[Floats]) -> None:
+    def __init__(self, values: Floats, estimate: float, twice: Sequence[Floats], fewest: int) -> None:
         super().__init__(values)
+        self.freedom = float(max(fewest, 2) - 1)
         self.bias = float(ndtri(_share_below(values, estimate)))
         cubes = squares = 0.0
-        for left_out in without:
-            n_blocks = len(left_out)
-            changes = left_out - estimate  # exactly zero where a block has no say
-            influences = (n_blocks - 1) * (changes.mean() - changes)
+        for with_block in twice:
+            n_blocks = len(with_block)
+            changes = with_block - estimate  # exactly zero where a block has no say
+            influences = (n_blocks + 1) * (changes - changes.mean())
             squares += float(influences @ influences) / n_blocks**2
             cubes += float(np.sum(influences**3)) / n_blocks**3
         self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
 
     def ends(self, confidence_level: float) -> tuple[float, float]:
         """Return the corrected quantiles that leave equal tails."""
-        tail = 0.5 * (1.0 - confidence_level)
-        shifted = self.bias + ndtri(np.array([tail, 1.0 - tail]))
-        corrected = ndtr(self.bias + shifted / (1.0 - self.acceleration * shifted))
+        reach = self._expansion * float(stdtrit(self.freedom, 0.5 * (1.0 + confidence_level)))
+        shifted = self.bias + np.array([-reach, reach])
+        corrected = ndtr(self.bias + _stretched(shifted, self.acceleration))
         low, high = np.quantile(self.values, corrected)
         return float(low), float(high)
 
     def p_value(self) -> float:
         """Return one less the level of the widest interval that does not hold zero."""
-        shifted = float(ndtri(_share_below(self.values, 0.0))) - self.bias
-        tail = float(ndtr(shifted / (1.0 + self.acceleration * shifted) - self.bias))
-        return min(1.0, 2.0 * min(tail, 1.0 - tail))
+        shifted = ndtri(_share_below(self.values, 0.0)) - self.bias
+        reach = _stretched(shifted, -self.acceleration) - self.bias
+        return float(2.0 * stdtr(self.freedom, -np.abs(reach) / self._expansion))
+
+    @property
+    def _expansion(self) -> float:
+        return float(np.sqrt((self.freedom + 1.0) / self.freedom))
 
 
 def normal_ends(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
@@ -119,6 +130,12 @@ def check_level(confidence_level: Any) -> float:
     if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
         raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {confidence_level!r}.")
     return float(level)
+
+
+def _stretched(shifted: Any, acceleration: float) -> Any:
+    """Return ``shifted / (1 - acceleration * shifted)``, infinite beyond its pole."""
+    room = 1.0 - acceleration * shifted
+    return np.where(room > 0.0, shifted / np.where(room > 0.0, room, 1.0), np.copysign(np.inf, shifted))
 
 
 def _share_below(values: Floats, cut: float) -> float:

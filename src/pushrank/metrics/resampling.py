@@ -26,7 +26,7 @@ from pushrank.metrics.tally import Tally
 
 RESAMPLES_PER_TASK = 16  # enough work for a thread, few enough that all threads end together
 JACKKNIFE_BLOCKS = 200
-"""Blocks of rows, in each class, that are left out in turn; with fewer rows each is a block."""
+"""Blocks of rows, in each class, that count twice in turn; with fewer rows each is a block."""
 
 Counts = NDArray[np.uint8]
 
@@ -151,23 +151,22 @@ class Resampler:
         with threadpool_limits(limits=1, user_api="blas"):  # its threads would fight ours
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
-    def without_blocks(self, random_state: Any) -> list[Floats]:
-        """Return the measure without each block of positives, and without each block of negatives.
+    def with_blocks_twice(self, random_state: Any) -> list[Floats]:
+        """Return the measure with each block of positives counted twice, and with each block of negatives.
 
         Blocks are random and of nearly equal size, so that a long list costs as much as a short one. Each
-        array has the shape (n_blocks, n_rankings). A class of one row cannot do without it, and has no array.
+        array has the shape (n_blocks, n_rankings). No rows are left out, so that what can be measured on the
+        list can be measured here: one positive, or the precision at its last place.
         """
         random = check_random_state(random_state)
         ones = [np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)]
         found = []
         for side, n_rows in enumerate((self.n_positive, self.n_negative)):
-            if n_rows == 1:
-                continue
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
             values = np.empty((len(blocks), len(self.rankings)))
             for b, block in enumerate(blocks):
                 counts = [count.copy() if c == side else count for c, count in enumerate(ones)]
-                counts[side][block] = 0
+                counts[side][block] = 2
                 values[b] = self.on_counts(*counts)
             found.append(values)
         return found
