@@ -12,7 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import InfinitePush, PushRanker, RankSVM, losses, metrics, prices
 from pushrank.losses import Loss, Piece
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
+from pushrank.solvers import lbfgs
+from pushrank.solvers.smoothing import smoothing
 
 CONVEX = ["exponential", "hinge", "logistic", "smoothed_hinge", "squared_hinge"]
 LEARNED = [*CONVEX, "sigmoid", "squared_sigmoid"]
@@ -62,6 +67,31 @@ def test_the_maximum_of_the_hinge_is_the_infinite_push(alpha, weighted):
     assert optimum * (1 - 1e-8) <= ranker.primal_objective_ <= optimum * (1 + 2e-5)
     np.testing.assert_allclose(ranker.coef_, paper.coef_, atol=0.02 * np.abs(paper.coef_).max())
     assert ranker.primal_objective_ == pytest.approx(penalised(ranker, X, y, w), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.05])
+def test_the_continuation_agrees_with_the_infinite_push(alpha):
+    """The hinge goes to a solver of its own; what smooths the other losses must find the same."""
+    X, y = data()
+    objective = PushObjective("hinge", "maximum", scale="mean")
+    sample = BipartiteSample.from_labels(y)
+    found = smoothing(objective, LinearModel(X), sample, alpha, lbfgs, np.zeros(X.shape[1]), 1e-5, 1000)
+    paper = InfinitePush(C=1.0 / alpha, tol=1e-9).fit(X, y)
+    assert found.result.converged
+    assert found.certificate.dual <= alpha * paper.primal_objective_ * (1 + 1e-8)
+    assert found.certificate.primal == pytest.approx(alpha * paper.primal_objective_, rel=2e-5)
+
+
+@pytest.mark.parametrize("side", ["push", "pull"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_maximum_of_hinges_is_solved_at_any_alpha(loss, side):
+    X, y = data(7)
+    for alpha in (1e-6, 1e-3, 0.1):
+        ranker = PushRanker(loss, "maximum", side, alpha=alpha, tol=1e-6).fit(X, y)
+        assert ranker.converged_
+        assert len(ranker.objective_path_) == ranker.n_iter_ + 1
+        assert ranker.objective_path_.min() == pytest.approx(ranker.primal_objective_)
+        assert ranker.primal_objective_ == pytest.approx(penalised(ranker, X, y), rel=1e-8)
 
 
 @pytest.mark.parametrize("side", ["push", "pull", "both"])

@@ -10,27 +10,21 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import Solution
 from pushrank.estimators._kernels import KernelRanker
 from pushrank.estimators._validation import check_solver
-from pushrank.models import LinearModel, Model
+from pushrank.models import Model
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.gradient_projection import gradient_projection
-from pushrank.solvers.interior_point import interior_point
-from pushrank.solvers.projected_dual import projected_dual
+from pushrank.solvers.infinite_push import METHODS, method_for
 from pushrank.solvers.projections import within_budget
-from pushrank.solvers.smo import smo
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
 LOSSES = ("hinge", "squared_hinge")
-SOLVERS = {"interior-point": interior_point, "projected-dual": projected_dual, "smo": smo}
 OF_THE_PAPER = "gradient-projection"
-WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
-SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
 
 
 class InfinitePush(KernelRanker):
@@ -172,7 +166,8 @@ class InfinitePush(KernelRanker):
             point, n_iter = self._by_pairs(problem, C, watcher)
         else:
             start = None if state is None else problem.nearby(state)
-            point, n_iter = SOLVERS[self._solver(model)](problem, tol, max_iter, watcher, start)
+            method = method_for(model) if self.solver == "auto" else str(self.solver)
+            point, n_iter = METHODS[method](problem, tol, max_iter, watcher, start)
         return Solution(point.coef, point.certificate, n_iter, point, sample.join(point.alpha, -point.beta))
 
     def _by_pairs(self, problem: WorstNegative, C: float, watcher: Watcher | None) -> tuple[DualPoint, int]:
@@ -196,15 +191,6 @@ class InfinitePush(KernelRanker):
         )
         return problem.at(found.variables.sum(axis=1), found.variables.sum(axis=0)), n_iter
 
-    def _solver(self, model: Model) -> str:
-        if self.solver != "auto":
-            return str(self.solver)
-        if not isinstance(model, LinearModel):
-            return "smo"
-        X = model.data
-        few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
-        return "interior-point" if few else "projected-dual"
-
     def _what_went_wrong(self, cost: float) -> str:
         # every loss is one at zero, so that the objective there is the cost
         if self.dual_objective_ < (1.0 - max(self.tol, 1e-12)) * cost:
@@ -219,7 +205,7 @@ class InfinitePush(KernelRanker):
         super()._check_parameters()
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
-        check_solver(self.solver, ("auto", *SOLVERS, OF_THE_PAPER))
+        check_solver(self.solver, ("auto", *METHODS, OF_THE_PAPER))
         if self.solver == ("interior-point" if not self._is_linear else "smo"):
             kinds = "linear scores" if self.solver == "interior-point" else "kernels"
             raise ValueError(

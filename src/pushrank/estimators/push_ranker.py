@@ -18,6 +18,7 @@ from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, Sample
 from pushrank.prices import Price
 from pushrank.solvers import SOLVERS, Result, Watcher
+from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.smoothing import smoothing
 
 LEARNED_BY_KINKED = ("primal_objective_", "dual_objective_", "dual_gap_")
@@ -52,7 +53,8 @@ class PushRanker(LinearRanker):
         The L2 strength, at least 0; positive for the hinge and the maximum.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise. The hinge and the maximum, which have kinks, are approached by smooth objectives,
-        each minimised by L-BFGS.
+        each minimised by L-BFGS; but the maximum of the hinge or its square, of two classes, is the problem
+        of :class:`InfinitePush`, and solved as there.
     accuracy : float, default=1e-10
         The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
     tol : float, default=1e-4
@@ -69,7 +71,7 @@ class PushRanker(LinearRanker):
     Attributes
     ----------
     coef_, classes_, threshold_, n_iter_, objective_path_, converged_, n_features_in_, feature_names_in_
-        As for :class:`PNormPush`. With the hinge or the maximum the path is that of the smoothed objectives.
+        As for :class:`PNormPush`. Where kinks are smoothed the path is that of the smoothed objectives.
     thresholds_ : ndarray of shape (n_classes - 1,)
         Where there are more than two grades: the break-even thresholds between them.
     primal_objective_, dual_objective_ : float
@@ -225,11 +227,12 @@ class PushRanker(LinearRanker):
     ) -> Result:
         if objective.differentiable or not isinstance(model, LinearModel):
             return super()._optimise(objective, model, sample, alpha, watcher)
-        start = self._start(model.n_features)
         tol, max_iter = float(self.tol), int(self.max_iter)
-        found = smoothing(
-            objective, model, sample, alpha, SOLVERS[self._solver], start, tol, max_iter, watcher
-        )
+        if is_infinite_push(objective, sample):
+            found = infinite_push(objective, model, sample, alpha, tol, max_iter, watcher)
+        else:
+            method, start = SOLVERS[self._solver], self._start(model.n_features)
+            found = smoothing(objective, model, sample, alpha, method, start, tol, max_iter, watcher)
         certificate = found.certificate
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_ = certificate.gap

@@ -26,3 +26,10 @@ class Certificate:
     def gap(self) -> float:
         """The relative duality gap, (primal - dual) / primal."""
         return max(self.primal - self.dual, 0.0) / max(abs(self.primal), np.finfo(float).tiny)
+
+    def advice(self, n_iter: int) -> str:
+        """Return what to do about a gap that is too wide after so many iterations."""
+        return (
+            f"the relative duality gap is {self.gap:.1e} after {n_iter} iterations: raise max_iter, tol or "
+            "alpha, or scale the features."
+        )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pushrank._log_space import Floats
+from pushrank.solvers.certificate import Certificate
 
 Watcher = Callable[[int, float, float], None]
 """Called after every iteration with its number, the objective and the size of the gradient."""
@@ -25,7 +26,7 @@ class Result:
         Whether the largest entry of the gradient, in units of the columns' standard deviations, came down
         to the tolerance.
     gradient_size : float
-        That largest entry at the end.
+        That largest entry at the end; of a method that goes by the duality gap, the gap.
     message : str
         What to do where it did not converge; empty otherwise.
     """
@@ -40,3 +41,23 @@ class Result:
     def n_iter(self) -> int:
         """The number of iterations."""
         return len(self.objective_path) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedResult:
+    """The end of a run whose answer comes with bounds on the optimum.
+
+    Attributes
+    ----------
+    result : Result
+        The coefficients and the path.
+    certificate : Certificate
+        The objective at the coefficients and a bound on the optimum; minus infinity where an objective is not
+        convex, or no line below it is known.
+    collapsed : bool
+        Whether the bound says that zero coefficients are as good.
+    """
+
+    result: Result
+    certificate: Certificate
+    collapsed: bool

@@ -7,7 +7,6 @@ smoothness lowered in stages, each from the answer of the stage before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,33 +16,13 @@ from pushrank.objectives import PushObjective, SmoothedObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Result, Watcher
+from pushrank.solvers.result import CertifiedResult, Result, Watcher
 
 Solver = Callable[[Problem, Floats, float, int, Watcher | None], Result]
 
 FIRST = 0.25  # the width of the first stage's kinks, and its temperature in units of the objective
 NARROWER = 0.1
 NARROWEST = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class Smoothed:
-    """The end of a continuation.
-
-    Attributes
-    ----------
-    result : Result
-        The coefficients and the path of the smoothed objectives.
-    certificate : Certificate
-        The objective at the coefficients and a bound on the optimum; minus infinity where an objective is not
-        convex, or no line below it is known.
-    collapsed : bool
-        Whether the bound says that zero coefficients are as good.
-    """
-
-    result: Result
-    certificate: Certificate
-    collapsed: bool
 
 
 def smoothing(
@@ -56,7 +35,7 @@ def smoothing(
     tol: float,
     max_iter: int,
     watcher: Watcher | None = None,
-) -> Smoothed:
+) -> CertifiedResult:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks.
 
     A stage minimises the smoothed objective. Its gradient g in the scores z is that of a line below F,
@@ -107,12 +86,15 @@ def smoothing(
         apart = best - dual if smooth.bounded else primal - stage.objective_path[-1]
         gap = abs(apart) / max(abs(best), np.finfo(float).tiny)
         width *= NARROWER
+    certificate = Certificate(best, dual)
     message = ""
-    if gap > tol:
+    if gap > tol and smooth.bounded:
+        message = certificate.advice(len(path) - 1)
+    elif gap > tol:
         message = (
-            f"the relative duality gap is {gap:.1e} after {len(path) - 1} iterations: raise max_iter, tol or "
-            "alpha, or scale the features."
+            f"the smoothed objective, which is not convex, is still {gap:.1e} of the objective away from it "
+            f"after {len(path) - 1} iterations: raise max_iter, tol or alpha."
         )
     result = Result(coef, np.array(path), gap <= tol, size, message)
     collapsed = bool(dual >= at_zero - max(tol, 1e-12) * abs(at_zero))
-    return Smoothed(result, Certificate(best, dual), collapsed)
+    return CertifiedResult(result, certificate, collapsed)

@@ -1,0 +1,85 @@
+"""The Infinite Push by the method that suits the data, also where it comes as a push objective."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from pushrank import losses
+from pushrank.losses import Hinge, Loss, SquaredHinge
+from pushrank.models import LinearModel, Model
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.prices import Maximum
+from pushrank.solvers.certificate import Certificate
+from pushrank.solvers.interior_point import interior_point
+from pushrank.solvers.projected_dual import projected_dual
+from pushrank.solvers.result import CertifiedResult, Result, Watcher
+from pushrank.solvers.smo import smo
+from pushrank.solvers.worst_negative import HingeLoss, WorstNegative
+
+METHODS = {"interior-point": interior_point, "projected-dual": projected_dual, "smo": smo}
+HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
+WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
+SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
+
+
+def method_for(model: Model) -> str:
+    """Return the name of the method that is quickest on the data."""
+    if not isinstance(model, LinearModel):
+        return "smo"
+    X = model.data
+    few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
+    return "interior-point" if few else "projected-dual"
+
+
+def is_infinite_push(objective: PushObjective, sample: Sample) -> bool:
+    """Return whether an objective is the largest sum of hinges, or of their squares, of two classes."""
+    of_hinges = type(losses.resolve(objective.loss)) in HINGES and isinstance(objective.price, Maximum)
+    return of_hinges and objective.side != "both" and isinstance(sample, BipartiteSample)
+
+
+def infinite_push(
+    objective: PushObjective,
+    model: LinearModel,
+    sample: Sample,
+    alpha: float,
+    tol: float,
+    max_iter: int,
+    watcher: Watcher | None = None,
+) -> CertifiedResult:
+    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective that is the Infinite Push.
+
+    On the scale of the mean F is the largest mean loss of a negative, so that the problem is that of
+    :class:`WorstNegative` times alpha, with costs of :math:`1/\alpha` in all. The pull of positives is the
+    push of the classes exchanged, by the opposite coefficients.
+
+    Parameters are those of :func:`pushrank.solvers.smoothing.smoothing`.
+
+    Raises
+    ------
+    TypeError
+        When the sample is not one of two classes.
+    """
+    if not isinstance(sample, BipartiteSample):
+        raise TypeError("the Infinite Push is of two classes.")
+    pulls = objective.side == "pull"
+    sample = sample.swapped() if pulls else sample
+    loss = HINGES[type(losses.resolve(objective.loss))]
+    weights = np.ones(len(sample.positives)) if sample.positive_weights is None else sample.positive_weights
+    problem = WorstNegative(model, sample, weights / weights.sum() / alpha, loss)
+    path = [1.0]  # every loss is one where all scores are zero
+
+    def note(iteration: int, primal: float, gap: float) -> None:
+        path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
+        path[iteration:] = [alpha * primal]
+        if watcher is not None:
+            watcher(iteration, path[-1], gap)
+
+    point, n_iter = METHODS[method_for(model)](problem, tol, max_iter, note, None)
+    certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)
+    gap = certificate.gap
+    coef = -point.coef if pulls else point.coef
+    message = "" if gap <= tol else certificate.advice(n_iter)
+    result = Result(coef, np.array(path), gap <= tol, gap, message)
+    return CertifiedResult(result, certificate, certificate.dual >= 1.0 - max(tol, 1e-12))
