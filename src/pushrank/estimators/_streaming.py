@@ -1,4 +1,4 @@
-"""Rankers that learn from batches: passes over a data set, or a stream."""
+"""Rankers that learn from one batch of a stream after another."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import CoefficientRanker, linear_scores
-from pushrank.estimators._margins import margins
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import break_even_threshold
-from pushrank.estimators._validation import DTYPES, check_number, row_weights, training_data
+from pushrank.estimators._validation import DTYPES, check_number, row_weights
 from pushrank.exceptions import StreamError
-from pushrank.objectives.precision_at_k import check_k, is_count
-from pushrank.objectives.precision_kernels import place, wrong_at_top
+from pushrank.objectives.precision_at_k import check_k
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.stream import BadRowError, Rows, Rule, Stream
 
@@ -39,64 +36,15 @@ OF_WHOLE_DATA = (
 class StreamingRanker(CoefficientRanker):
     """A linear ranker that learns from one batch after another.
 
-    A subclass has the constructor parameters ``k``, ``batch_size``, ``max_iter``, ``average``, ``shuffle``,
-    ``early_stopping``, ``validation_fraction``, ``n_iter_no_change``, ``random_state`` and ``verbose``, and
-    says what a batch teaches.
+    A subclass has the constructor parameters ``k``, ``batch_size``, ``max_iter``, ``average``,
+    ``early_stopping`` and ``verbose``, and says what a batch teaches.
     """
+
+    _stream: Stream
 
     @abstractmethod
     def _rule(self) -> Rule:
         """Return what a batch teaches, from checked parameters."""
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from examples of two classes, in ``max_iter`` passes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features; float32 and float64 arrays, dense by rows or CSR, are used where they lie.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights: within its batch a row of weight w counts as w copies.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        UserWarning
-            When most batches lack a class.
-        """
-        self._check_parameters()
-        X, target = training_data(self, X, y, sample_weight)
-        positive = np.asarray(target.codes, dtype=bool)
-        mass = np.ones(len(positive)) if target.weights is None else target.weights
-        rows = Rows(_by_rows(X), positive, mass)
-        self.classes_ = np.asarray(target.classes)
-        self._forget(OF_WHOLE_DATA)
-        random_state = check_random_state(self.random_state)
-        learned, valid = rows, None
-        if self.early_stopping:
-            learned, valid = self._parts(rows, random_state)
-        seed = random_state.randint(np.iinfo(np.int32).max)
-        self._stream = Stream.start(self._rule(), int(self.batch_size), X.shape[1])
-        with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-            best = self._passes(learned, valid, seed, watcher)
-        self._keep(self._learned() if best is None else best, X.dtype)
-        self._settle()
-        self._measure(learned, seed)
-        self._warn_of_skipped()
-        return self
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -136,10 +84,10 @@ class StreamingRanker(CoefficientRanker):
         begun = hasattr(self, "_stream")
         X, positive = self._checked_chunk(X, y, known, reset=not begun)
         weights = row_weights(sample_weight, len(positive))
-        rows = Rows(_by_rows(X), positive, np.ones(len(positive)) if weights is None else weights)
+        rows = Rows(by_rows(X), positive, np.ones(len(positive)) if weights is None else weights)
         stream = self._stream if begun else Stream.start(self._rule(), int(self.batch_size), X.shape[1])
         self._check_unchanged(stream)
-        with _row_errors(stream):
+        with row_errors(stream):
             stream.feed(rows)
         self._stream = stream
         self.classes_ = known
@@ -236,56 +184,9 @@ class StreamingRanker(CoefficientRanker):
             raise AttributeError(f"this {type(self).__name__} has not learned from a batch yet.")
         return self._stream
 
-    def _passes(self, rows: Rows, valid: Rows | None, seed: int, watcher: Any) -> Floats | None:
-        """Learn from rows pass by pass, and return the best coefficients on the validation part, if any."""
-        best, best_score, self.n_iter_ = None, -np.inf, 0
-        path = []
-        for order in self._orders(rows.n_rows, seed, int(self.max_iter)):
-            before = self._stream.mistakes
-            with _row_errors(self._stream):
-                self._stream.feed_whole(rows, order)
-            self.n_iter_ += 1
-            made = self._stream.mistakes - before
-            if watcher is not None:
-                watcher(self.n_iter_, made, self._stream.mistake_rate)
-            if valid is not None:
-                coef = self._learned()
-                path.append(self._precision(valid, coef))
-                if path[-1] > best_score:
-                    best, best_score, self.best_iter_ = coef, path[-1], self.n_iter_
-                if self.n_iter_ - self.best_iter_ >= self.n_iter_no_change:
-                    break
-            elif self._at_rest(made):
-                break
-        if valid is not None:
-            self.validation_path_ = np.array(path)
-        return best
-
     def _at_rest(self, made: float) -> bool:
         """Return whether more passes would teach nothing: a perceptron made no mistake in the last one."""
         return made == 0.0 and not self._rule().eta0
-
-    def _orders(self, n_rows: int, seed: int, passes: int) -> Iterator[NDArray[np.intp]]:
-        """Yield the order of the rows in every pass, the same ones whenever asked."""
-        random_state = np.random.RandomState(seed)
-        for _ in range(passes):
-            yield random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
-
-    def _parts(self, rows: Rows, random_state: np.random.RandomState) -> tuple[Rows, Rows]:
-        numbers = np.arange(rows.n_rows)
-        try:
-            learned, valid = train_test_split(
-                numbers,
-                test_size=self.validation_fraction,
-                stratify=rows.positive,
-                random_state=random_state,
-            )
-        except ValueError as error:
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} leaves a part without a class ({error}); "
-                "change it or set early_stopping=False."
-            ) from error
-        return rows.taken(np.sort(learned)), rows.taken(np.sort(valid))
 
     def _learned(self) -> Floats:
         return self._stream.ended.mean if self.average else self._stream.ended.iterate
@@ -314,26 +215,6 @@ class StreamingRanker(CoefficientRanker):
             return float(np.nextafter(scores.min(), -np.inf))
         weights = None if (sample.mass == 1.0).all() else sample.mass
         return break_even_threshold(scores, BipartiteSample.from_mask(sample.positive, weights))
-
-    def _measure(self, rows: Rows, seed: int) -> None:  # noqa: ARG002
-        """Set the margins of the training rows."""
-        coef = self.coef_.astype(np.float64)
-        length = float(np.linalg.norm(coef))
-        unit = linear_scores(rows.X, coef / length if length > 0.0 else coef).astype(np.float64)
-        self.weak_margin_, self.margin_, self.strong_margin_ = margins(
-            unit, rows.positive, rows.mass, self._k_of(rows)
-        )
-
-    def _precision(self, rows: Rows, coef: Floats) -> float:
-        """Return precision at k, which as a number of rows is that of a batch, for as many batches' rows."""
-        scores, k = linear_scores(rows.X, coef), self._k_of(rows)
-        if is_count(self.k):
-            k = min(max(round(self.k * rows.n_rows / self.batch_size), 1), rows.mass[rows.positive].sum())
-        return 1.0 - float(wrong_at_top(scores, rows.positive, rows.mass, k)) / k
-
-    def _k_of(self, rows: Rows) -> float:
-        """Return k for a whole set of rows, where a number of rows is at most the positives'."""
-        return float(place(float(self.k), is_count(self.k), rows.mass[rows.positive].sum()))
 
     def _known_classes(self, classes: ArrayLike | None) -> NDArray[Any]:
         begun = hasattr(self, "_stream")
@@ -386,14 +267,10 @@ class StreamingRanker(CoefficientRanker):
         check_k(self.k)
         check_number("batch_size", self.batch_size, 1, integer=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
-        check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
-        if self.validation_fraction >= 1.0:
-            raise ValueError(f"validation_fraction must be below 1, got {self.validation_fraction!r}.")
 
 
 @contextmanager
-def _row_errors(stream: Stream) -> Iterator[None]:
+def row_errors(stream: Stream) -> Iterator[None]:
     """Turn a bad row into an error that names it, in its chunk and in the stream."""
     try:
         yield
@@ -402,6 +279,6 @@ def _row_errors(stream: Stream) -> Iterator[None]:
         raise StreamError(f"Input X: row {error.row}{in_stream} {error.what}") from error
 
 
-def _by_rows(X: Any) -> Any:
+def by_rows(X: Any) -> Any:
     """Return dense data by rows or CSR, in native form; copied only where they are neither."""
     return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pushrank.estimators._streaming import StreamingRanker
+from pushrank.estimators._passes import PassingRanker
 from pushrank.estimators._validation import check_number
 from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.solvers.stream import Rule
 
 
-class OnePassMiniBatchAtK(StreamingRanker):
+class OnePassMiniBatchAtK(PassingRanker):
     r"""Rank so that the first k are hits, by one pass of structural SVM steps: 1PMB.
 
     For the t-th batch, with the structural surrogate L of precision at k,

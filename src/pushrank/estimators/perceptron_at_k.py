@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import linear_scores
-from pushrank.estimators._streaming import StreamingRanker
+from pushrank.estimators._passes import PassingRanker
 from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.solvers.stream import Rows, Rule
@@ -28,7 +28,7 @@ SCALES = 9
 """Multiples of the weights that are tried for the bound."""
 
 
-class PerceptronAtK(StreamingRanker):
+class PerceptronAtK(PassingRanker):
     r"""Rank so that the first k are hits, by a perceptron on batches: Perceptron@k-avg and -max.
 
     For every batch the k highest rows are predicted positive. Where :math:`\Delta` of them are negatives,

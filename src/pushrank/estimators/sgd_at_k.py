@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pushrank.estimators._streaming import StreamingRanker
+from pushrank.estimators._passes import PassingRanker
 from pushrank.estimators._validation import check_number
 from pushrank.objectives.precision_at_k import RULES, Surrogate, check_surrogate, is_count
 from pushrank.solvers.stream import Rule
 
 
-class SGDAtK(StreamingRanker):
+class SGDAtK(PassingRanker):
     r"""Rank so that the first k are hits, by gradient steps on batches: SGD@k-avg and -max.
 
     For the t-th batch, with a surrogate L of the negatives among its first k,
