@@ -103,10 +103,8 @@ def test_arrays_of_two_libraries_are_told(asarray):
     y, scores, w, direction = data(9)
     objective = PushObjective("logistic")
     here = asarray(y), asarray(scores)
-    with pytest.raises(
-        ValueError, match="sample_weight must be an array of the library of scores, got ndarray"
-    ):
-        objective.evaluate(*here, w)
+    value, _ = objective.evaluate(*here, w)  # weights are put beside the scores, as in fit
+    assert value == pytest.approx(objective.evaluate(y, scores, w)[0])
     with pytest.raises(ValueError, match="vector must be an array of the library of scores, got ndarray"):
         objective.hessian_vector_product(*here, direction)
 

@@ -13,9 +13,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from pushrank._array import Floats, detached, is_numpy, like, namespace, to_host
+from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank.estimators._target import Target
 from pushrank.pairs import ArraySample, BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
+from pushrank.pairs.array_sample import weights_beside
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
@@ -205,11 +206,7 @@ def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tar
         raise ValueError(
             f"{_not_binary(estimator, to_host(classes))} For one class against the rest pass y == that_class."
         )
-    weights = None
-    if sample_weight is not None:
-        weights = like(sample_weight, X)
-        if weights.shape != y.shape or not bool(xp.all(xp.isfinite(weights) & (weights >= 0.0))):
-            raise ValueError("sample_weight must hold a finite number, not negative, for each row.")
+    weights = weights_beside(y, sample_weight)
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
 

@@ -307,22 +307,9 @@ def _checked_scores(scores: ArrayLike, name: str) -> Floats:
 def _on_device(y: Any, scores: Any, sample_weight: Any) -> tuple[Sample, Any]:
     """Return what arrays of another library stand for, on their device."""
     checked = _as_float64(scores, "scores", None)
-    xp = namespace(checked)
     if is_numpy(y) or y.shape != checked.shape:
         raise ValueError("y must be an array of the library of scores, and of its shape.")
-    classes = xp.unique_values(y)
-    if classes.shape[0] != 2:
-        raise ValueError(
-            f"y must hold exactly 2 classes, found {classes.shape[0]}. "
-            "For one class against the rest pass y == that_class."
-        )
-    is_positive = y if xp.isdtype(y.dtype, "bool") else y == xp.max(classes)
-    weights = None
-    if sample_weight is not None:
-        weights = _as_float64(sample_weight, "sample_weight", checked.shape[0])
-        if float(xp.min(weights)) < 0.0:
-            raise ValueError(f"sample_weight must not be negative, found {float(xp.min(weights))}.")
-    return ArraySample.from_mask(is_positive, weights), checked
+    return ArraySample.from_labels(y, sample_weight), checked
 
 
 def _as_float64(values: Any, name: str, length: int | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._array import like, namespace
+from pushrank._array import detached, like, namespace
 from pushrank._log_space import Floats
 from pushrank.pairs.sample import AllAlike, Mixture, Sample
 
@@ -25,6 +25,25 @@ class ArraySample(Sample):
     """
 
     places: Any = None
+
+    @classmethod
+    def from_labels(cls, y: Any, sample_weight: Any = None) -> ArraySample:
+        """Build a sample from labels of two values, the larger being the positive class.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, or the weights are not those of :func:`weights_beside`.
+        """
+        xp = namespace(y)
+        classes = xp.unique_values(y)
+        if classes.shape[0] != 2:
+            raise ValueError(
+                f"y must hold exactly 2 classes, found {classes.shape[0]}. "
+                "For one class against the rest pass y == that_class."
+            )
+        is_positive = y if xp.isdtype(y.dtype, "bool") else y == xp.max(classes)
+        return cls.from_mask(is_positive, weights_beside(y, sample_weight))
 
     @classmethod
     def from_mask(cls, is_positive: Any, weights: Any = None) -> ArraySample:
@@ -105,3 +124,26 @@ class ArraySample(Sample):
         """One for a positive, zero for another row, shape (n_rows,)."""
         xp = namespace(self.places)
         return xp.astype(self.places < self.positives.shape[0], xp.float64)
+
+
+def weights_beside(y: Any, sample_weight: Any) -> Any:
+    """Return sample weights of any library as float64 of that of the labels, on their device, or None.
+
+    Raises
+    ------
+    ValueError
+        When there is not a number for each row, or one is negative or not finite.
+    """
+    if sample_weight is None:
+        return None
+    weights = detached(like(sample_weight, y))
+    xp = namespace(weights)
+    if weights.shape != y.shape:
+        raise ValueError(
+            f"sample_weight must hold a number for each of {y.shape[0]} rows, not {tuple(weights.shape)}."
+        )
+    if not bool(xp.all(xp.isfinite(weights))):
+        raise ValueError("sample_weight contains NaN or infinity.")
+    if float(xp.min(weights)) < 0.0:
+        raise ValueError(f"sample_weight must not be negative, found {float(xp.min(weights))}.")
+    return weights
