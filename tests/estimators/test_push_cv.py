@@ -152,6 +152,12 @@ def test_separable_data_without_penalty_are_reported():
         (PNormPushCV(cv=[(np.arange(5), np.arange(569))]), ValueError, "fold 0 .* one class alone to train"),
         (PNormPushCV(cv=[]), ValueError, "no split of the rows"),
         (PNormPushCV(ps=(1.0,), alphas=(0.1,), scoring=lambda *_: np.nan), ValueError, "scoring gave nan"),
+        (
+            PNormPushCV(ps=(1.0,), alphas=(0.1,), scoring="neg_log_loss"),
+            ValueError,
+            "what rankers do not have",
+        ),
+        (PushRankerCV(prices=None), ValueError, "prices must be a list"),
         (PushRankerCV(prices="identity"), ValueError, "prices must be a list"),
         (PushRankerCV("hinge"), ValueError, "not differentiable"),
         (PushRankerCV(prices=("cubic",)), ValueError, "not known"),

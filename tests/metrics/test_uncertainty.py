@@ -338,6 +338,7 @@ def test_bad_rates():
     ("arguments", "error", "message"),
     [
         ({"metric": "accuracy"}, ValueError, "metric='accuracy' is not known"),
+        ({"metric": "precision_at_k"}, ValueError, r"needs k: pass functools.partial"),
         ({"metric": 3}, TypeError, "metric must be callable"),
         ({"method": "jackknife"}, ValueError, "method must be one of"),
         ({"metric": "average_precision", "method": "delong"}, ValueError, "method='delong' is for"),

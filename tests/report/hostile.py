@@ -35,6 +35,7 @@ def hostile_findings(n_rows: int = 400, n_models: int = 3) -> Findings:
         scores=scores,
         best="good",
         baseline="baseline",
+        rival="baseline",
         depth=40,
         measures={m: {"average precision": Measured(0.5, 0.01), ATTACK: Measured(12.0, 1.0)} for m in models},
         rows=rows,

@@ -159,11 +159,9 @@ def test_the_verdict_is_that_of_the_metrics(findings):
 def test_a_difference_by_chance_is_not_called_real(findings):
     chance = {model: s for model, s in findings.held_out.items() if model != "good"}
     first, second = chance
-    drawn = replace(findings, held_out=chance, scores=chance, best=second, baseline=first)
+    drawn = replace(findings, held_out=chance, scores=chance, best=second, baseline=first, rival=first)
     assert "do not tell the two apart" in sentences(drawn)[2]
-    # with the baseline as the best, the next best is the rival
-    turned = replace(drawn, best=first)
-    assert turned.rival == second
+    turned = replace(drawn, best=first, rival=second)
     assert f"by {second}, the next best" in sentences(turned)[1]
 
 

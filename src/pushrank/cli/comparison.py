@@ -114,6 +114,14 @@ class Comparison:
             ),
         )
 
+    def rival(self) -> str:
+        """Return the model to hold the best against: the baseline, or the next best where it is the best."""
+        best = self.best()
+        if best != BASELINE:
+            return BASELINE
+        others = [model for model in self.values if model not in (best, CHOSEN)]
+        return min(others, key=lambda model: self.difference(best, model)[0])
+
     @property
     def optimism(self) -> tuple[float, float] | None:
         """How much the best model's mean exceeds that of a choice inside, and the error of that difference.

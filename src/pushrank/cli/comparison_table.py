@@ -64,17 +64,9 @@ def _best_and_chance(comparison: Comparison) -> str:
     by = f"hits in {comparison.budget} rows" if comparison.budget else comparison.criterion
     digits = 1 if comparison.budget else 3
     said = f"Best at the top, by {by}: {best}"
-    if best == BASELINE:
-        others = {
-            model: comparison.difference(best, model)
-            for model in comparison.values
-            if model not in (best, CHOSEN)
-        }
-        rival, (gain, error) = min(others.items(), key=lambda item: item[1][0])
-        versus = f"{rival}, the next best"
-    else:
-        gain, error = comparison.difference(best, BASELINE)
-        versus = BASELINE
+    rival = comparison.rival()
+    gain, error = comparison.difference(best, rival)
+    versus = rival if rival == BASELINE else f"{rival}, the next best"
     said += f", {gain:+.{digits}f} ± {error:.{digits}f} against {versus}"
     if gain > 2.0 * error:
         return f"{said}: more than two standard errors."

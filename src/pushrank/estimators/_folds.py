@@ -61,12 +61,19 @@ class Fold:
         TypeError
             When there are weights and the scorer takes none.
         ValueError
-            When the score is not a number, which could not be compared with others.
+            When the score is not a number, which could not be compared with others, or the scorer asks for
+            probabilities.
         """
         scores = linear_scores(self._X, coef)
         threshold = break_even_threshold(scores[self._train], self.sample)
         self._stage.move_to(scores[self._test].astype(np.float64), np.array([threshold]))
-        found = float(self._scorer(self._stage, self._X[self._test], self._labels, **self._options))
+        try:
+            found = float(self._scorer(self._stage, self._X[self._test], self._labels, **self._options))
+        except AttributeError as error:
+            raise ValueError(
+                f"scoring asks for what rankers do not have ({error}); use a scorer of decision_function or "
+                "predict, such as 'average_precision'."
+            ) from error
         if math.isnan(found):
             raise ValueError(
                 "scoring gave nan on a part of the cross-validation; use a scorer that is defined on all of "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from pushrank import losses, prices
 from pushrank.estimators._push_cv import PushCV
 from pushrank.estimators._validation import check_number
@@ -107,11 +109,12 @@ class PushRankerCV(PushCV):
 
     def _pushes(self) -> list[tuple[Any, PushObjective]]:
         check_number("bottom_weight", self.bottom_weight, 0.0, exclusive=True)
-        if isinstance(self.prices, str | Price) or len(self.prices) == 0:
+        given_prices: Any = self.prices
+        if np.ndim(given_prices) != 1 or len(given_prices) == 0:
             raise ValueError(f"prices must be a list of at least one price, got {self.prices!r}.")
         loss = losses.resolve(self.loss)
         pushes = []
-        for given in self.prices:
+        for given in given_prices:
             price = prices.resolve(given)
             objective = PushObjective(loss, price, self.side, scale_for(loss, price), self.bottom_weight)
             if not objective.differentiable:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -196,7 +197,7 @@ def measure_named(metric: Any) -> Callable[..., Any]:
     Raises
     ------
     ValueError
-        When there is no measure of that name.
+        When there is no measure of that name, or it needs a parameter that a name cannot give.
     TypeError
         When it is neither a name nor callable.
     """
@@ -210,6 +211,16 @@ def measure_named(metric: Any) -> Callable[..., Any]:
         raise ValueError(
             f"metric={metric!r} is not known; use one of {sorted(names)}, "
             "or a callable metric(y_true, scores)."
+        )
+    needed = [
+        name
+        for name, parameter in signature(names[metric]).parameters.items()
+        if parameter.default is parameter.empty and name not in ("y_true", "scores")
+    ]
+    if needed:
+        raise ValueError(
+            f"metric={metric!r} needs {needed[0]}: pass functools.partial(pushrank.metrics.{metric}, "
+            f"{needed[0]}=...)."
         )
     return names[metric]
 

@@ -61,7 +61,9 @@ class Findings:
     best : str
         The model to show first.
     baseline : str
-        The model to hold it against.
+        The model that users would take without this library.
+    rival : str
+        The model to hold the best one against: the baseline, or the next best where it is the best.
     depth : int
         How many first rows models are judged by.
     measures : dict of str to dict of str to Measured
@@ -86,6 +88,7 @@ class Findings:
     scores: Mapping[str, Floats]
     best: str
     baseline: str
+    rival: str
     depth: int
     measures: Mapping[str, Mapping[str, Measured]]
     rows: pd.DataFrame
@@ -100,14 +103,6 @@ class Findings:
         """The models: the best, the baseline, then the others as they came."""
         first = [self.best, self.baseline]
         return list(dict.fromkeys([*first, *self.held_out]))
-
-    @property
-    def rival(self) -> str:
-        """The model to hold the best one against: the baseline, or the next best where it is the best."""
-        if self.best != self.baseline:
-            return self.baseline
-        others = [model for model in self.models if model != self.best]
-        return max(others, key=lambda model: self.hits(model))
 
     @property
     def base_rate(self) -> float:
