@@ -196,6 +196,15 @@ def test_two_grades_in_one_group_are_two_classes(loss):
     np.testing.assert_allclose(two.coef_, one_group.coef_, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("price", ["exponential_price", "log_one_plus"])
+def test_weights_too_large_for_a_price_are_told(price):
+    X, y = data(n=40)
+    PushRanker("logistic", price, alpha=0.1).fit(X, y, np.full(40, 1e-30))
+    with pytest.raises(ValueError, match=r"adds up to .* in a class, and price=.* takes at most 1e\+100"):
+        PushRanker("logistic", price).fit(X, y, np.full(40, 1e150))
+    PushRanker("logistic", Power(2), alpha=0.1).fit(X, y, np.full(40, 1e150))
+
+
 def test_the_maximum_over_query_groups():
     X, grades, qid = graded(1)
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
+from pushrank._array import namespace
 from pushrank.estimators._linear import AnyLinearModel, LinearRanker
 from pushrank.estimators._validation import check_number, ranking_data
 from pushrank.losses import Loss
@@ -21,6 +22,7 @@ from pushrank.solvers import SOLVERS, Result, Watcher
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.smoothing import smoothing
 
+HEAVIEST = 1e100  # the square of a sum of losses with these weights is a number
 LEARNED_BY_KINKED = ("primal_objective_", "dual_objective_", "dual_gap_")
 
 
@@ -190,6 +192,7 @@ class PushRanker(LinearRanker):
         objective = self._objective()
         self._check_solver_can(objective)
         X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
+        _check_total_weight(objective, target.sample)
         self._forget((*LEARNED_BY_KINKED, "classes_", "thresholds_"))
         return self._solve(objective, X, target)
 
@@ -245,6 +248,19 @@ class PushRanker(LinearRanker):
                 stacklevel=4,
             )
         return found.result
+
+
+def _check_total_weight(objective: PushObjective, sample: Sample) -> None:
+    """Raise where a price that is no power, and takes sums of losses as they are, would overflow."""
+    if prices.resolve(objective.price).homogeneous:
+        return
+    of_classes = (sample.positive_weights, sample.negative_weights)
+    total = max((float(namespace(w).sum(w)) for w in of_classes if w is not None), default=0.0)
+    if total > HEAVIEST:
+        raise ValueError(
+            f"sample_weight adds up to {total:.1e} in a class, and price={objective.price} takes at most "
+            f"{HEAVIEST:g}; divide the weights."
+        )
 
 
 def scale_for(loss: Loss, price: Price) -> Scale:
