@@ -82,3 +82,13 @@ def test_the_gap_is_true_on_real_data(C):
     exact = SVMMAP(C, tol=1e-6, max_iter=3000).fit(X, y)
     assert ranker.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
     assert ranker.score(X, y) > 0.98
+
+
+def test_large_weights_on_raw_columns_converge():
+    """Columns that differ a thousandfold, and a bound that hangs on fine shares of many planes."""
+    X, y = load_breast_cancer(return_X_y=True)
+    assert SVMMAP(C=100, max_iter=100).fit(X, y).converged_
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4)) * [1e6, 1.0, 1e-6, 1.0]
+    y = (X[:, 1] + X[:, 3] + rng.normal(size=80) > 0).astype(int)
+    assert SVMMAP(C=10, max_iter=100).fit(X, y).converged_

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushrank._compiled import compiled
 from pushrank._log_space import Floats
 from pushrank.models import Model
 from pushrank.solvers.certificate import Certificate
@@ -27,7 +26,9 @@ Risk = Callable[[Floats], tuple[float, Floats]]
 
 AHEAD = 0.1  # how far from the best point towards the planes' own minimiser the next plane is taken
 NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
-MOST_EXCHANGES = 100_000
+RIDGE = 1e-13  # of the longest plane's squared slope: planes may be alike
+FLATTEST = 1e-100  # slopes squared, in offsets, that still bend the bound
+MOST_CHANGES_PER_PLANE = 20  # of the planes that have a share
 
 
 class Planes(NamedTuple):
@@ -122,7 +123,7 @@ def cutting_plane(
         gram = np.block([[gram, products[:-1, None]], [products]])
         offsets = np.append(offsets, cut_at.risk - float(cut_at.slope @ cut_at.scores))
         shares = np.append(shares, 0.0 if len(shares) else C)
-        _exchange(gram, offsets, shares, 0.01 * tol * abs(best.objective) / C, MOST_EXCHANGES)
+        _share_out(gram, offsets, shares, 0.01 * tol * abs(best.objective) / C)
         dual = float(shares @ offsets - 0.5 * shares @ gram @ shares)
         trial = -(shares @ normals)
         best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
@@ -196,27 +197,46 @@ def _search(risk: Risk, model: Model, C: float, best: _Point, trial: _Point) -> 
     return least, at(where + AHEAD * (1.0 - where))
 
 
-@compiled()
-def _exchange(gram, offsets, shares, tol, most):
-    """Move shares between planes until no exchange raises the bound by more than ``tol`` for a unit share."""
+def _share_out(gram: Floats, offsets: Floats, shares: Floats, tol: float) -> None:
+    """Set the shares, whose sum stays, to those that raise the bound most, by the active set method.
+
+    The bound is highest over the planes that have a share, as if the signs were free; a plane whose share
+    would turn negative leaves, and one that would raise it by more than ``tol`` for a unit share joins.
+    """
+    longest, highest = float(np.diag(gram).max()), float(np.abs(offsets).max())
+    unit = max(longest, FLATTEST * highest) or 1.0
+    total, used, joined = float(shares.sum()), shares > 0.0, -1
     slopes = gram @ shares - offsets
-    for _ in range(most):
-        gains = 0
-        for j in range(len(shares)):
-            if slopes[j] < slopes[gains]:
-                gains = j
-        loses = -1
-        for j in range(len(shares)):
-            if shares[j] > 0.0 and (loses < 0 or slopes[j] > slopes[loses]):
-                loses = j
-        difference = slopes[loses] - slopes[gains]
-        if difference <= tol:
+    for _ in range(MOST_CHANGES_PER_PLANE * len(shares)):
+        of_used = np.flatnonzero(used)
+        now = shares[of_used]
+        change = _without_signs(gram[np.ix_(of_used, of_used)] / unit, slopes[of_used] / unit)
+        falling = now + change <= 0.0
+        if falling.any():
+            ways = now[falling] / -change[falling]
+            way = float(ways.min())
+            shares[of_used] = np.maximum(now + way * change, 0.0)
+            left = of_used[falling][ways <= way]
+            shares[left], used[left] = 0.0, False
+            if way == 0.0 and joined in left:
+                break  # as far as floats reach
+            slopes = gram @ shares - offsets
+            continue
+        shares[of_used] += change
+        slopes = gram @ shares - offsets
+        gains = np.where(used, -np.inf, slopes[of_used].max() - slopes)
+        joined = int(np.argmax(gains))
+        if gains[joined] <= tol:
             break
-        bend = gram[gains, gains] + gram[loses, loses] - 2.0 * gram[gains, loses]
-        step = shares[loses]
-        if bend > 0.0:
-            step = min(step, difference / bend)
-        shares[gains] += step
-        shares[loses] -= step
-        for j in range(len(shares)):
-            slopes[j] += step * (gram[j, gains] - gram[j, loses])
+        used[joined] = True
+    shares *= total / shares.sum()
+
+
+def _without_signs(gram: Floats, slopes: Floats) -> Floats:
+    """Return the change of shares, of any sign and nothing in all, that raises the bound most."""
+    n_planes = len(slopes)
+    system = np.ones((n_planes + 1, n_planes + 1))
+    system[:-1, :-1] = gram + RIDGE * np.eye(n_planes)
+    system[-1, -1] = 0.0
+    change: Floats = np.linalg.solve(system, np.append(-slopes, 0.0))[:-1]
+    return change
