@@ -53,6 +53,18 @@ def test_class_weights_are_a_factor_of_all_pairs(name):
 
 
 @quiet
+@pytest.mark.parametrize("name", KINDS)
+def test_balanced_classes_count_weights_as_copies(name):
+    X, y = breast()
+    X, y = X[:120], y[:120]
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    ranker = KINDS[name](2.0, tol=1e-8, class_weight="balanced")
+    weighted = ranker.fit(X, y, weights.astype(float)).primal_objective_
+    copied = ranker.fit(X.repeat(weights, axis=0), y.repeat(weights)).primal_objective_
+    assert weighted == pytest.approx(copied, rel=1e-6)
+
+
+@quiet
 def test_class_weights_of_grades_weigh_their_pairs():
     rng = np.random.default_rng(0)
     X, grades = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)

@@ -153,6 +153,18 @@ def test_a_collapse_is_told(X, solver):
     assert np.isfinite(ranker.decision_function(X)).all()
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("solver", "C"), [("interior-point", 1e-5), ("projected-dual", 1e-3)])
+def test_a_small_weight_of_the_loss_is_no_collapse(loss, solver, C):
+    """Whether zero is optimal does not hang on C; how much there is to gain does."""
+    X, y = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker = InfinitePush(C, loss=loss, solver=solver).fit(scale(X), y)
+    assert ranker.primal_objective_ < C
+    assert np.abs(ranker.coef_).max() > 0.0
+
+
 @quiet
 @oracle
 def test_one_of_a_class_and_a_class_of_one():

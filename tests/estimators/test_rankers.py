@@ -330,3 +330,11 @@ def test_bad_data():
         PNormPush().rank(X)
     with pytest.raises(ValueError, match="expecting 5 features"):
         PNormPush().fit(X, y).rank(X[:, :3])
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_row_without_a_query_is_told(missing):
+    X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1, 0, 1, 0, 1]
+    qid = np.array([0, 0, 1, 1, missing, missing], dtype=object if missing is None else float)
+    with pytest.raises(ValueError, match="qid has no entry in row 4; give every row one"):
+        PushRanker().fit(X, y, qid=qid)

@@ -20,7 +20,7 @@ def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
     ----------
     class_weight : dict, "balanced" or None
         A positive weight for each class, one where a dict leaves it out; or n / (2 n_c) for two classes of
-        n_c rows, in general n / (n_classes n_c).
+        n_c rows, in general n / (n_classes n_c), a row counting as its sample weight.
     target : Target
         What to rank.
 
@@ -36,7 +36,9 @@ def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
     if not isinstance(class_weight, Mapping) and class_weight != "balanced":
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
     codes = np.asarray(target.codes, dtype=np.intp)
-    of_classes = compute_class_weight(class_weight, classes=target.classes, y=target.classes[codes])
+    of_classes = compute_class_weight(
+        class_weight, classes=target.classes, y=target.classes[codes], sample_weight=target.weights
+    )
     if not np.all((of_classes > 0.0) & np.isfinite(of_classes)):
         raise ValueError(
             f"class_weight must be positive and finite for every class, got {class_weight!r}; leave rows out "

@@ -223,6 +223,12 @@ def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -
     if group is not None and qid is not None:
         raise ValueError("group and qid say the same thing in two ways: give one of them, not both.")
     given = column_or_1d(group if qid is None else qid)
+    missing = np.flatnonzero([entry is None or entry != entry for entry in given.tolist()])
+    if len(missing):
+        raise ValueError(
+            f"{'qid' if group is None else 'group'} has no entry in row {missing[0]}; give every row one, or "
+            "leave the row out."
+        )
     if len(given) == n_rows:
         numbers: NDArray[np.intp] = np.unique(given, return_inverse=True)[1].astype(np.intp)
         return numbers

@@ -193,12 +193,12 @@ class InfinitePush(KernelRanker):
 
     def _what_went_wrong(self, cost: float) -> str:
         # every loss is one at zero, so that the objective there is the cost
-        if self.dual_objective_ < (1.0 - max(self.tol, 1e-12)) * cost:
+        if not Certificate(self.primal_objective_, self.dual_objective_).proves_collapse(cost, self.tol):
             return super()._what_went_wrong(cost)
         return (
-            f"collapsed: zero coefficients are optimal (objective {cost:g} at zero, at least "
-            f"{self.dual_objective_:g} anywhere), since the positives' mean lies among the negatives. "
-            "Push less: use PNormPush, whose p can be chosen."
+            f"collapsed: zero coefficients are optimal to within tol (objective {cost:g} at zero, at least "
+            f"{self.dual_objective_:g} anywhere): the positives' mean lies among the negatives, or C is too "
+            "small to matter. Push less, by PNormPush, whose p can be chosen, or raise C."
         )
 
     def _check_parameters(self) -> None:

@@ -18,7 +18,7 @@ from pushrank.objectives import PushObjective, SmoothedObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, Sample
 from pushrank.prices import Price
-from pushrank.solvers import SOLVERS, Result, Watcher
+from pushrank.solvers import Result, Watcher, lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.smoothing import smoothing
 
@@ -234,8 +234,8 @@ class PushRanker(LinearRanker):
         if is_infinite_push(objective, sample):
             found = infinite_push(objective, model, sample, alpha, tol, max_iter, watcher)
         else:
-            method, start = SOLVERS[self._solver], self._start(model.n_features)
-            found = smoothing(objective, model, sample, alpha, method, start, tol, max_iter, watcher)
+            start = self._start(model.n_features)
+            found = smoothing(objective, model, sample, alpha, lbfgs, start, tol, max_iter, watcher)
         certificate = found.certificate
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_ = certificate.gap

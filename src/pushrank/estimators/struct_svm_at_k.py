@@ -17,6 +17,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.cutting_plane import cutting_plane
 
 MEASURES = ("precision", "prbep", "auc")
@@ -110,7 +111,7 @@ class StructSVMAtK(CertifiedRanker):
 
     def _what_went_wrong(self, cost: float) -> str:
         # the share of negatives at the top of tied rows, and the loss of a pair at zero, are one
-        if self.dual_objective_ < (1.0 - max(float(self.tol), 1e-12)) * cost:
+        if not Certificate(self.primal_objective_, self.dual_objective_).proves_collapse(cost, self.tol):
             return super()._what_went_wrong(cost)
         return (
             f"collapsed: zero coefficients are optimal (objective {cost:g} at zero, at least "

@@ -153,16 +153,16 @@ class LinearModel:
         Raises
         ------
         ValueError
-            When a column varies by more than 1e150, or by less than 1e-145 but not zero.
+            When a column varies by more than 1e75, or by less than 1e-145 but not zero.
         """
         ones, groups = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
         sums = self.class_sums(ones, groups)[0]
         squares = self.class_sums(ones, groups, squared=True)[0]
-        unusable = ~np.isfinite(squares) | ((squares < 1e-290) & (sums != 0.0))
+        unusable = ~(squares <= 1e150) | ((squares < 1e-290) & (sums != 0.0))
         if unusable.any():
             raise ValueError(
                 f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
-                "of floats (above 1e150 or below 1e-145); scale it, for example with StandardScaler."
+                "of solvers (above 1e75 or below 1e-145); scale it, for example with StandardScaler."
             )
 
     def class_covariance(self, factors: Floats, groups: Groups) -> Floats:

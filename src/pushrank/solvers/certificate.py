@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
@@ -26,6 +28,14 @@ class Certificate:
     def gap(self) -> float:
         """The relative duality gap, (primal - dual) / primal."""
         return max(self.primal - self.dual, 0.0) / max(abs(self.primal), np.finfo(float).tiny)
+
+    def proves_collapse(self, at_zero: float, tol: float) -> bool:
+        """Return whether zero coefficients are optimal, to a tolerance relative to the objective there.
+
+        Where a better answer is known they are not, however little better it is.
+        """
+        better = self.primal < at_zero - ROUNDING * abs(at_zero)
+        return not better and self.dual >= at_zero - max(tol, ROUNDING) * abs(at_zero)
 
     def advice(self, n_iter: int) -> str:
         """Return what to do about a gap that is too wide after so many iterations."""

@@ -81,5 +81,5 @@ def infinite_push(
     gap = certificate.gap
     coef = -point.coef if pulls else point.coef
     message = "" if gap <= tol else certificate.advice(n_iter)
-    result = Result(coef, np.array(path), gap <= tol, gap, message)
-    return CertifiedResult(result, certificate, certificate.dual >= 1.0 - max(tol, 1e-12))
+    result = Result(coef, np.array(path), bool(gap <= tol), gap, message)
+    return CertifiedResult(result, certificate, certificate.proves_collapse(1.0, tol))

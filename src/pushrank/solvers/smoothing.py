@@ -18,11 +18,14 @@ from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import CertifiedResult, Result, Watcher
 
-Solver = Callable[[Problem, Floats, float, int, Watcher | None], Result]
+Proof = Callable[[Floats], bool]
+Solver = Callable[[Problem, Floats, float, int, Watcher | None, Proof | None], Result]
 
 FIRST = 0.25  # the width of the first stage's kinks, and its temperature in units of the objective
 NARROWER = 0.1
 NARROWEST = 1e-10
+STEEPEST = 0.1  # the gradient, in widths, at which a stage is first asked whether it is done
+MOST_ASKED = 5  # gradients, each a tenth of the one before, at which it is
 
 
 def smoothing(
@@ -75,12 +78,12 @@ def smoothing(
     while len(path) < max_iter and width > NARROWEST and gap > tol:
         smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
         problem = Problem(smooth, model, sample, alpha)
-        stage = solve(problem, coef, tol, max_iter - len(path), watcher)
+        proof = _Proof(exact, problem, smooth, tol)
+        first = max(tol, STEEPEST * width) if smooth.bounded else tol
+        stage = solve(problem, coef, first, max_iter - len(path), watcher, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
         primal, size = exact.value(stage.coef), stage.gradient_size
-        if smooth.bounded:
-            d, slopes = smooth.lower_line(sample, model.scores(stage.coef))
-            dual = max(dual, d - 0.5 / alpha * float(np.sum(model.pull_back(slopes) ** 2)))
+        dual = max(dual, proof.bound(stage.coef))
         if primal <= best:
             coef, best = stage.coef, primal
         apart = best - dual if smooth.bounded else primal - stage.objective_path[-1]
@@ -92,9 +95,43 @@ def smoothing(
         message = certificate.advice(len(path) - 1)
     elif gap > tol:
         message = (
-            f"the smoothed objective, which is not convex, is still {gap:.1e} of the objective away from it "
+            f"the smoothed objective, not a convex one, is still {gap:.1e} of the objective away from it "
             f"after {len(path) - 1} iterations: raise max_iter, tol or alpha."
         )
-    result = Result(coef, np.array(path), gap <= tol, size, message)
-    collapsed = bool(dual >= at_zero - max(tol, 1e-12) * abs(at_zero))
-    return CertifiedResult(result, certificate, collapsed)
+    result = Result(coef, np.array(path), bool(gap <= tol), size, message)
+    return CertifiedResult(result, certificate, certificate.proves_collapse(at_zero, tol))
+
+
+class _Proof:
+    """Whether a stage is done: less is left of it than its smoothing leaves, or little enough.
+
+    Parameters
+    ----------
+    exact, smoothed : Problem
+        The problem, and the stage's.
+    smooth : SmoothedObjective
+        The stage's objective.
+    tol : float
+        The relative gap that is little enough.
+    """
+
+    def __init__(self, exact: Problem, smoothed: Problem, smooth: SmoothedObjective, tol: float) -> None:
+        self._exact, self._smoothed, self._smooth, self._tol = exact, smoothed, smooth, tol
+        self._asked = 0
+
+    def __call__(self, coef: Floats) -> bool:
+        """Return whether these coefficients will do; where there is no bound, the gradient alone says so."""
+        self._asked += 1
+        if not self._smooth.bounded or self._asked == MOST_ASKED:
+            return True
+        primal = self._exact.value(coef)
+        by_smoothing = abs(primal - self._smoothed.value(coef))
+        return primal - self.bound(coef) <= max(2.0 * by_smoothing, 0.5 * self._tol * abs(primal))
+
+    def bound(self, coef: Floats) -> float:
+        """Return a value that the problem's objective is nowhere below."""
+        if not self._smooth.bounded:
+            return -np.inf
+        model, sample = self._exact.model, self._exact.sample
+        d, slopes = self._smooth.lower_line(sample, model.scores(coef))
+        return d - 0.5 / self._exact.alpha * float(np.sum(model.pull_back(slopes) ** 2))
