@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,13 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from skops import io
 from typer.testing import CliRunner
 
 from pushrank.cli import app
+from pushrank.cli.design import Design
+from pushrank.cli.errors import InputError
 from pushrank.cli.models import MODELS
 from pushrank.cli.nested import ChosenModel
 from pushrank.cli.saved_model import SavedModel
@@ -176,13 +180,64 @@ def test_the_nested_choice_sees_its_own_rows_alone():
     assert chosen.decision_function(X[:5]).shape == (5,)
 
 
-def test_too_few_rows_for_a_nested_comparison(tmp_path):
-    table = pd.DataFrame({"x": np.arange(40.0), "class": ["rare"] * 5 + ["common"] * 35})
-    table.to_csv(tmp_path / "few.csv", index=False)
-    result = call(
-        "compare", tmp_path / "few.csv", "--label", "class", "--positive", "rare", "--nested", code=2
-    )
-    assert "leaves 4 to choose by in a training part" in " ".join(result.output.split())
+def rare(folder, n_rare):
+    """The arguments that compare models on 80 rows, some of them rare."""
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
+    table.assign(y=(np.arange(80) < n_rare).astype(int)).to_csv(folder / "rare.csv", index=False)
+    return ["compare", folder / "rare.csv", "--label", "y", "--p", 4]
+
+
+def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
+    for n_rare, options, said in (
+        (
+            8,
+            ["--nested"],
+            "--folds 5, with --nested, which splits them three times over, needs at least 9 rows",
+        ),
+        (8, ["--nested"], "a class has 8 rows;"),
+        (8, ["--nested"], "choose at most 4 folds, or leave out --nested."),
+        (7, ["--nested", "--folds", 2], "needs at least 8 rows in each class: leave out --nested."),
+        (4, ["--nested"], "leave out --nested and choose at most 4 folds."),
+        (4, [], "--folds 5 needs at least 5 rows in each class: choose at most 4 folds."),
+        (1, ["--folds", 3], "a class has 1 row; --folds 2 needs at least 2 rows in each class"),
+        (1, ["--nested"], "needs at least 8 rows in each class, and there are no fewer folds: add rows."),
+    ):
+        result = call(*rare(tmp_path, n_rare), *options, code=2)
+        assert said in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), (8, 4), (9, 5)])
+def test_a_nested_comparison_runs_on_as_few_rows_as_it_says(tmp_path, n_rare, folds):
+    summary = json.loads(call(*rare(tmp_path, n_rare), "--nested", "--folds", folds, "--json").stdout)
+    assert "P-Norm Push, p and alpha chosen" in summary["models"]
+
+
+def test_the_rows_needed_are_those_that_nested_stratified_splits_need():
+    def fewest_left(n_rows, folds):
+        """The smallest training part of a class, as scikit-learn draws it."""
+        y = np.arange(4 * n_rows) < n_rows
+        return min(y[train].sum() for train, _ in StratifiedKFold(folds).split(y, y))
+
+    for folds in (2, 3, 4, 5, 7):
+        for n_rare in range(folds, 20):
+            once = fewest_left(n_rare, folds)
+            twice = fewest_left(once, folds) if once >= folds else 0
+            y = np.arange(100) < n_rare
+            if twice >= folds:
+                Design(folds=folds, nested=True).check(y)
+            else:
+                with pytest.raises(InputError) as told:
+                    Design(folds=folds, nested=True).check(y)
+                for at_most in re.findall(r"choose at most (\d+) folds, or", str(told.value)):
+                    for fewer in range(2, int(at_most) + 1):
+                        Design(folds=fewer, nested=True).check(y)
+
+
+def test_seeds_are_those_of_numpy(files):
+    arguments = ["compare", files / "data.csv", "--label", "class", "--folds", 2, "--p", 4, "--seed"]
+    call(*arguments, 2**32 - 1)
+    assert "--seed" in call(*arguments, 2**32, code=2).stderr
 
 
 def test_demo():
@@ -236,7 +291,17 @@ def bad(files, frame):
         "no column but the label": [*fit, files / "bare.csv"],
         "exceeds the 569 rows": ["compare", data, "--label", "class", "--budget", "1000"],
         "choose at most": ["compare", data, "--label", "class", "--folds", "300"],
-        "at least 1, got 0.5": ["compare", data, "--label", "class", "--p", "0.5"],
+        "at least 1, got 0.5": ["compare", data, "--label", "class", "--p", "4", "--p", "0.5"],
+        "at least 1, got inf": ["compare", data, "--label", "class", "--p", "inf", "--p", "4"],
+        "--alpha must be finite and at least 0, got inf": [
+            "compare",
+            data,
+            "--label",
+            "class",
+            "--alpha",
+            "inf",
+        ],
+        "alpha must be finite and >= 0, got inf": [*fit, data, "--alpha", "inf"],
     }
 
 

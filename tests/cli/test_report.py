@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from pushrank import metrics
 from pushrank.cli import app
 from pushrank.cli.compare import run
-from pushrank.cli.comparison import Design, on_one_scale
+from pushrank.cli.comparison import on_one_scale
+from pushrank.cli.design import Design
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ import typer
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from pushrank.cli.comparison import CHOSEN, POWERS, Comparison, Design, compare_models, contestants
+from pushrank.cli.comparison import CHOSEN, Comparison, compare_models, contestants
 from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
 from pushrank.cli.comparison_table import print_comparison, progress_bar
+from pushrank.cli.design import POWERS, Design
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
 from pushrank.cli.models import make_ranking_pipeline
@@ -99,7 +100,7 @@ def run(
 
     if design.nested:
         folds, seed, budget = design.folds, design.seed, design.budget
-        models[CHOSEN_PUSH] = choosing_push(design.powers, design.alpha, budget, len(y))
+        models[CHOSEN_PUSH] = choosing_push(design, len(y))
         models[CHOSEN] = ChosenModel(dict(models), make_pipeline, folds, seed, budget, len(y))
     with progress_bar() as bar:
         task = bar.add_task("comparing", total=design.n_parts * len(models))

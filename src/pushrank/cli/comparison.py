@@ -14,10 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from pushrank import IRPush, PNormPush, metrics
-from pushrank.cli.errors import InputError
+from pushrank.cli.design import Design
 from pushrank.cli.models import fit_quietly
 
-POWERS = [4.0, 16.0, 64.0]
 BASELINE = "logistic regression"
 HITS = "hits in budget"
 CRITERION = "precision at 1/4"
@@ -34,48 +33,6 @@ def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstim
     }
     stumps = PNormPush(p=16.0, solver="coordinate", weak_rankers="stumps", max_rounds=100)
     return linear if sparse else {**linear, "boosted stumps, p = 16": stumps}
-
-
-@dataclass(frozen=True)
-class Design:
-    """How models are compared: which, on which splits, and by what."""
-
-    powers: list[float] = field(default_factory=lambda: POWERS)
-    alpha: float | None = None
-    folds: int = 5
-    repeats: int = 1
-    seed: int = 0
-    budget: int | None = None
-    nested: bool = False
-
-    @property
-    def n_parts(self) -> int:
-        """The number of test parts."""
-        return self.folds * self.repeats
-
-    def check(self, y: NDArray[np.bool_]) -> None:
-        """Raise when these rows cannot be compared so.
-
-        Raises
-        ------
-        InputError
-            When a class has fewer rows than there are folds, p is below 1, or the budget exceeds the rows.
-        """
-        fewest = int(min(y.sum(), (~y).sum()))
-        if fewest < self.folds:
-            raise InputError(
-                f"a class has {fewest} rows, fewer than --folds {self.folds}; choose at most {fewest} folds."
-            )
-        if any(not 1.0 <= power < np.inf for power in self.powers):
-            raise InputError(f"--p must be finite and at least 1, got {min(self.powers):g}.")
-        if self.budget is not None and self.budget > len(y):
-            raise InputError(f"--budget {self.budget} exceeds the {len(y)} rows of the data.")
-        left = fewest - -(-fewest // self.folds)
-        if self.nested and left < self.folds:
-            raise InputError(
-                f"a class has {fewest} rows, which leaves {left} to choose by in a training part, fewer than "
-                f"--folds {self.folds}; choose fewer folds or leave out --nested."
-            )
 
 
 @dataclass

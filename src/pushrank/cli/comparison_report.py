@@ -6,7 +6,8 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, Design, on_one_scale
+from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, on_one_scale
+from pushrank.cli.design import Design
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.labelled import Labelled
 from pushrank.report import Findings, Measured, write_report

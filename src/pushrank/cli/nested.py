@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from pushrank import PNormPushCV, metrics
-from pushrank.cli.comparison import Design, compare_models
+from pushrank.cli.comparison import compare_models
+from pushrank.cli.design import Design
 from pushrank.cli.models import STANDARD_ALPHA, fit_quietly
 
 CHOSEN_PUSH = "P-Norm Push, p and alpha chosen"
 ALPHA_FACTORS = (0.01, 0.1, 1.0, 10.0)
 
 
-def choosing_push(ps: list[float], alpha: float | None, budget: int | None, n_rows: int) -> PNormPushCV:
-    """Return a P-Norm Push that chooses p and alpha by the criterion of the comparison."""
+def choosing_push(design: Design, n_rows: int) -> PNormPushCV:
+    """Return a P-Norm Push that chooses p and alpha by the criterion of the comparison, on as many folds."""
+    alpha, budget = design.alpha, design.budget
 
     def hits_in_budget(estimator: Any, X: Any, y: Any) -> float:
         acted_on = max(1, round(float(budget or 1) * len(y) / n_rows))
@@ -26,7 +28,7 @@ def choosing_push(ps: list[float], alpha: float | None, budget: int | None, n_ro
 
     alphas = tuple(factor * STANDARD_ALPHA for factor in ALPHA_FACTORS) if alpha is None else (alpha,)
     scoring = "precision_at_quarter" if budget is None else hits_in_budget
-    return PNormPushCV((1.0, *ps), alphas, scoring=scoring)
+    return PNormPushCV((1.0, *design.powers), alphas, scoring=scoring, cv=design.folds)
 
 
 class ChosenModel(BaseEstimator):
