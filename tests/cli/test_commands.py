@@ -102,6 +102,12 @@ def test_libsvm_stays_sparse(files):
     call("compare", files / "data.libsvm", "--folds", 2, "--p", 4)
 
 
+def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
+    frame.assign(area=frame["area"] / frame["area"].max() * 1e150).to_csv(files / "large.csv", index=False)
+    model = fitted(files, data="large.csv")
+    assert json.loads(call("evaluate", model, files / "large.csv", "--json").output)["auc"] > 0.9
+
+
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_every_model_fits(files, model):
     fitted(files, "--model", model)
@@ -259,6 +265,7 @@ def bad(files, frame):
     missing.loc[3, "class"] = None
     missing.to_csv(files / "missing.csv", index=False)
     frame.assign(area=np.where(frame.index == 5, np.inf, 1.0)).to_csv(files / "infinite.csv", index=False)
+    frame.assign(area=np.where(frame.index == 5, -1e300, 1.0)).to_csv(files / "huge.csv", index=False)
     (files / "empty.csv").write_text("")
     (files / "head.csv").write_text("a,class\n")
     (files / "cut.parquet").write_bytes((files / "data.parquet").read_bytes()[:2000])
@@ -276,6 +283,8 @@ def bad(files, frame):
         "no label in row 4": [*fit, files / "missing.csv"],
         "--positive 'maybe' does not occur": [*fit, data, "--positive", "maybe"],
         "holds infinity in row 6": [*fit, files / "infinite.csv"],
+        "column 'area' of": [*fit, files / "huge.csv"],
+        "holds -1e+300 in row 6, too large": ["compare", files / "huge.csv", "--label", "class"],
         "cannot be read as csv": [*fit, files / "empty.csv"],
         "holds no rows": [*fit, files / "head.csv"],
         "cannot be read as parquet": [*fit, files / "cut.parquet"],
