@@ -53,6 +53,7 @@ def test_report(data, tmp_path):
         "kind &lt;b&gt;",
         "plain &amp; simple",
         "3 stratified parts",
+        "alpha</dt><dd>0.1</dd>",
         "missing",
     ):
         assert text in page
@@ -71,7 +72,12 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
         "report", tmp_path / "data.libsvm", "--folds", 2, "--repeats", 2, "--p", 4, "-o", tmp_path / "a.html"
     )
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    for text in ("5, sparse", "2 times; curves and rows from the first", "hits among the first 89 rows"):
+    for text in (
+        "5, sparse",
+        "alpha</dt><dd>0.001</dd>",
+        "2 times; curves and rows from the first",
+        "hits among the first 89 rows",
+    ):
         assert text in page
 
 
@@ -82,6 +88,7 @@ def test_a_nested_report_says_what_to_expect(data, tmp_path):
     chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
     assert f"inside every training part gives {chosen['mean']:.3f} ± {chosen['standard_error']:.3f}" in page
     assert "Choice inside every training part</dt><dd>yes" in page
+    assert "alpha</dt><dd>0.1; P-Norm Push, p and alpha chosen: one of 0.001, 0.01, 0.1, 1</dd>" in page
     # it is a figure, not a list of rows: it has no curve and is no rival
     assert page.count("best of the above, chosen inside") == 1
 
