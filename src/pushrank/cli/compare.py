@@ -48,7 +48,8 @@ def compare(
     Logistic regression, RankBoost's objective, the P-Norm Push at several p and the IR Push see the same
     splits and the same preprocessing. A figure is the mean over the test
     parts with its standard error. With --budget N, models are judged by how many of the N rows acted on are
-    hits; else by the precision among the first rows, a quarter as many as there are positives.
+    hits; else by the precision among the first rows, a quarter as many as there are positives. Rows that a
+    model scores alike count by the average over their orders.
 
     The best of several figures is too good, for it was chosen by the rows it is read from. With --nested,
     a P-Norm Push whose p and alpha are chosen joins, and the last line is what the whole choice achieves on
@@ -129,7 +130,12 @@ def _summary(comparison: Comparison) -> dict[str, Any]:
         }
         for model, measures in comparison.values.items()
     }
-    summary = {"best": comparison.best(), "criterion": comparison.criterion, "models": models}
+    summary = {
+        "best": comparison.best(),
+        "equally_good": comparison.equals(),
+        "criterion": comparison.criterion,
+        "models": models,
+    }
     if comparison.optimism is not None:
         difference, error = comparison.optimism
         summary["optimism"] = {"mean": difference, "standard_error": error}

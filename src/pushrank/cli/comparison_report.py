@@ -63,6 +63,7 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         meaning=rows.meaning,
         warnings=comparison.warned,
         seed=design.seed,
+        equals=comparison.equals(),
     )
     with writing(path):
         write_report(findings, path)
