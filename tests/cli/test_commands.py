@@ -323,7 +323,7 @@ def test_a_write_that_fails_is_one_line(files, monkeypatch):
 
 def test_as_a_program(files):
     """No traceback, no colour, and the exit code, as a shell sees them."""
-    command = [sys.executable, "-c", "from pushrank.cli import main; main()"]
+    command = [sys.executable, "-m", "pushrank"]
     done = subprocess.run(
         [*command, "fit", str(files / "data.csv"), "--label", "nothing", "-o", str(files / "m.skops")],
         capture_output=True, text=True, check=False,
