@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from pushrank import metrics
 from pushrank.cli import app
 from pushrank.cli.compare import run
-from pushrank.cli.comparison import Design, on_one_scale
+from pushrank.cli.comparison import on_one_scale
+from pushrank.cli.design import Design
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +38,12 @@ def call(*arguments, code=0):
 
 
 def test_report(data, tmp_path):
-    arguments = ["report", data, "--label", "target", "--positive", "<i>malignant</i>", "--budget", 60]
+    arguments = ["report", data, "--label", "target", "--positive", "<i>malignant</i>", "--budget", 200]
     arguments += ["--folds", 3, "--p", 4]
     shown = call(*arguments, "-o", tmp_path / "a.html").output
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "Best at the top: " in shown
-    best, found = re.search(r"Best at the top: (.*?)\. (Of the 60 rows .*? are\.)", shown).groups()
+    best, found = re.search(r"Best at the top: (.*?)\. (Of the 200 rows .*? are\.)", shown).groups()
     assert found in page
     assert f"<p>Best at the top: {best}.</p>" in page
     for text in ("<i>malignant", "kind <b>"):
@@ -52,6 +53,7 @@ def test_report(data, tmp_path):
         "kind &lt;b&gt;",
         "plain &amp; simple",
         "3 stratified parts",
+        "alpha</dt><dd>0.1</dd>",
         "missing",
     ):
         assert text in page
@@ -70,7 +72,12 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
         "report", tmp_path / "data.libsvm", "--folds", 2, "--repeats", 2, "--p", 4, "-o", tmp_path / "a.html"
     )
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    for text in ("5, sparse", "2 times; curves and rows from the first", "hits among the first 89 rows"):
+    for text in (
+        "5, sparse",
+        "alpha</dt><dd>0.001</dd>",
+        "2 times; curves and rows from the first",
+        "hits among the first 89 rows",
+    ):
         assert text in page
 
 
@@ -81,6 +88,7 @@ def test_a_nested_report_says_what_to_expect(data, tmp_path):
     chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
     assert f"inside every training part gives {chosen['mean']:.3f} ± {chosen['standard_error']:.3f}" in page
     assert "Choice inside every training part</dt><dd>yes" in page
+    assert "alpha</dt><dd>0.1; P-Norm Push, p and alpha chosen: one of 0.001, 0.01, 0.1, 1</dd>" in page
     # it is a figure, not a list of rows: it has no curve and is no rival
     assert page.count("best of the above, chosen inside") == 1
 
@@ -122,6 +130,31 @@ def test_scores_are_of_rows_that_the_fit_had_not_seen():
             within = comparison.parts == part
             measured = comparison.values[model]["AUC"][part]
             assert metrics.auc(y[within], scores[within]) == pytest.approx(measured)
+
+
+def test_equal_scores_stay_tied_on_one_scale():
+    """The mean of seven times 0.1 is not 0.1 in floating point."""
+    assert (
+        len(set(on_one_scale(np.repeat([0.1, 0.7, -1.453], [7, 6, 97]), np.repeat([0, 1, 2], [7, 6, 97]))))
+        == 1
+    )
+
+
+def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_path):
+    pd.DataFrame({"plan": ["x"] * 120, "y": [1, 0, 0] * 40}).to_csv(tmp_path / "equal.csv", index=False)
+    arguments = ["report", tmp_path / "equal.csv", "--label", "y", "--p", 4, "-o", tmp_path / "a.html"]
+    shown = call(*arguments).stdout
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert shown.startswith("No model is better at the top than another. Of the 10 rows that ")
+    assert shown.count("3.3") == 2
+    assert "There is no difference between the two. +0.0 hits" in shown
+    assert "(best at the top)" not in page
+    assert "The best of" not in page
+    assert ">0.333 ± 0.000<" in page  # the criterion in the table of measures
+    assert page.count(' only</th><td class="number">0</td><td class="number">0</td>') == 2
+    assert "The last 50 shown are of 120 that tie." in page
+    assert '<td class="number">1–120</td>' in page
+    assert page.count("No row is more likely among the first 10 of ") == 2
 
 
 @given(st.lists(st.integers(-5, 5), min_size=4, max_size=30), st.integers(1, 3))

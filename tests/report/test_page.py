@@ -196,6 +196,48 @@ def test_the_rows_are_those_of_the_lists(findings, document):
     assert texts[place + 1 : place + 3] == [str(len(shared)), str(int(findings.y[list(shared)].sum()))]
 
 
+def test_ties_are_told_and_counted_alike_everywhere(findings):
+    """Scores in steps: verdict, measures of the list and disagreements give one number of hits."""
+    assert not any(findings.tied_at(model, 40) for model in findings.models)
+    assert "tie" not in "".join(sentences(findings))
+    steps = {model: np.round(scores) for model, scores in findings.held_out.items()}
+    tied = replace(findings, held_out=steps, scores=steps, depth=60)
+    texts = [text for _, text in Document(str(render(tied))).text]
+    expected = {
+        model: 60 * metrics.precision_at_k(findings.y, steps[model], 60, ties="half")
+        for model in ("good", "baseline")
+    }
+    counts = {}
+    for name in ("good and baseline", "good only", "baseline only"):
+        place = texts.index(name)
+        counts[name] = np.array([float(text) for text in texts[place + 1 : place + 3]])
+    for model, hits in expected.items():
+        assert tied.hits(model) == pytest.approx(hits)
+        assert tied.chances(model)[findings.y].sum() == pytest.approx(hits)
+        found = counts["good and baseline"] + counts[f"{model} only"]
+        np.testing.assert_allclose(found, [60, hits], atol=0.11)
+        assert f"{tied.tied_at(model, 60):,} by {model}" in sentences(tied)[1]
+    for model, scores in steps.items():
+        at_cut = scores == np.sort(scores)[::-1][59]
+        assert tied.tied_at(model, 60) == at_cut.sum()
+        first, last = tied.places(model)
+        np.testing.assert_array_equal(first, 1 + (scores[:, None] < scores).sum(axis=1))
+        np.testing.assert_array_equal(last, (scores[:, None] <= scores).sum(axis=1))
+    assert any("Rows that share ranks, such as 3–5, are tied" in text for text in texts)
+    assert any(
+        text.startswith("Rows more likely among the first 60 of good than of baseline") for text in texts
+    )
+
+
+def test_no_model_is_called_best_of_equals(findings):
+    others = [model for model in findings.models if model != "good"]
+    equal = replace(findings, equals=others)
+    assert sentences(equal)[0] == "No model is better at the top than another."
+    assert "(best at the top)" not in str(render(equal))
+    part = replace(findings, equals=["baseline"])
+    assert sentences(part)[0].startswith("Best at the top: good, no better than baseline over the test parts")
+
+
 def test_equal_findings_give_equal_pages(page):
     assert str(render(hostile_findings())) == page
 

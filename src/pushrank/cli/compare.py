@@ -12,9 +12,10 @@ import typer
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from pushrank.cli.comparison import CHOSEN, POWERS, Comparison, Design, compare_models, contestants
+from pushrank.cli.comparison import CHOSEN, Comparison, compare_models, contestants
 from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
 from pushrank.cli.comparison_table import print_comparison, progress_bar
+from pushrank.cli.design import POWERS, Design
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
 from pushrank.cli.models import make_ranking_pipeline
@@ -47,7 +48,8 @@ def compare(
     Logistic regression, RankBoost's objective, the P-Norm Push at several p and the IR Push see the same
     splits and the same preprocessing. A figure is the mean over the test
     parts with its standard error. With --budget N, models are judged by how many of the N rows acted on are
-    hits; else by the precision among the first rows, a quarter as many as there are positives.
+    hits; else by the precision among the first rows, a quarter as many as there are positives. Rows that a
+    model scores alike count by the average over their orders.
 
     The best of several figures is too good, for it was chosen by the rows it is read from. With --nested,
     a P-Norm Push whose p and alpha are chosen joins, and the last line is what the whole choice achieves on
@@ -99,7 +101,7 @@ def run(
 
     if design.nested:
         folds, seed, budget = design.folds, design.seed, design.budget
-        models[CHOSEN_PUSH] = choosing_push(design.powers, design.alpha, budget, len(y))
+        models[CHOSEN_PUSH] = choosing_push(design, len(y))
         models[CHOSEN] = ChosenModel(dict(models), make_pipeline, folds, seed, budget, len(y))
     with progress_bar() as bar:
         task = bar.add_task("comparing", total=design.n_parts * len(models))
@@ -128,7 +130,12 @@ def _summary(comparison: Comparison) -> dict[str, Any]:
         }
         for model, measures in comparison.values.items()
     }
-    summary = {"best": comparison.best(), "criterion": comparison.criterion, "models": models}
+    summary = {
+        "best": comparison.best(),
+        "equally_good": comparison.equals(),
+        "criterion": comparison.criterion,
+        "models": models,
+    }
     if comparison.optimism is not None:
         difference, error = comparison.optimism
         summary["optimism"] = {"mean": difference, "standard_error": error}

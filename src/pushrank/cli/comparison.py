@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import rankdata, t
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from pushrank import IRPush, PNormPush, metrics
-from pushrank.cli.errors import InputError
+from pushrank.cli.design import Design
 from pushrank.cli.models import fit_quietly
 
-POWERS = [4.0, 16.0, 64.0]
 BASELINE = "logistic regression"
 HITS = "hits in budget"
 CRITERION = "precision at 1/4"
+CONFIDENCE = 0.95
+ROUNDING = 1e-9
+"""Differences of means below this are errors of rounding."""
 CHOSEN = "best of the above, chosen inside"
 
 
@@ -34,48 +36,6 @@ def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstim
     }
     stumps = PNormPush(p=16.0, solver="coordinate", weak_rankers="stumps", max_rounds=100)
     return linear if sparse else {**linear, "boosted stumps, p = 16": stumps}
-
-
-@dataclass(frozen=True)
-class Design:
-    """How models are compared: which, on which splits, and by what."""
-
-    powers: list[float] = field(default_factory=lambda: POWERS)
-    alpha: float | None = None
-    folds: int = 5
-    repeats: int = 1
-    seed: int = 0
-    budget: int | None = None
-    nested: bool = False
-
-    @property
-    def n_parts(self) -> int:
-        """The number of test parts."""
-        return self.folds * self.repeats
-
-    def check(self, y: NDArray[np.bool_]) -> None:
-        """Raise when these rows cannot be compared so.
-
-        Raises
-        ------
-        InputError
-            When a class has fewer rows than there are folds, p is below 1, or the budget exceeds the rows.
-        """
-        fewest = int(min(y.sum(), (~y).sum()))
-        if fewest < self.folds:
-            raise InputError(
-                f"a class has {fewest} rows, fewer than --folds {self.folds}; choose at most {fewest} folds."
-            )
-        if any(not 1.0 <= power < np.inf for power in self.powers):
-            raise InputError(f"--p must be finite and at least 1, got {min(self.powers):g}.")
-        if self.budget is not None and self.budget > len(y):
-            raise InputError(f"--budget {self.budget} exceeds the {len(y)} rows of the data.")
-        left = fewest - -(-fewest // self.folds)
-        if self.nested and left < self.folds:
-            raise InputError(
-                f"a class has {fewest} rows, which leaves {left} to choose by in a training part, fewer than "
-                f"--folds {self.folds}; choose fewer folds or leave out --nested."
-            )
 
 
 @dataclass
@@ -96,6 +56,11 @@ class Comparison:
         """The measure by which models are called better."""
         return CRITERION if self.budget is None else HITS
 
+    @property
+    def n_parts(self) -> int:
+        """The number of test parts."""
+        return len(next(iter(self.values.values()))[self.criterion])
+
     def mean(self, model: str, measure: str) -> float:
         """Return the mean over the test parts."""
         return float(np.mean(self.values[model][measure]))
@@ -113,6 +78,17 @@ class Comparison:
                 self.mean(model, "average precision"),
             ),
         )
+
+    def equals(self) -> list[str]:
+        """Return the other models that are exactly as good as the best by the criterion, on average."""
+        best = self.best()
+        others = (model for model in self.values if model not in (best, CHOSEN))
+        return [model for model in others if abs(self.difference(best, model)[0]) <= ROUNDING]
+
+    @property
+    def none_is_better(self) -> bool:
+        """Whether all models are exactly as good by the criterion, so that the best is one of equals."""
+        return len(self.equals()) == len(self.values.keys() - {CHOSEN}) - 1
 
     def rival(self) -> str:
         """Return the model to hold the best against: the baseline, or the next best where it is the best."""
@@ -135,6 +111,15 @@ class Comparison:
         of_model, of_other = (np.array(self.values[name][self.criterion]) for name in (model, other))
         return float(np.mean(of_model - of_other)), _standard_error(of_model - of_other)
 
+    def interval(self, model: str, other: str) -> tuple[float, float, float]:
+        """Return the mean paired difference in the criterion, and its interval by Student's t.
+
+        The interval counts test parts as independent; the fewer there are, the wider it is.
+        """
+        mean, error = self.difference(model, other)
+        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_parts - 1)) * error
+        return mean, mean - reach, mean + reach
+
 
 def compare_models(
     X: Any,
@@ -146,8 +131,7 @@ def compare_models(
 ) -> Comparison:
     """Fit and measure every model on every split; all models see the same ones.
 
-    A budget of N rows out of n becomes, on a test part of m rows, the nearest number to N m / n, at least
-    one: hits are reported as the share of the acted-on rows that are positive, times N.
+    Hits in a budget of N rows are the share of the acted-on rows of a test part that are positive, times N.
     """
     comparison = Comparison(design.budget, parts=np.empty(len(y), dtype=np.intp))
     splits = RepeatedStratifiedKFold(
@@ -170,6 +154,19 @@ def compare_models(
     return comparison
 
 
+def share_of_hits(y: NDArray[np.bool_], scores: NDArray[np.floating], acted_on: int | None) -> float:
+    """Return the share of hits among the first rows, a quarter as many as positives where no number is given.
+
+    This is what models are judged by; tied rows count by the expectation over their orders.
+    """
+    return float(metrics.precision_at_k(y, scores, 0.25 if acted_on is None else acted_on, ties="half"))
+
+
+def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
+    """Return how many of a part's rows a budget for all rows stands for: in proportion, at least one."""
+    return max(1, round(budget * n_part / n_rows))
+
+
 def on_one_scale(scores: NDArray[np.float64], parts: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return one order of all rows, the higher the better, from scores of fits that differ between parts.
 
@@ -187,8 +184,10 @@ def on_one_scale(scores: NDArray[np.float64], parts: NDArray[np.intp]) -> NDArra
         within = parts == part
         own = scores[within]
         place[within] = (rankdata(own) - 0.5) / len(own)
+        # the mean of equal scores may be off by rounding, which must not part them
+        spread = own.std() if np.ptp(own) > 0.0 else np.inf
         # rounded, so that rows that are equally far above tie whatever the units of their scores
-        deviation[within] = np.round((own - own.mean()) / (own.std() or 1.0), 9)
+        deviation[within] = np.round((own - own.mean()) / spread, 9)
     _, order = np.unique(np.stack([place, deviation], axis=1), axis=0, return_inverse=True)
     return order.ravel().astype(np.float64)
 
@@ -199,13 +198,12 @@ def _measures(
     found = metrics.top_of_list(y, scores)
     measures = {
         "positives at top": found["positives_at_top"],
-        CRITERION: found["precision_at_quarter"],
+        CRITERION: share_of_hits(y, scores, None),
         "average precision": found["average_precision"],
         "AUC": found["auc"],
     }
     if budget is not None:
-        acted_on = max(1, round(budget * len(y) / n_rows))
-        measures[HITS] = budget * metrics.precision_at_k(y, scores, acted_on, ties="half")
+        measures[HITS] = budget * share_of_hits(y, scores, part_of_budget(budget, len(y), n_rows))
     return measures
 
 

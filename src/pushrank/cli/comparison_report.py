@@ -6,9 +6,12 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, Design, on_one_scale
+from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, contestants, on_one_scale
+from pushrank.cli.design import Design
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.labelled import Labelled
+from pushrank.cli.models import penalty
+from pushrank.cli.nested import CHOSEN_PUSH, choosing_push
 from pushrank.report import Findings, Measured, write_report
 
 
@@ -60,6 +63,7 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         meaning=rows.meaning,
         warnings=comparison.warned,
         seed=design.seed,
+        equals=comparison.equals(),
     )
     with writing(path):
         write_report(findings, path)
@@ -68,7 +72,6 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
 
 def _settings(rows: Labelled, design: Design, depth: int) -> dict[str, str]:
     of_rows = _of_sparse_rows(rows) if rows.table.is_sparse else _of_table(rows)
-    penalty = "0.1 on tables, 0.001 on sparse data" if design.alpha is None else f"{design.alpha:g}"
     times = f", {design.repeats} times; curves and rows from the first" if design.repeats > 1 else ""
     why = "the budget" if design.budget else "a quarter as many as there are hits"
     packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
@@ -82,9 +85,20 @@ def _settings(rows: Labelled, design: Design, depth: int) -> dict[str, str]:
         "Choice inside every training part": "yes" if design.nested else "no",
         "Seed": str(design.seed),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in design.powers),
-        "L2 strength of the rankers, alpha": penalty,
+        "L2 strength of the rankers, alpha": _alphas(rows, design),
         "Versions": ", ".join([*packages, f"Python {platform.python_version()}"]),
     }
+
+
+def _alphas(rows: Labelled, design: Design) -> str:
+    sparse = rows.table.is_sparse
+    models = contestants(design.powers, sparse=sparse).values()
+    used = {penalty(model, design.alpha, sparse=sparse) for model in models}
+    said = ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in used if alpha is not None))
+    if not design.nested:
+        return said
+    choices = choosing_push(design, len(rows.y)).alphas
+    return f"{said}; {CHOSEN_PUSH}: one of {', '.join(f'{alpha:g}' for alpha in choices)}"
 
 
 def _of_table(rows: Labelled) -> dict[str, str]:

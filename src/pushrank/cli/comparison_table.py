@@ -8,7 +8,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table as Grid
 
-from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison
+from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, ROUNDING, Comparison
+
+ENOUGH_EQUAL_PARTS = 6
+"""With as many, one sign in all of them has a two-sided probability below 5 %: 2 / 2^6."""
 
 
 def progress_bar() -> Progress:
@@ -32,7 +35,7 @@ def print_comparison(comparison: Comparison, title: str) -> None:
             f"{comparison.standard_error(model, m):.{3 if m not in ('positives at top', HITS) else 1}f}"
             for m in measures
         ]
-        grid.add_row(model, *cells, style="bold" if model == best else None)
+        grid.add_row(model, *cells, style="bold" if model == best and not comparison.none_is_better else None)
     console.print(grid)
     console.print(verdict(comparison), highlight=False)
     for model, lines in comparison.warned.items():
@@ -60,14 +63,31 @@ def _expected(comparison: Comparison) -> list[str]:
 
 
 def _best_and_chance(comparison: Comparison) -> str:
-    best = comparison.best()
+    best, rival, equals = comparison.best(), comparison.rival(), comparison.equals()
     by = f"hits in {comparison.budget} rows" if comparison.budget else comparison.criterion
     digits = 1 if comparison.budget else 3
+    if comparison.none_is_better:
+        each = comparison.mean(best, comparison.criterion)
+        return f"No model is better at the top than another, by {by}: each has {each:.{digits}f}."
     said = f"Best at the top, by {by}: {best}"
-    rival = comparison.rival()
-    gain, error = comparison.difference(best, rival)
+    if rival in equals:
+        return f"{said}, which is no better by it than {rival}; average precision decides between equals."
+    gain, low, high = comparison.interval(best, rival)
     versus = rival if rival == BASELINE else f"{rival}, the next best"
-    said += f", {gain:+.{digits}f} ± {error:.{digits}f} against {versus}"
-    if gain > 2.0 * error:
-        return f"{said}: more than two standard errors."
-    return f"{said}: within two standard errors, so these data do not tell them apart."
+    said += f", {gain:+.{digits}f} against {versus}"
+    if high - low <= ROUNDING:
+        return f"{said}, {_without_spread(comparison.n_parts)}"
+    said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
+    if low > 0.0:
+        return f"{said}: more than chance explains."
+    return f"{said}: chance alone may explain the difference, so these data do not tell them apart."
+
+
+def _without_spread(n_parts: int) -> str:
+    """Return what the same difference in every test part says: by chance, few would have one sign."""
+    if n_parts >= ENOUGH_EQUAL_PARTS:
+        return f"the same in each of {n_parts} test parts: more than chance explains."
+    return (
+        f"the same in each of {n_parts} test parts, too few to know what chance alone would do; raise "
+        "--folds or --repeats."
+    )

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from pushrank.cli.compare import run
-from pushrank.cli.comparison import Design
 from pushrank.cli.comparison_table import print_comparison
+from pushrank.cli.design import Design
 
 DIGIT = 8
 KEPT = 45

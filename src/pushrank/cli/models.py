@@ -78,6 +78,17 @@ def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:
     return numeric, categorical
 
 
+def penalty(model: BaseEstimator, alpha: float | None, *, sparse: bool) -> float | None:
+    """Return the L2 strength that a model is fitted with, or None where it has none.
+
+    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
+    """
+    own: float | None = model.get_params().get("alpha")
+    if own is None or (alpha is None and sparse):
+        return own
+    return STANDARD_ALPHA if alpha is None else alpha
+
+
 def make_ranking_pipeline(
     model: BaseEstimator,
     numeric: list[str],
@@ -86,12 +97,10 @@ def make_ranking_pipeline(
     sparse: bool,
     alpha: float | None = None,
 ) -> Pipeline:
-    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked.
-
-    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
-    """
-    if "alpha" in model.get_params() and (alpha is not None or not sparse):
-        model = clone(model).set_params(alpha=STANDARD_ALPHA if alpha is None else alpha)
+    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked."""
+    strength = penalty(model, alpha, sparse=sparse)
+    if strength is not None:
+        model = clone(model).set_params(alpha=strength)
     if sparse:
         return Pipeline([("scale", MaxAbsScaler()), ("rank", model)])
     numbers = make_pipeline(

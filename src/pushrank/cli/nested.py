@@ -9,24 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from pushrank import PNormPushCV, metrics
-from pushrank.cli.comparison import Design, compare_models
+from pushrank import PNormPushCV
+from pushrank.cli.comparison import compare_models, part_of_budget, share_of_hits
+from pushrank.cli.design import Design
 from pushrank.cli.models import STANDARD_ALPHA, fit_quietly
 
 CHOSEN_PUSH = "P-Norm Push, p and alpha chosen"
 ALPHA_FACTORS = (0.01, 0.1, 1.0, 10.0)
 
 
-def choosing_push(ps: list[float], alpha: float | None, budget: int | None, n_rows: int) -> PNormPushCV:
-    """Return a P-Norm Push that chooses p and alpha by the criterion of the comparison."""
+def choosing_push(design: Design, n_rows: int) -> PNormPushCV:
+    """Return a P-Norm Push that chooses p and alpha by the criterion of the comparison, on as many folds."""
+    alpha, budget = design.alpha, design.budget
 
-    def hits_in_budget(estimator: Any, X: Any, y: Any) -> float:
-        acted_on = max(1, round(float(budget or 1) * len(y) / n_rows))
-        return float(metrics.precision_at_k(y, estimator.decision_function(X), acted_on, ties="half"))
+    def judged(estimator: Any, X: Any, y: Any) -> float:
+        acted_on = None if budget is None else part_of_budget(budget, len(y), n_rows)
+        return share_of_hits(y, estimator.decision_function(X), acted_on)
 
     alphas = tuple(factor * STANDARD_ALPHA for factor in ALPHA_FACTORS) if alpha is None else (alpha,)
-    scoring = "precision_at_quarter" if budget is None else hits_in_budget
-    return PNormPushCV((1.0, *ps), alphas, scoring=scoring)
+    return PNormPushCV((1.0, *design.powers), alphas, scoring=judged, cv=design.folds)
 
 
 class ChosenModel(BaseEstimator):
@@ -64,7 +65,7 @@ class ChosenModel(BaseEstimator):
 
     def fit(self, X: Any, y: NDArray[np.bool_]) -> Self:
         """Compare the models on these rows alone, and fit the best of them to all of these rows."""
-        budget = None if self.budget is None else max(1, round(self.budget * len(y) / self.n_rows))
+        budget = None if self.budget is None else part_of_budget(self.budget, len(y), self.n_rows)
         design = Design(folds=self.folds, seed=self.seed, budget=budget)
         comparison = compare_models(X, y, self.make_pipeline, self.models, design, progress=lambda: None)
         self.chosen_ = comparison.best()

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 from pushrank.cli.compare import run
-from pushrank.cli.comparison import POWERS, Design
 from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
+from pushrank.cli.design import POWERS, Design
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
 from pushrank.cli.options import Alpha, Budget, Data, Folds, Label, Nested, Positive, Powers, Repeats, Seed

@@ -20,6 +20,8 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
 READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet) or libsvm (.libsvm, .svmlight, .svm)"
 LIBSVM_LABEL = "label"
+LARGEST = 1e150
+"""Scaling squares and adds up a column's numbers; those of larger ones would overflow."""
 UNREADABLE = (
     OSError,
     ValueError,
@@ -125,7 +127,8 @@ def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> A
     Raises
     ------
     InputError
-        When a column is missing, holds infinity, or text where numbers are needed.
+        When a column is missing, holds infinity or numbers too large to scale, or text where numbers are
+        needed.
     """
     if table.is_sparse:
         return table.features
@@ -157,4 +160,10 @@ def _numbers(table: Table, name: str) -> Any:
     if np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0]) + 1
         raise InputError(f"column {name!r} of {table.path} holds infinity in row {row}; replace or drop it.")
+    if (numbers.abs() > LARGEST).any():
+        row = int(np.flatnonzero(numbers.abs() > LARGEST)[0])
+        raise InputError(
+            f"column {name!r} of {table.path} holds {numbers.iloc[row]:g} in row {row + 1}, too large to "
+            f"compute with (more than {LARGEST:g}); divide the column or take its logarithm."
+        )
     return numbers

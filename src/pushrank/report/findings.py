@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from pushrank import metrics
 from pushrank._log_space import Floats
@@ -42,6 +43,13 @@ class Difference(NamedTuple):
     def is_real(self) -> bool:
         """Whether it is more than chance explains."""
         return self.low > 0.0 or self.high < 0.0
+
+
+class Places(NamedTuple):
+    """For every row, the first and the last place of those that tie with it, from 1 at the top."""
+
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ class Findings:
         A measure, and its value where the model is chosen anew inside every training part.
     seed : int, default=0
         The seed of the resampling.
+    equals : sequence of str, default=()
+        The other models that are exactly as good as the best one by the measure it was chosen by.
     """
 
     title: str
@@ -97,6 +107,12 @@ class Findings:
     warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen_inside: tuple[str, Measured] | None = None
     seed: int = 0
+    equals: Sequence[str] = ()
+
+    @property
+    def none_is_better(self) -> bool:
+        """Whether every other model is exactly as good as the best."""
+        return set(self.equals) >= set(self.held_out) - {self.best}
 
     @property
     def models(self) -> list[str]:
@@ -158,8 +174,25 @@ class Findings:
         """Return the numbers of a model's first rows, best first; tied rows keep their order."""
         return self._orders[model][:count]
 
-    def ranks(self, model: str) -> NDArray[np.int64]:
-        """Return every row's rank in a model's list, from 1 at the top."""
-        ranks = np.empty(len(self.y), dtype=np.int64)
-        ranks[self._orders[model]] = np.arange(1, len(self.y) + 1)
-        return ranks
+    @cached_property
+    def _places(self) -> dict[str, Places]:
+        return {model: _places(-Ranking(self.y, scores).scores) for model, scores in self.held_out.items()}
+
+    def places(self, model: str) -> Places:
+        """Return the places of every row in a model's list."""
+        return self._places[model]
+
+    def tied_at(self, model: str, depth: int) -> int:
+        """Return how many rows tie where a list is cut, some within its first rows and some beyond."""
+        first, last = self.places(model)
+        return int(((first <= depth) & (depth < last)).sum())
+
+    def chances(self, model: str) -> NDArray[np.float64]:
+        """Return every row's chance to be among the first rows, where tied rows come in a random order."""
+        first, last = self.places(model)
+        return np.clip((self.depth + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)
+
+
+def _places(descending: Floats) -> Places:
+    first, last = (rankdata(descending, method=method).astype(np.int64) for method in ("min", "max"))
+    return Places(first, last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushrank.report.findings import RESAMPLES, Findings, Measured
 from pushrank.report.markup import Markup, tag, together
-from pushrank.report.table import number, table
+from pushrank.report.table import count, number, table
 
 SMALLEST_P = 0.001
 """Smaller p-values are not written out."""
@@ -13,21 +13,42 @@ SMALLEST_P = 0.001
 def sentences(findings: Findings) -> tuple[str, str, str]:
     """Return which model is best at the top, what it finds, and whether the difference is real."""
     depth, best, rival, found = findings.depth, findings.best, findings.rival, findings.against_rival
-    against = rival if rival == findings.baseline else f"{rival}, the next best"
-    if found.low > 0.0:
+    against = rival if rival == findings.baseline or findings.none_is_better else f"{rival}, the next best"
+    if found.low == found.high == 0.0:
+        answer = "There is no difference between the two."
+    elif found.low > 0.0:
         answer = "The difference is real: it is more than chance explains."
     elif found.high < 0.0:
         answer = f"With all test parts in one list, {rival} is ahead by more than chance explains."
     else:
         answer = "These data do not tell the two apart: chance alone may explain the difference."
     equals = "" if found.p_value < SMALLEST_P else "= "
+    if findings.none_is_better:
+        first, whose = "No model is better at the top than another.", best
+    elif rival in findings.equals:
+        decided = "average precision decides between equals"
+        first, whose = (
+            f"Best at the top: {best}, no better than {rival} over the test parts; {decided}.",
+            best,
+        )
+    else:
+        first, whose = f"Best at the top: {best}.", "it"
     return (
-        f"Best at the top: {best}.",
-        f"Of the {depth:,} rows that it ranks first, {_count(findings.hits(best))} are hits; of the "
-        f"first {depth:,} by {against}, {_count(findings.hits(rival))} are. Picked blindly, "
-        f"{depth * findings.base_rate:,.0f} would be.",
+        first,
+        f"Of the {depth:,} rows that {whose} ranks first, {count(findings.hits(best))} are hits; of the "
+        f"first {depth:,} by {against}, {count(findings.hits(rival))} are. Picked blindly, "
+        f"{depth * findings.base_rate:,.0f} would be.{_ties(findings)}",
         f"{answer} {_signed(found.difference)} hits in {depth:,} rows, 95 % interval {_signed(found.low)} to "
         f"{_signed(found.high)}, p {equals}{_p_value(found.p_value)}.",
+    )
+
+
+def _ties(findings: Findings) -> str:
+    """Return which list is tied where it is cut, and how such rows count."""
+    tied = {model: findings.tied_at(model, findings.depth) for model in (findings.best, findings.rival)}
+    cut = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
+    return (
+        f" Where the list is cut, rows tie ({cut}) and count by the average over their orders." if cut else ""
     )
 
 
@@ -52,7 +73,9 @@ def measures(findings: Findings) -> Markup:
         ("model", *names),
         (
             (
-                tag("strong", f"{model} (best at the top)") if model == findings.best else model,
+                tag("strong", f"{model} (best at the top)")
+                if model == findings.best and not findings.none_is_better
+                else model,
                 *(number(_measured(findings.measures[model][name], digits[name])) for name in names),
             )
             for model in dict.fromkeys([*findings.models, *findings.measures])
@@ -89,11 +112,12 @@ def differences(findings: Findings) -> Markup:
 
 def _expectation(findings: Findings) -> str:
     """Return how far the figures go on new rows."""
-    said = (
-        "All figures are of rows that a model had not seen when it ranked them. The best of "
-        f"{len(findings.models)} models was chosen by the same figures, so expect a little less of it on new "
-        "rows"
-    )
+    said = "All figures are of rows that a model had not seen when it ranked them"
+    if not findings.none_is_better:
+        said += (
+            f". The best of {len(findings.models)} models was chosen by the same figures, so expect a little "
+            "less of it on new rows"
+        )
     if findings.chosen_inside is None:
         return f"{said}."
     measure, value = findings.chosen_inside
@@ -117,7 +141,3 @@ def _measured(measured: Measured, digits: int) -> str:
 
 def _signed(value: float) -> str:
     return f"{value:+.1f}".replace("-", "−")
-
-
-def _count(hits: float) -> str:
-    return f"{hits:,.0f}" if float(hits).is_integer() else f"{hits:,.1f}"

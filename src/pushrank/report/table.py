@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from pushrank.report.markup import Markup, tag
 
+WHOLE = 1e-6
+"""Sums of chances nearer to a whole number than this are one."""
+
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
     """Return a table in a region of its own; a row's first entry is its header.
@@ -34,6 +37,12 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -
 def number(text: object) -> Markup:
     """Return a cell that lines up with other numbers."""
     return tag("td", text, class_="number")
+
+
+def count(rows: float) -> str:
+    """Return a number of rows, with a decimal where ties make it an average."""
+    rounded = round(rows, 1)
+    return f"{rounded:,.0f}" if rounded.is_integer() and abs(rows - rounded) < WHOLE else f"{rounded:,.1f}"
 
 
 def _is_number(entry: object) -> bool:
