@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from pushrank._log_space import Floats
+from pushrank.metrics.measured import number_measure
 from pushrank.metrics.query_lists import QueryLists, by_query, mean_over_queries
 from pushrank.metrics.ranks import column
 from pushrank.metrics.tally import Ties
 
 
+@number_measure
 def ndcg_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
