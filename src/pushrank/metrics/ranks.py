@@ -167,8 +167,13 @@ class Ranking(Tally):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether there are no weights, so that places are whole numbers."""
+        """Whether there are no weights, so that each row has one place."""
         return self.weights is None
+
+    @cached_property
+    def has_whole_places(self) -> bool:
+        """Whether rows weigh whole numbers, so that each stands for so many copies of itself."""
+        return self.weights is None or bool((self.weights == np.floor(self.weights)).all())
 
     def around_best_negative(self) -> AroundScore:
         """Return what stands above the best negative of a weight that is not zero, without sorting."""

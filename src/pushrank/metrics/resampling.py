@@ -40,6 +40,7 @@ class Resample(Tally):
     _positives_at: Floats
     _negatives_in: Floats
     _counts_rows: bool
+    _has_whole_places: bool
 
     @property
     def positives_at(self) -> Floats:
@@ -65,6 +66,11 @@ class Resample(Tally):
     def counts_rows(self) -> bool:
         """Whether rows weigh one each."""
         return self._counts_rows
+
+    @property
+    def has_whole_places(self) -> bool:
+        """Whether rows weigh whole numbers."""
+        return self._has_whole_places
 
 
 class Places:
@@ -175,13 +181,13 @@ class Resampler:
 
     def on_counts(self, positive: Counts, negative: Counts) -> list[float]:
         """Return the measure of every ranking on rows drawn so often."""
+        first = self.rankings[0]
         if hasattr(self, "_places"):
-            counts_rows = self.rankings[0].counts_rows
+            kind = first.counts_rows, first.has_whole_places
             return [
-                self.metric(None, Resample(at.tally(positive), within.tally(negative), counts_rows))
+                self.metric(None, Resample(at.tally(positive), within.tally(negative), *kind))
                 for at, within in self._places
             ]
-        first = self.rankings[0]
         counts = np.empty(len(first.is_positive), dtype=np.uint8)
         counts[first.is_positive], counts[~first.is_positive] = positive, negative
         rows = np.repeat(np.arange(len(counts)), counts)
