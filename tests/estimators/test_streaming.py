@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import scale
 
-from pushrank import OnePassMiniBatchAtK, PerceptronAtK, SGDAtK
+from pushrank import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
 from pushrank.datasets import ParquetBatches
 from pushrank.exceptions import StreamError
 from pushrank.interop.persistence import load, save
@@ -276,6 +276,15 @@ def test_weights_beyond_the_range_of_floats(kind):
     assert not hasattr(ranker, "coef_")
     with pytest.raises(ValueError, match="beyond the range of floats"):
         ranker.fit(X, y)
+
+
+def test_an_overflow_names_its_cause(data):
+    X, y = data
+    for ranker in (PerceptronAtK(), RampAtK()):
+        with pytest.raises(ValueError, match=r"sample_weight reaches 1e\+300: divide it by a constant"):
+            ranker.fit(X, y, np.full(len(y), 1e300))
+    with pytest.raises(StreamError, match="scale the features"):
+        PerceptronAtK(batch_size=50).fit(1e200 * X, y)
 
 
 def test_the_bound_of_large_single_precision_features(data):

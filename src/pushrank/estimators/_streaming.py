@@ -14,8 +14,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pushrank._log_space import Floats
-from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._base import CoefficientRanker
 from pushrank.estimators._progress import watching
+from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._target import break_even_threshold
 from pushrank.estimators._validation import DTYPES, check_number, row_weights
 from pushrank.exceptions import StreamError
@@ -213,10 +214,7 @@ class StreamingRanker(CoefficientRanker):
     def _break_even(self) -> float:
         """Return the break-even threshold of a sample of the rows."""
         sample = self._stream.sample
-        scores = linear_scores(sample.X, self.coef_.astype(np.float64))
-        if np.abs(scores).max() > np.finfo(self.coef_.dtype).max:
-            raise ValueError(f"scores are beyond the range of {self.coef_.dtype}; scale the features.")
-        scores = scores.astype(self.coef_.dtype, copy=False)
+        scores = finite_scores(sample.X, self.coef_)
         counted = sample.mass > 0.0
         if not (counted & sample.positive).any():
             return float(scores.max())
