@@ -155,3 +155,19 @@ def test_without_shuffle_positives_come_first():
 def test_parameters_outside_their_range_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         make_hidden_positives(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_samples": "a"}, "n_samples must be an integer, got 'a'"),
+        ({"n_samples": 2000.0}, "n_samples must be an integer, got 2000.0"),
+        ({"n_features": True}, "n_features must be an integer, got True"),
+        ({"hard_negatives": "a"}, "hard_negatives must be a number, got 'a'"),
+        ({"hidden_fraction": None}, "hidden_fraction must be a number, got None"),
+        ({"noise": "a"}, "noise must be a number"),
+    ],
+)
+def test_parameters_of_the_wrong_type_are_named(parameters, message):
+    with pytest.raises(TypeError, match=message):
+        make_hidden_positives(**parameters)

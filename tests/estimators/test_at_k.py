@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
 from pushrank import PerceptronAtK, RampAtK, RankSVM, StructSVMAtK
 from pushrank.datasets import make_hidden_positives
+from pushrank.estimators import ramp_at_k
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
 
@@ -163,6 +165,26 @@ def test_struct_svm_certificate_is_true():
     for fitted in path:
         alone = StructSVMAtK(fitted.C, measure="prbep").fit(X, y)
         assert fitted.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-4)
+
+
+def test_features_beyond_single_precision_scores_are_told():
+    X, y = load_breast_cancer(return_X_y=True)
+    large = (1e30 * scale(X)).astype(np.float32)
+    with pytest.raises(ValueError, match="scores are beyond the range of float32; scale the features"):
+        StructSVMAtK().fit(large, y)
+
+
+def test_the_ramp_says_when_the_norm_hardly_counts(monkeypatch):
+    """Planes are bounded, so that features of any size end in a warning, and soon."""
+    monkeypatch.setattr(ramp_at_k, "MOST_PLANES", 40)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = (X[:, 0] + rng.normal(size=300) > 0.8).astype(int)
+    with pytest.warns(ConvergenceWarning, match="lower C, or scale the features"):
+        ranker = RampAtK(init="logistic").fit(1e140 * X, y)
+    assert not ranker.converged_
+    with pytest.raises(ValueError, match="sample_weight adds up beyond the range of floats"):
+        RampAtK(init="logistic").fit(X, y, np.full(300, 1e308))
 
 
 def test_bad_parameters():

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import scale
 
-from pushrank import OnePassMiniBatchAtK, PerceptronAtK, SGDAtK
+from pushrank import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
 from pushrank.datasets import ParquetBatches
 from pushrank.exceptions import StreamError
 from pushrank.interop.persistence import load, save
@@ -160,6 +160,38 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
         PerceptronAtK(early_stopping=True).fit_stream(batches)
 
 
+@pytest.mark.parametrize(
+    ("stream", "classes", "error", "message"),
+    [
+        (lambda X, _: [X], [0, 1], TypeError, r"chunk 0 of .* found ndarray of shape \(569, 30\)"),
+        (lambda X, _: [X[:2]], [0, 1], TypeError, r"chunk 0 of .* found ndarray of shape \(2, 30\)"),
+        (lambda X, _: X, [0, 1], TypeError, r"found ndarray of shape \(569, 30\): use fit"),
+        (lambda X, _: sp.csr_array(X), [0, 1], TypeError, r"found csr_array of shape .*: use fit"),
+        (lambda X, _: pd.DataFrame(X), [0, 1], TypeError, r"found DataFrame of shape .*: use fit"),
+        (lambda X, y: [(X, y), (X, y, y, y)], [0, 1], TypeError, "chunk 1 of .* found tuple of length 4"),
+        (lambda X, _: iter([(X,)]), [0, 1], TypeError, "chunk 0 of .* found tuple of length 1"),
+        (lambda *_: [3], [0, 1], TypeError, "chunk 0 of .* found int"),
+        (lambda *_: 3, [0, 1], TypeError, "must be an iterable of chunks .* found int"),
+        (lambda X, y: [(X, y)], None, ValueError, "fit_stream needs the two classes"),
+        (lambda X, y: [(X, y)], [0, 1, 2], ValueError, "classes must be two"),
+        (lambda X, y: [(X, y)], 3, ValueError, "classes must be two"),
+        (lambda X, y: [(X, y)], [0, None], ValueError, "two labels of one kind"),
+        (lambda _, y: [(1.0, y)], [0, 1], ValueError, "Expected 2D array"),
+    ],
+)
+def test_what_is_no_stream_is_told(stream, classes, error, message, data):
+    X, y = data
+    with pytest.raises(error, match=message):
+        PerceptronAtK(batch_size=50).fit_stream(stream(X, y), classes)
+
+
+@pytest.mark.parametrize("name", ["early_stopping", "average", "shuffle"])
+def test_switches_are_true_or_false(name, data):
+    for ranker in (SGDAtK(**{name: "yes"}), PerceptronAtK(**{name: 1})):
+        with pytest.raises(TypeError, match=f"{name} must be True or False, got"):
+            ranker.fit(*data)
+
+
 def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
     from pushrank.solvers import stream
 
@@ -244,6 +276,15 @@ def test_weights_beyond_the_range_of_floats(kind):
     assert not hasattr(ranker, "coef_")
     with pytest.raises(ValueError, match="beyond the range of floats"):
         ranker.fit(X, y)
+
+
+def test_an_overflow_names_its_cause(data):
+    X, y = data
+    for ranker in (PerceptronAtK(), RampAtK()):
+        with pytest.raises(ValueError, match=r"sample_weight reaches 1e\+300: divide it by a constant"):
+            ranker.fit(X, y, np.full(len(y), 1e300))
+    with pytest.raises(StreamError, match="scale the features"):
+        PerceptronAtK(batch_size=50).fit(1e200 * X, y)
 
 
 def test_the_bound_of_large_single_precision_features(data):

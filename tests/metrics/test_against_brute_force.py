@@ -29,6 +29,13 @@ WEIGHTED = (
 )  # fmt: skip
 
 
+PARTS = (0.1, 0.25, 0.4, 0.5, 0.77, 1.0)
+DEPTHS = {
+    "precision_at_k": (1, 2, *PARTS), "recall_at_k": (1, 2, *PARTS), "lift": PARTS,
+    "enrichment_factor": PARTS, "cumulative_gain": PARTS, "precision_at_recall": PARTS,
+}  # fmt: skip
+
+
 def pair_errors(y, scores, ties):
     s, t = scores[y][:, None], scores[~y][None, :]
     return (s < t) + TIES[ties] * (s == t)
@@ -120,15 +127,31 @@ def test_integer_weights_are_copies(ties, case):
         metric = getattr(metrics, name)
         weighted = metric(y, scores, ties=ties, sample_weight=w)
         assert weighted == pytest.approx(metric(y[copies], scores[copies], ties=ties)), name
-    for name, depths in (("precision_at_k", (1, 2)), ("recall_at_k", (1, 2)), ("lift", (0.5, 1.0))):
+    for name, depths in DEPTHS.items():
         metric = getattr(metrics, name)
         for depth in depths:
-            if name == "lift" and depth * w.sum() % 1:
-                continue  # a part of a copy has no place without weights
             weighted = metric(y, scores, depth, ties=ties, sample_weight=w)
-            assert weighted == pytest.approx(metric(y[copies], scores[copies], depth, ties=ties)), name
-    weighted = metrics.precision_at_recall(y, scores, 1.0, ties=ties, sample_weight=w)
-    assert weighted == pytest.approx(metrics.precision_at_recall(y[copies], scores[copies], 1.0, ties=ties))
+            assert weighted == pytest.approx(
+                metric(y[copies], scores[copies], depth, ties=ties), rel=1e-12
+            ), (name, depth)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift", "precision_at_recall"])
+@given(case=LISTS, part=st.floats(0.01, 1.0))
+@settings(max_examples=60, deadline=None)
+def test_weights_of_one_are_no_weights(ties, name, case, part):
+    y, scores, _ = case
+    metric = getattr(metrics, name)
+    weighted = metric(y, scores, part, ties=ties, sample_weight=np.ones(len(y)))
+    assert weighted == pytest.approx(metric(y, scores, part, ties=ties), abs=1e-15)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_halved_weights_reach_a_recall_as_exactly(ties):
+    y, scores = [0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0]
+    found = metrics.precision_at_recall(y, scores, 0.5, ties=ties, sample_weight=np.full(4, 0.5))
+    assert found == 0.5
 
 
 @pytest.mark.parametrize("ties", TIES)

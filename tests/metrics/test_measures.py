@@ -157,6 +157,9 @@ def test_pos_label_names_the_positive_class():
         ([0, 1], [[[1.0], [2.0]]], r"scores must be one-dimensional, found shape \(1, 2, 1\)"),
         ([[0, 1]], [1.0], r"y_true must be one-dimensional, found shape \(1, 2\)"),
         (np.array(["a", 1], dtype=object), [1.0, 2.0], "mixes labels that have no order"),
+        ([0, 1], ["a", "b"], "scores must be real numbers, found dtype <U1"),
+        ([0, 1], np.array([1.0, "a"], dtype=object), "scores must be real numbers; could not convert"),
+        ([0, 1], [1.0, None], "finite, found nan in row 1"),
     ],
 )
 @pytest.mark.parametrize("name", SCALAR)
@@ -186,6 +189,13 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.recall_at_k(y, s, 9), "k=9 must lie between 1 and"),
         (lambda y, s: metrics.partial_auc(y, s, 0.0), r"max_fpr must lie in \(0, 1\]"),
         (lambda y, s: metrics.partial_auc(y, s, min_tpr=1.0), r"min_tpr must lie in \[0, 1\)"),
+        (lambda y, s: metrics.partial_auc(y, s, min_tpr="a"), r"min_tpr must lie in \[0, 1\), got 'a'"),
+        (lambda y, s: metrics.auc(y, s, sample_weight=["a", "b", "c"]), "sample_weight must be real numbers"),
+        (lambda y, s: metrics.auc(y, s, sample_weight=[1e308] * 3), "adds up beyond the range of floats"),
+        (lambda y, s: metrics.average_precision(y, s, sample_weight=[1e308] * 3), "adds up beyond the range"),
+        (lambda y, s: metrics.mean_reciprocal_rank(y, s, sample_weight=[1e308] * 3), "adds up beyond"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, qid=["a", None, "b"]), "qid mixes values that have no order"),
+        (lambda y, s: metrics.ndcg_at_k(["a" for _ in y], s), "y_true must be real numbers"),
         (lambda y, s: metrics.lift(y, s, 1.1), r"fraction must lie in \(0, 1\]"),
         (lambda y, s: metrics.precision_at_recall(y, s, 0), r"recall must lie in \(0, 1\]"),
         (lambda y, s: metrics.bedroc(y, s, 0.0), "alpha must be a positive"),

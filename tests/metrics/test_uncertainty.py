@@ -11,7 +11,7 @@ from scipy import stats
 
 from pushrank import metrics
 from pushrank.metrics.delong import auc_covariance
-from pushrank.metrics.measured import ORDER_MEASURES
+from pushrank.metrics.measured import NUMBER_MEASURES, ORDER_MEASURES
 from pushrank.metrics.ranks import Ranking
 from pushrank.metrics.resample_kernels import draw_counts
 from pushrank.metrics.resampling import Resampler
@@ -273,6 +273,22 @@ def test_names_callables_and_partials_are_one():
     assert metrics.confidence_interval("auc", labels, scores, pos_label="bad", random_state=0) == by_name
 
 
+@pytest.mark.parametrize("name", ["ndcg_at_k", "mean_reciprocal_rank", "margin", "smooth_margin"])
+def test_measures_that_follow_from_rows_have_names_too(name):
+    y, scores = draw(np.random.default_rng(8))
+    by_name = metrics.confidence_interval(name, y, scores, n_resamples=50, random_state=0)
+    assert by_name == metrics.confidence_interval(
+        getattr(metrics, name), y, scores, n_resamples=50, random_state=0
+    )
+    assert by_name.estimate == getattr(metrics, name)(y, scores)
+    assert metrics.compare(y, scores, scores, name, n_resamples=50, random_state=0).p_value == 1.0
+
+
+def test_every_measure_that_returns_a_number_has_a_name():
+    others = {"compare", "confidence_interval", "height", "reverse_height", "roc_band", "top_of_list"}
+    assert set(NUMBER_MEASURES) == set(metrics.__all__) - others
+
+
 def test_weights_of_one_change_the_numbers_of_the_rows_alone():
     y, scores = draw(np.random.default_rng(9), n=500)
     plain = metrics.confidence_interval("average_precision", y, scores, random_state=0)
@@ -350,7 +366,23 @@ def test_bad_rates():
         ({"confidence_level": 1.0}, ValueError, "confidence_level must"),
         ({"confidence_level": "0.95"}, ValueError, "confidence_level must"),
         ({"n_resamples": 5}, ValueError, "n_resamples must"),
-        ({"metric": partial(metrics.auc, pos_label=1)}, ValueError, "give sample_weight and pos_label there"),
+        (
+            {"metric": partial(metrics.auc, pos_label=0)},
+            ValueError,
+            "sets pos_label, which is a parameter of confidence_interval",
+        ),
+        (
+            {"metric": partial(partial(metrics.margin, sample_weight=np.ones(60)), norm=2.0)},
+            ValueError,
+            "sets sample_weight, which is a parameter of confidence_interval",
+        ),
+        ({"metric": partial(metrics.ndcg_at_k, qid=np.arange(60))}, ValueError, "sets qid"),
+        ({"metric": metrics.recall_at_k}, ValueError, r"needs k: pass functools.partial"),
+        ({"metric": "height"}, ValueError, "metric='height' is not known"),
+        ({"metric": metrics.height}, TypeError, r"one number for one ranking; height returned ndarray of sh"),
+        ({"metric": partial(metrics.top_of_list)}, TypeError, "top_of_list returned dict"),
+        ({"metric": lambda *_: None}, TypeError, "<lambda> returned NoneType"),
+        ({"metric": lambda *_: "0.5"}, TypeError, "<lambda> returned str"),
         ({"metric": "discounted_cumulative_gain", "sample_weight": np.ones(60)}, ValueError, "counts places"),
         ({"metric": lambda *_: np.nan}, ValueError, "not a number on"),
         (

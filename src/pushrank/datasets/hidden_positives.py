@@ -21,6 +21,7 @@ ordinary positives, follows x2, and the hidden positives come first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,8 @@ def make_hidden_positives(
     ------
     ValueError
         When a parameter is outside its range, or there are too few rows for each cluster to have one.
+    TypeError
+        When a parameter is no number, or `n_samples` or `n_features` is no integer.
 
     Notes
     -----
@@ -170,7 +173,7 @@ def make_hidden_positives(
     >>> float(bunch.target[first].mean())
     1.0
     """
-    _check(n_features, positive_fraction, hidden_fraction, hard_negatives, noise, top)
+    _check(n_samples, n_features, positive_fraction, hidden_fraction, hard_negatives, noise, top)
     clusters = _clusters(positive_fraction, hidden_fraction, hard_negatives, noise)
     counts = _counts(n_samples, positive_fraction, hidden_fraction, hard_negatives)
     rng = check_random_state(random_state)
@@ -203,11 +206,17 @@ def make_hidden_positives(
 
 
 def _check(
-    n_features: int, positive_fraction: float, hidden: float, hard: float, noise: float, top: float
+    n_samples: Any, n_features: Any, positive_fraction: Any, hidden: Any, hard: Any, noise: Any, top: Any
 ) -> None:
+    for name, value in {"n_samples": n_samples, "n_features": n_features}.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"{name} must be an integer, got {value!r}.")
+    shares = {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}
+    for name, value in {**shares, "hidden_fraction": hidden, "noise": noise}.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{name} must be a number, got {value!r}.")
     if n_features < 2:
         raise ValueError(f"n_features={n_features!r} is too small: the two features that matter need 2.")
-    shares = {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}
     for name, value in shares.items():
         if not 0 < value < 1:
             raise ValueError(f"{name}={value!r} must be between 0 and 1, ends excluded.")

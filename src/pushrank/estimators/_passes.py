@@ -14,7 +14,7 @@ from pushrank._log_space import Floats
 from pushrank.estimators._base import linear_scores
 from pushrank.estimators._margins import margins
 from pushrank.estimators._progress import watching
-from pushrank.estimators._streaming import OF_WHOLE_DATA, StreamingRanker, by_rows, row_errors
+from pushrank.estimators._streaming import OF_WHOLE_DATA, StreamingRanker, by_rows, check_switch, row_errors
 from pushrank.estimators._validation import check_number, training_data
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.objectives.precision_kernels import place, wrong_at_top
@@ -147,6 +147,7 @@ class PassingRanker(StreamingRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_switch("shuffle", self.shuffle)
         check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
         check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
         if self.validation_fraction >= 1.0:

@@ -14,8 +14,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pushrank._log_space import Floats
-from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._base import CoefficientRanker
 from pushrank.estimators._progress import watching
+from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._target import break_even_threshold
 from pushrank.estimators._validation import DTYPES, check_number, row_weights
 from pushrank.exceptions import StreamError
@@ -116,6 +117,8 @@ class StreamingRanker(CoefficientRanker):
         ------
         ValueError
             As for ``partial_fit``, and when the stream is empty or cannot be validated on.
+        TypeError
+            When a parameter has the wrong type, or the stream gives something other than such chunks.
 
         Warns
         -----
@@ -125,18 +128,25 @@ class StreamingRanker(CoefficientRanker):
         self._check_parameters()
         if self.early_stopping:
             raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
-        self._forget(("_stream", "classes_", "coef_", "n_iter_", *OF_WHOLE_DATA))
+        check_iterable(stream)
         classes = getattr(stream, "classes", None) if classes is None else classes
+        if classes is None:
+            raise ValueError(
+                "fit_stream needs the two classes, as a chunk may lack one: pass classes, or a stream that "
+                "has them as its classes, as ParquetBatches does."
+            )
+        known = two_classes(classes)
+        self._forget(("_stream", "classes_", "coef_", "n_iter_", *OF_WHOLE_DATA))
         once = isinstance(stream, Iterator)
         passes = 1 if once else int(self.max_iter)
         with watching(type(self).__name__, passes, verbose=bool(self.verbose)) as watcher:
             for number in range(1, passes + 1):
                 before = self._stream.mistakes if number > 1 else 0.0
-                for chunk in stream:
-                    X, y, *weights = chunk
-                    if not np.shape(X)[0]:
+                for place, chunk in enumerate(stream):
+                    X, y, *weights = parts_of(chunk, place)
+                    if np.shape(X)[:1] == (0,):
                         continue
-                    self.partial_fit(X, y, classes, *weights)
+                    self.partial_fit(X, y, known, *weights)
                 if not hasattr(self, "_stream"):
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
                 self._stream.end()
@@ -204,10 +214,7 @@ class StreamingRanker(CoefficientRanker):
     def _break_even(self) -> float:
         """Return the break-even threshold of a sample of the rows."""
         sample = self._stream.sample
-        scores = linear_scores(sample.X, self.coef_.astype(np.float64))
-        if np.abs(scores).max() > np.finfo(self.coef_.dtype).max:
-            raise ValueError(f"scores are beyond the range of {self.coef_.dtype}; scale the features.")
-        scores = scores.astype(self.coef_.dtype, copy=False)
+        scores = finite_scores(sample.X, self.coef_)
         counted = sample.mass > 0.0
         if not (counted & sample.positive).any():
             return float(scores.max())
@@ -223,9 +230,7 @@ class StreamingRanker(CoefficientRanker):
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             known: NDArray[Any] = self.classes_
             return known
-        given = np.unique(column_or_1d(classes))
-        if len(given) != 2:
-            raise ValueError(f"Only binary classification is supported: classes must be two, got {given!r}.")
+        given = two_classes(classes)
         if begun and not np.array_equal(given, self.classes_):
             raise ValueError(f"classes={given!r} is not the same as on last call, {self.classes_!r}.")
         return given
@@ -267,6 +272,78 @@ class StreamingRanker(CoefficientRanker):
         check_k(self.k)
         check_number("batch_size", self.batch_size, 1, integer=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
+        check_switch("average", self.average)
+        check_switch("early_stopping", self.early_stopping)
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Raise unless a constructor parameter is True or False.
+
+    Raises
+    ------
+    TypeError
+        When it is neither.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def two_classes(classes: ArrayLike) -> NDArray[Any]:
+    """Return the two classes in sorted order.
+
+    Raises
+    ------
+    ValueError
+        When there are not two, or they have no order.
+    """
+    try:
+        given: NDArray[Any] = np.unique(np.asarray(classes))
+    except TypeError as error:
+        raise ValueError(f"classes must be two labels of one kind, got {classes!r}.") from error
+    if len(given) != 2:
+        raise ValueError(f"Only binary classification is supported: classes must be two, got {given!r}.")
+    return given
+
+
+def check_iterable(stream: Any) -> None:
+    """Raise where a stream cannot be iterated, or is a table of rows.
+
+    Raises
+    ------
+    TypeError
+        When it is neither an iterator nor something that gives one.
+    """
+    needed = "the stream must be an iterable of chunks (X, y) or (X, y, sample_weight)"
+    if hasattr(stream, "shape"):
+        raise TypeError(
+            f"{needed}, found {described(stream)}: use fit for data at hand, or pass [(X, y)] for a "
+            "stream of one chunk."
+        )
+    if not isinstance(stream, Iterable) and not hasattr(stream, "__getitem__"):
+        raise TypeError(f"{needed}, found {described(stream)}.")
+
+
+def parts_of(chunk: Any, place: int) -> Any:
+    """Return the X and y of a chunk, and its weights if there are any.
+
+    Raises
+    ------
+    TypeError
+        When the chunk is something else.
+    """
+    if isinstance(chunk, tuple | list) and len(chunk) in (2, 3):
+        return chunk
+    raise TypeError(
+        f"chunk {place} of the stream must be (X, y) or (X, y, sample_weight), found {described(chunk)}."
+    )
+
+
+def described(value: Any) -> str:
+    """Return what kind of thing a value is, and its size."""
+    name = type(value).__name__
+    if hasattr(value, "shape"):
+        return f"{name} of shape {tuple(value.shape)}"
+    return f"{name} of length {len(value)}" if isinstance(value, tuple | list) else name
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from pushrank._log_space import Floats
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
+from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._validation import check_number, training_data
 from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.models import LinearModel
@@ -30,7 +31,8 @@ from pushrank.solvers import Watcher
 from pushrank.solvers.cutting_plane import cutting_plane
 
 STARTS = ("perceptron", "logistic")
-MOST_PLANES = 1000
+MOST_PLANES = 300
+"""Of a convex problem; one that needs more has so large a C, or features, that the norm hardly counts."""
 
 
 class _Problem(NamedTuple):
@@ -176,12 +178,14 @@ class RampAtK(CoefficientRanker):
         Warns
         -----
         ConvergenceWarning
-            When ``max_iter`` was reached first.
+            When ``max_iter`` was reached first, or a convex problem needs too many cutting planes because C
+            or the features are very large.
         """
         self._check_parameters()
         X, target = training_data(self, X, y, sample_weight)
         positive = np.asarray(target.codes, dtype=bool)
         mass = np.ones(len(positive)) if target.weights is None else target.weights
+        check_total(mass)
         k = PrecisionAtK(self.k).count(float(mass[positive].sum()))
         problem = _Problem(positive, mass, k)
         with threadpool_limits(limits=1, user_api="blas"):
@@ -196,12 +200,13 @@ class RampAtK(CoefficientRanker):
         coef, path, self.converged_ = runs[self.init_]
         self.objective_path_ = np.array(path)
         self.n_iter_ = len(path) - 1
-        self.coef_ = coef.astype(X.dtype)
-        self._keep_classes(target, linear_scores(X, self.coef_))
+        with np.errstate(over="ignore"):
+            self.coef_ = coef.astype(X.dtype)
+        self._keep_classes(target, finite_scores(X, self.coef_))
         if not self.converged_:
             warnings.warn(
-                f"RampAtK did not converge in {self.n_iter_} convex problems; raise max_iter or tol, or "
-                "lower C.",
+                f"RampAtK did not converge in {self.n_iter_} convex problems; raise max_iter or tol, "
+                "lower C, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -241,12 +246,32 @@ class RampAtK(CoefficientRanker):
             objective = 0.5 * model.squared_norm(found.coef, candidate) + C * problem.ramp(candidate)
             if watcher is not None:
                 watcher(iteration, objective, path[-1] - objective)
+            solved = found.n_iter < MOST_PLANES or found.certificate.gap <= tol
             if objective >= path[-1]:
-                return coef, path, True
+                return coef, path, solved
             falls = path[-1] - objective
             coef, before, held = found.coef, held, problem.held(candidate)
             planes = found.planes.tilted(model.pull_back((before - held) / problem.k))
             path.append(objective)
+            if not solved:
+                return coef, path, False
             if falls <= tol * objective and iteration > 1:
                 return coef, path, True
         return coef, path, False
+
+
+def check_total(mass: Floats) -> None:
+    """Raise where weights add up beyond the range of floats.
+
+    Raises
+    ------
+    ValueError
+        When their sum is infinite.
+    """
+    with np.errstate(over="ignore"):
+        total = mass.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight adds up beyond the range of floats (the largest is {mass.max():g}); divide it by "
+            "a constant."
+        )

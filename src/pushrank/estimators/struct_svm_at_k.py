@@ -9,9 +9,12 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import CertifiedRanker, Solution
+from pushrank.estimators._score_range import finite_scores
+from pushrank.estimators._target import Target
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
@@ -118,6 +121,18 @@ class StructSVMAtK(CertifiedRanker):
             f"{self.dual_objective_:g} anywhere). Use RampAtK or PerceptronAtK(variant='max'), which do not "
             "collapse, or a smaller k."
         )
+
+    def _keep_function(
+        self,
+        solution: Solution,
+        X: Any,
+        model: Model,  # noqa: ARG002
+        target: Target,  # noqa: ARG002
+    ) -> NDArray[np.floating]:
+        # the loss may fall without bound but for the norm, so that coefficients grow with the features
+        with np.errstate(over="ignore"):
+            self.coef_ = solution.coef.astype(X.dtype)
+        return finite_scores(X, self.coef_)
 
     def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
         # where k is below the number of positives, a constant added to all scores changes the loss

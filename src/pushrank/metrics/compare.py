@@ -64,8 +64,8 @@ def compare(
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
     metric : str or callable, default="average_precision"
-        A measure of this module or its name, a ``functools.partial`` of one, or any
-        ``metric(y_true, scores)`` that takes a boolean array and scores.
+        A measure of this module that returns one number, or its name, a ``functools.partial`` of one, or any
+        ``metric(y_true, scores)`` that takes a boolean array and scores and returns a number.
     method : {"bootstrap", "bca", "delong"}, default="bca"
         Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
         also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
@@ -88,10 +88,11 @@ def compare(
     Raises
     ------
     ValueError
-        When the data do not fit, a parameter is out of range, `metric` is not a known name, or the method is
-        DeLong's and the measure is not the area with half ties.
+        When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
+        that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
+        not the area with half ties.
     TypeError
-        When `metric` is neither a name nor callable.
+        When `metric` is neither a name nor callable, or returns something other than one number.
 
     Notes
     -----

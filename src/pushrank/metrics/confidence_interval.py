@@ -59,8 +59,9 @@ def confidence_interval(
     Parameters
     ----------
     metric : str or callable
-        A measure of this module or its name, such as ``"average_precision"``, a ``functools.partial`` of one,
-        or any ``metric(y_true, scores)`` that takes a boolean array and scores.
+        A measure of this module that returns one number, or its name, such as ``"average_precision"``, a
+        ``functools.partial`` of one, or any ``metric(y_true, scores)`` that takes a boolean array and scores
+        and returns a number.
     y_true : array-like of shape (n,)
         Labels of two values.
     scores : array-like of shape (n,)
@@ -87,10 +88,11 @@ def confidence_interval(
     Raises
     ------
     ValueError
-        When the data do not fit, a parameter is out of range, `metric` is not a known name, or the method is
-        DeLong's and the measure is not the area with half ties.
+        When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
+        that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
+        not the area with half ties.
     TypeError
-        When `metric` is neither a name nor callable.
+        When `metric` is neither a name nor callable, or returns something other than one number.
 
     Notes
     -----

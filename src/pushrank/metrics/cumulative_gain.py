@@ -23,7 +23,7 @@ def cumulative_gain(
 ) -> Any:
     r"""Return the share of the positives in the first part of the list.
 
-    .. math:: \mathrm{gain}(q) = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le q n]
+    .. math:: \mathrm{gain}(q) = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le \lceil q n \rceil]
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def cumulative_gain(
     scores : array-like of shape (n,) or (n_rankings, n)
         Finite scores, the higher the better; a table holds a ranking in each row.
     fraction : float, default=0.1
-        The part of the list that is looked at, in (0, 1], in rows rounded up.
+        The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
+        numbers, that part of their sum.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie at the end of that part: fill it with negatives first, take the expectation under a
         random order, or fill it with positives first.

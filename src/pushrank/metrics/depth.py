@@ -28,22 +28,26 @@ def list_depth(k: Any, ranking: Tally) -> float:
         return float(k)
     if is_number and 0.0 < float(k) <= 1.0:
         depth = float(k) * ranking.total_positive
-        return max(float(round(depth)), 1.0) if ranking.counts_rows else depth
+        return max(float(round(depth)), 1.0) if ranking.has_whole_places else depth
     raise ValueError(
         f"k must be an int (a number of rows) or a float in (0, 1] (a fraction of the positives), got {k!r}."
     )
 
 
 def part_of_list(fraction: Any, ranking: Tally) -> float:
-    """Return the weight of the first ``fraction`` of the list; without weights, of rows, rounded up.
+    """Return the weight of the first ``fraction`` of the list; whole where all rows weigh whole numbers.
 
     Raises
     ------
     ValueError
         When `fraction` does not lie in (0, 1].
     """
-    depth = checked_part("fraction", fraction) * ranking.total
-    return float(math.ceil(depth * (1.0 - ROUNDING))) if ranking.counts_rows else depth
+    return rounded_up(checked_part("fraction", fraction) * ranking.total, ranking)
+
+
+def rounded_up(weight: float, ranking: Tally) -> float:
+    """Return a weight of rows, rounded up where all rows weigh whole numbers: copies are not cut."""
+    return float(math.ceil(weight * (1.0 - ROUNDING))) if ranking.has_whole_places else weight
 
 
 def checked_part(name: str, value: Any) -> float:

@@ -32,7 +32,8 @@ def lift(
     scores : array-like of shape (n,) or (n_rankings, n)
         Finite scores, the higher the better; a table holds a ranking in each row.
     fraction : float, default=0.1
-        The part of the list that is looked at, in (0, 1], in rows rounded up.
+        The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
+        numbers, that part of their sum.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie at the end of that part: fill it with negatives first, take the expectation under a
         random order, or fill it with positives first.

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from pushrank._log_space import Floats
-from pushrank.metrics.measured import measured
+from pushrank.metrics.measured import measured, number_measure
 from pushrank.metrics.ranks import Ranking
 
 
+@number_measure
 def margin(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -67,6 +68,7 @@ def margin(
     return measured(margin_of_ranking, y_true, scores, sample_weight, pos_label, norm)
 
 
+@number_measure
 def smooth_margin(
     y_true: ArrayLike,
     scores: ArrayLike,

@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike
 
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
+from pushrank.metrics.measured import number_measure
 from pushrank.metrics.query_lists import QueryLists, mean_over_queries
 from pushrank.metrics.ranks import column, positive_mask
 from pushrank.metrics.tally import Ties
 
 
+@number_measure
 def mean_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,

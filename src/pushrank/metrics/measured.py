@@ -15,14 +15,23 @@ from pushrank.metrics.tally import Tally
 Parameters = ParamSpec("Parameters")
 Measure = TypeVar("Measure", bound=Callable[..., Any])
 
+NUMBER_MEASURES: dict[str, Callable[..., Any]] = {}
+"""Measures that give a ranking one number, by name."""
+
 ORDER_MEASURES: set[Callable[..., Any]] = set()
-"""Measures of the order alone: they take a :class:`Tally` in place of scores."""
+"""Those of the order alone: they take a :class:`Tally` in place of scores."""
+
+
+def number_measure(measure: Measure) -> Measure:
+    """Enter a measure that gives a ranking one number, so that it can be resampled by its name."""
+    NUMBER_MEASURES[measure.__name__] = measure
+    return measure
 
 
 def order_measure(measure: Measure) -> Measure:
     """Enter a measure that follows from a :class:`Tally`, so that resamples need no rows and no sort."""
     ORDER_MEASURES.add(measure)
-    return measure
+    return number_measure(measure)
 
 
 def measured(

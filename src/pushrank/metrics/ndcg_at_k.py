@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from pushrank._log_space import Floats
+from pushrank.metrics.measured import number_measure
 from pushrank.metrics.query_lists import QueryLists, by_query, mean_over_queries
-from pushrank.metrics.ranks import column
+from pushrank.metrics.ranks import as_numbers, column
 from pushrank.metrics.tally import Ties
 
 
+@number_measure
 def ndcg_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -76,7 +78,7 @@ def ndcg_at_k(
     >>> ndcg_at_k([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], 1, qid=[1, 1, 2, 2])
     0.5
     """
-    relevance = np.asarray(column(y_true, "y_true"), dtype=np.float64)
+    relevance = as_numbers(column(y_true, "y_true"), "y_true")
     if len(relevance) == 0 or not (np.isfinite(relevance).all() and relevance.min() >= 0.0):
         raise ValueError("y_true must hold at least one relevance, all finite and at least 0.")
     most: Any = k

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -90,7 +91,8 @@ def of_ranking(ranking: Tally, max_fpr: float, min_tpr: float, ties: Ties, *, st
     """Return the measure of a ranking that has been checked."""
     share = tie_share(ties)
     widest = checked_part("max_fpr", max_fpr)
-    if not 0.0 <= min_tpr < 1.0:
+    least: Any = min_tpr
+    if isinstance(least, bool) or not isinstance(least, Real) or not 0.0 <= float(least) < 1.0:
         raise ValueError(f"min_tpr must lie in [0, 1), got {min_tpr!r}.")
     area = float(
         rank_kernels.roc_area(

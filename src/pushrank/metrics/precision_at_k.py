@@ -33,7 +33,8 @@ def precision_at_k(
         Finite scores, the higher the better; a table holds a ranking in each row.
     k : int or float
         An int from 1 to n is a number of rows, or a weight of the list; a float in (0, 1] is the fraction
-        :math:`\kappa` of the positives, without weights rounded to a number between 1 and theirs.
+        :math:`\kappa` of the positives, rounded to a number between 1 and theirs unless weights are not whole
+        numbers.
     ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
         Where rows tie at the k-th place: fill it with negatives first, take the expectation under a random
         order, or fill it with positives first.

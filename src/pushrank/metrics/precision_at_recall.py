@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from pushrank.metrics import rank_kernels
-from pushrank.metrics.depth import ROUNDING, checked_part
+from pushrank.metrics.depth import ROUNDING, checked_part, rounded_up
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
 
@@ -40,7 +39,8 @@ def precision_at_recall(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie at the end of the list: negatives come first; all rows of the tie enter together, a
         point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
-        case the list ends at the row that reaches the recall; with weights, at the part of it that does.
+        case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
+        part of it that does.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; an integer weight equals that many copies of the row.
     pos_label : label, optional
@@ -77,13 +77,13 @@ def precision_at_recall(
 def of_ranking(ranking: Tally, recall: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     share = tie_share(ties)
-    needed = checked_part("recall", recall) * ranking.total_positive * (1.0 - ROUNDING)
+    needed = checked_part("recall", recall) * ranking.total_positive
     hits_above, misses_above, hits, misses = rank_kernels.around_hit(
-        ranking.positives_at, ranking.negatives_in, needed
+        ranking.positives_at, ranking.negatives_in, needed * (1.0 - ROUNDING)
     )
     if share == 0.5:
         found, missed = hits_above + hits, misses_above + misses
     else:
-        found = float(math.ceil(needed)) if ranking.counts_rows else needed
+        found = rounded_up(needed, ranking)
         missed = misses_above + share * misses
     return float(found / (found + missed))

@@ -65,6 +65,16 @@ def by_query(gains: Floats, scores: Floats, queries: NDArray[np.intp], ties: Tie
     return QueryLists(gains[order], starts, places, np.flatnonzero(new_tie))
 
 
+def _numbered(qid: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the queries as numbers from zero."""
+    try:
+        return np.unique(qid, return_inverse=True)[1].astype(np.intp)
+    except TypeError as error:
+        raise ValueError(
+            "qid mixes values that have no order, such as a missing query; name each by one kind of value."
+        ) from error
+
+
 def mean_over_queries(
     of_lists: Callable[[QueryLists], Floats],
     gains: Floats,
@@ -80,11 +90,11 @@ def mean_over_queries(
     Raises
     ------
     ValueError
-        When lengths differ, a score is not finite, or all weights are zero.
+        When lengths differ, a score is not finite, queries have no order, or all weights are zero.
     """
     queries = np.zeros(len(gains), dtype=np.intp)
     if qid is not None:
-        queries = np.unique(column(qid, "qid"), return_inverse=True)[1].astype(np.intp)
+        queries = _numbered(column(qid, "qid"))
         check_consistent_length(gains, queries)
     weights = np.ones(len(gains)) if sample_weight is None else checked_weights(sample_weight, len(gains))
     query_weights = np.bincount(queries, weights) / np.bincount(queries)

@@ -167,8 +167,13 @@ class Ranking(Tally):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether there are no weights, so that places are whole numbers."""
+        """Whether there are no weights, so that each row has one place."""
         return self.weights is None
+
+    @cached_property
+    def has_whole_places(self) -> bool:
+        """Whether rows weigh whole numbers, so that each stands for so many copies of itself."""
+        return self.weights is None or bool((self.weights == np.floor(self.weights)).all())
 
     def around_best_negative(self) -> AroundScore:
         """Return what stands above the best negative of a weight that is not zero, without sorting."""
@@ -225,13 +230,29 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
     return column
 
 
+def as_numbers(values: NDArray[Any], name: str) -> Floats:
+    """Return numbers as float64.
+
+    Raises
+    ------
+    ValueError
+        When they are something else: text, dates or complex numbers.
+    """
+    if values.dtype.kind in "biufO":
+        try:
+            return np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be real numbers; {error}.") from error
+    raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
+
+
 def checked_scores(scores: NDArray[Any]) -> Floats:
     """Return finite scores as float64, or as their ranks where that would tie distinct ones.
 
     Raises
     ------
     ValueError
-        When a score is NaN or infinite.
+        When a score is no number, or is NaN or infinite.
     """
     floats = _as_floats(scores)
     if not np.isfinite(floats).all():
@@ -250,7 +271,7 @@ def _as_floats(scores: NDArray[Any]) -> Floats:
             scores = np.unique(scores, return_inverse=True)[1]
     elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
         scores = np.unique(scores, return_inverse=True)[1]
-    return np.ascontiguousarray(scores, dtype=np.float64)
+    return as_numbers(scores, "scores")
 
 
 def positive_mask(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
@@ -291,11 +312,18 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     Raises
     ------
     ValueError
-        When their number differs, or one is negative or not finite.
+        When their number differs, one is negative or not finite, or their sum is beyond the range of floats.
     """
-    weights = np.ascontiguousarray(column(sample_weight, "sample_weight"), dtype=np.float64)
+    weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
     if len(weights) != n_rows:
         raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
     if not (np.isfinite(weights).all() and weights.min() >= 0.0):
         raise ValueError("sample_weight must be finite and non-negative.")
+    with np.errstate(over="ignore"):
+        total = 2.0 * weights.sum()  # sums in another order may be larger by their rounding
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight adds up beyond the range of floats (the largest is {weights.max():g}); divide "
+            "all of them by a constant, which most measures do not see."
+        )
     return weights

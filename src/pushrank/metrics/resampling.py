@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from pushrank._chunks import map_chunks
 from pushrank._log_space import Floats
 from pushrank.metrics import resample_kernels
-from pushrank.metrics.measured import ORDER_MEASURES
+from pushrank.metrics.measured import NUMBER_MEASURES, ORDER_MEASURES
 from pushrank.metrics.ranks import Ranking
 from pushrank.metrics.tally import Tally
 
@@ -39,6 +40,7 @@ class Resample(Tally):
     _positives_at: Floats
     _negatives_in: Floats
     _counts_rows: bool
+    _has_whole_places: bool
 
     @property
     def positives_at(self) -> Floats:
@@ -64,6 +66,11 @@ class Resample(Tally):
     def counts_rows(self) -> bool:
         """Whether rows weigh one each."""
         return self._counts_rows
+
+    @property
+    def has_whole_places(self) -> bool:
+        """Whether rows weigh whole numbers."""
+        return self._has_whole_places
 
 
 class Places:
@@ -174,19 +181,19 @@ class Resampler:
 
     def on_counts(self, positive: Counts, negative: Counts) -> list[float]:
         """Return the measure of every ranking on rows drawn so often."""
+        first = self.rankings[0]
         if hasattr(self, "_places"):
-            counts_rows = self.rankings[0].counts_rows
+            kind = first.counts_rows, first.has_whole_places
             return [
-                self.metric(None, Resample(at.tally(positive), within.tally(negative), counts_rows))
+                self.metric(None, Resample(at.tally(positive), within.tally(negative), *kind))
                 for at, within in self._places
             ]
-        first = self.rankings[0]
         counts = np.empty(len(first.is_positive), dtype=np.uint8)
         counts[first.is_positive], counts[~first.is_positive] = positive, negative
         rows = np.repeat(np.arange(len(counts)), counts)
         weights = {} if first.weights is None else {"sample_weight": first.weights[rows]}
         return [
-            float(self.metric(first.is_positive[rows], ranking.scores[rows], **weights))
+            _one_number(self.metric(first.is_positive[rows], ranking.scores[rows], **weights), self.metric)
             for ranking in self.rankings
         ]
 
@@ -197,38 +204,77 @@ def measure_named(metric: Any) -> Callable[..., Any]:
     Raises
     ------
     ValueError
-        When there is no measure of that name, or it needs a parameter that a name cannot give.
+        When there is no measure of that name, it needs a parameter that a name cannot give, or a partial sets
+        what belongs to the rows.
     TypeError
         When it is neither a name nor callable.
     """
-    names = {measure.__name__: measure for measure in ORDER_MEASURES}
-    if callable(metric):
-        measure: Callable[..., Any] = metric
-        return measure
-    if not isinstance(metric, str):
-        raise TypeError(f"metric must be callable or one of {sorted(names)}, got {type(metric).__name__}.")
-    if metric not in names:
-        raise ValueError(
-            f"metric={metric!r} is not known; use one of {sorted(names)}, "
-            "or a callable metric(y_true, scores)."
+    if isinstance(metric, str):
+        if metric not in NUMBER_MEASURES:
+            raise ValueError(
+                f"metric={metric!r} is not known; use one of {sorted(NUMBER_MEASURES)}, "
+                "or a callable metric(y_true, scores)."
+            )
+        metric = NUMBER_MEASURES[metric]
+    if not callable(metric):
+        raise TypeError(
+            f"metric must be callable or one of {sorted(NUMBER_MEASURES)}, got {type(metric).__name__}."
         )
-    needed = [
-        name
-        for name, parameter in signature(names[metric]).parameters.items()
-        if parameter.default is parameter.empty and name not in ("y_true", "scores")
-    ]
+    measure: Callable[..., Any] = metric
+    if _innermost(measure) in NUMBER_MEASURES.values():
+        _check_fits_resamples(measure)
+    return measure
+
+
+def _check_fits_resamples(measure: Callable[..., Any]) -> None:
+    """Raise where a measure of this module, or a partial of one, cannot be called on labels and scores."""
+    name = _innermost(measure).__name__
+    parameters = signature(measure).parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty and p.name not in ("y_true", "scores")]
     if needed:
         raise ValueError(
-            f"metric={metric!r} needs {needed[0]}: pass functools.partial(pushrank.metrics.{metric}, "
+            f"metric={name!r} needs {needed[0]}: pass functools.partial(pushrank.metrics.{name}, "
             f"{needed[0]}=...)."
         )
-    return names[metric]
+    given = measure.keywords if isinstance(measure, partial) else {}  # those of partials within it as well
+    for of_rows in ("pos_label", "sample_weight"):
+        if given.get(of_rows) is not None:
+            raise ValueError(
+                f"the partial of {name} sets {of_rows}, which is a parameter of confidence_interval and "
+                "compare: give it there."
+            )
+    if given.get("qid") is not None:
+        raise ValueError(
+            f"the partial of {name} sets qid, which is of the rows in the order given; resamples draw rows, "
+            "not queries, and have no interval for it."
+        )
+
+
+def _innermost(measure: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(measure, partial):
+        measure = measure.func
+    return measure
 
 
 def _measures_order(metric: Callable[..., Any]) -> bool:
-    while isinstance(metric, partial):
-        metric = metric.func
-    return metric in ORDER_MEASURES
+    return _innermost(metric) in ORDER_MEASURES
+
+
+def _one_number(value: Any, metric: Callable[..., Any]) -> float:
+    """Return what a measure gave as a float.
+
+    Raises
+    ------
+    TypeError
+        When it is not one number.
+    """
+    if isinstance(value, Real) or (hasattr(value, "__float__") and getattr(value, "ndim", None) == 0):
+        return float(value)
+    name = getattr(_innermost(metric), "__name__", type(metric).__name__)
+    what = type(value).__name__
+    if getattr(value, "ndim", 0):
+        what += f" of shape {tuple(value.shape)}"
+    raise TypeError(f"a metric must return one number for one ranking; {name} returned {what}.")
 
 
 def _places(ranking: Ranking, *, alike: bool) -> tuple[Places | SortedPlaces, Places | SortedPlaces]:

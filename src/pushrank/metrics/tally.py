@@ -54,7 +54,12 @@ class Tally(ABC):
     @property
     @abstractmethod
     def counts_rows(self) -> bool:
-        """Whether weights are numbers of rows, so that places are whole numbers."""
+        """Whether there are no weights, so that each row has one place."""
+
+    @property
+    @abstractmethod
+    def has_whole_places(self) -> bool:
+        """Whether rows weigh whole numbers, so that each stands for so many copies of itself."""
 
     @property
     def total(self) -> float:

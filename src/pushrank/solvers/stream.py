@@ -301,10 +301,13 @@ class Stream:
             finite = np.isfinite(values)
             of_rows = finite.all(axis=1)
             if of_rows.all():
+                heaviest = float(rows.mass[numbers].max())
+                of_weights = heaviest > np.abs(values).max()
+                remedy = f"sample_weight reaches {heaviest:g}: divide it by a constant."
                 raise BadRowError(
                     max(int(numbers[0]) + offset, 0),
                     "or one of its batch has a score, or leads to a weight, beyond the range of floats; "
-                    "scale the features.",
+                    + (remedy if of_weights else "scale the features."),
                 )
             worst = int(np.argmin(of_rows))
             column = int(np.argmin(finite[worst]))
