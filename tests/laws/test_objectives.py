@@ -279,3 +279,17 @@ def test_what_cannot_be_learned_from_is_said():
         PushObjective("zero_one").evaluate([0, 1], [0.0, 1.0])
     with pytest.raises(TypeError, match="has no Hessian"):
         PushObjective("hinge").hessian_vector_product([0, 1], [0.0, 1.0], [1.0, 0.0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("loss", ["exponential", "hinge", "logistic"])
+@pytest.mark.parametrize("side", ["push", "pull"])
+def test_an_objective_that_overflows_is_infinite_and_has_no_gradient(loss, side):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=60)
+    y = (rng.random(60) < 0.3).astype(int)
+    raw = PushObjective(loss, Power(1000), side)
+    assert raw.value(y, scores) == np.inf
+    with pytest.raises(ValueError, match="overflows on the scale 'raw' and has no gradient; use scale='log'"):
+        raw.evaluate(y, scores)
+    assert np.isfinite(PushObjective(loss, Power(1000), side, "log").evaluate(y, scores)[1]).all()

@@ -31,7 +31,7 @@ from pushrank.solvers import Watcher
 from pushrank.solvers.cutting_plane import cutting_plane
 
 STARTS = ("perceptron", "logistic")
-MOST_PLANES = 300
+MOST_PLANES = 1000
 """Of a convex problem; one that needs more has so large a C, or features, that the norm hardly counts."""
 
 

@@ -207,7 +207,9 @@ class PushObjective:
         >>> PushObjective("zero_one").value([0, 0, 1], [0.0, 2.0, 1.0])
         1.0
         """
-        return self.linearise(*self._checked(y, scores, sample_weight)).value
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self.linearise(*self._checked(y, scores, sample_weight)).value
+        return value if value < np.inf else np.inf
 
     def evaluate(
         self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
@@ -235,7 +237,8 @@ class PushObjective:
         Raises
         ------
         ValueError
-            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
+            When ``y`` has not exactly two classes, a score or weight is not finite, lengths differ, or the
+            objective overflows, where it has no gradient; ``value`` is infinite there.
         TypeError
             For the zero-one loss, which has no gradient.
 
@@ -245,7 +248,13 @@ class PushObjective:
         (0.6931471805599453, array([ 0.5, -0.5]))
         """
         sample, checked = self._checked(y, scores, sample_weight)
-        at_point = self.linearise(sample, checked)
+        with np.errstate(over="ignore", invalid="ignore"):
+            at_point = self.linearise(sample, checked)
+        if not at_point.value < np.inf:
+            raise ValueError(
+                f"the objective overflows on the scale {self.scale!r} and has no gradient; use scale='log' or "
+                "'mean', or smaller scores."
+            )
         return at_point.value, sample.join(*at_point.gradient())
 
     def hessian_vector_product(
