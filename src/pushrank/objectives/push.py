@@ -252,8 +252,8 @@ class PushObjective:
             at_point = self.linearise(sample, checked)
         if not at_point.value < np.inf:
             raise ValueError(
-                f"the objective overflows on the scale {self.scale!r} and has no gradient; use scale='log' or "
-                "'mean', or smaller scores."
+                f"the objective overflows on the scale {self.scale!r} and has no gradient; use scale='log' "
+                "or 'mean', or smaller scores."
             )
         return at_point.value, sample.join(*at_point.gradient())
 
