@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from pushrank import weak_rankers
 from pushrank._log_space import Floats
+from pushrank._threads import one_blas_thread
 from pushrank.estimators import _checkpoint
 from pushrank.estimators._additive import LEARNED, AdditiveRanker
 from pushrank.estimators._base import linear_scores
@@ -106,7 +106,7 @@ class BoostedRanker(AdditiveRanker):
             self, X, y, sample_weight, group, qid, pairs, allow_missing=family.takes_missing
         )
         self._check_target(target)
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             self._boost(objective, family, X, target, y)
         if encoder is not None:
             self.encoder_ = encoder

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from pushrank._log_space import Floats
+from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._class_weights import class_weighted
 from pushrank.estimators._progress import watching
@@ -138,7 +138,7 @@ class CertifiedRanker(CoefficientRanker):
         """Fit rankers that differ in C alone to checked data."""
         weighted, factor = class_weighted(self.class_weight, target)
         state: Any = None
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             model = rankers[0]._model(X, target.weights)
             for ranker in rankers:
                 name = type(ranker).__name__

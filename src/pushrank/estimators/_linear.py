@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from pushrank._array import is_numpy, like, to_host
+from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
@@ -76,7 +76,7 @@ class LinearRanker(CoefficientRanker):
     def _solve(self, objective: PushObjective, X: Any, target: Target) -> Self:
         """Fit the coefficients to checked data."""
         self._check_device(X, objective)
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
             alpha = float(self.alpha)
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from pushrank._log_space import Floats
+from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
@@ -188,7 +188,7 @@ class RampAtK(CoefficientRanker):
         check_total(mass)
         k = PrecisionAtK(self.k).count(float(mass[positive].sum()))
         problem = _Problem(positive, mass, k)
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             model = LinearModel(X)
             model.check_range()
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:

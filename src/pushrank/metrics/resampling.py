@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from pushrank._chunks import map_chunks
 from pushrank._log_space import Floats
+from pushrank._threads import one_blas_thread
 from pushrank.metrics import resample_kernels
 from pushrank.metrics.measured import NUMBER_MEASURES, ORDER_MEASURES
 from pushrank.metrics.ranks import Ranking
@@ -156,7 +156,7 @@ class Resampler:
             return values
 
         cuts = [*range(0, n_resamples, RESAMPLES_PER_TASK), n_resamples]
-        with threadpool_limits(limits=1, user_api="blas"):  # its threads would fight ours
+        with one_blas_thread():  # its threads would fight ours
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
     def with_blocks_twice(self, random_state: Any) -> list[Floats]:

@@ -223,9 +223,9 @@ class _Restricted:
             (self._positives, self._of_positives),
             (self._negatives, self._of_negatives),
         ):
-            weighted = rows * weights[:, None]
-            matrix[:-1, :-1] += rows.T @ weighted
-            matrix[-1, :-1] -= weighted.sum(axis=0)
+            weighted = rows * np.sqrt(weights)[:, None]
+            matrix[:-1, :-1] += weighted.T @ weighted  # half the work of a product of two matrices
+            matrix[-1, :-1] -= rows.T @ weights
             matrix[-1, -1] += weights.sum()
         matrix[:-1, -1] = matrix[-1, :-1]
         matrix[np.arange(n_features), np.arange(n_features)] += 1.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from pushrank._log_space import Floats
+from pushrank._threads import one_blas_thread
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -53,7 +53,7 @@ class RegularisationPath:
         """
         solved: list[list[Result | None]] = [[None] * len(alphas) for _ in objectives]
         downwards = sorted(range(len(alphas)), key=lambda a: -alphas[a])
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             for o, objective in enumerate(objectives):
                 last: Result | None = None
                 for a in downwards:
