@@ -51,3 +51,15 @@ def map_chunks(
         return [function(start, stop) for start, stop in chunks]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(lambda chunk: function(*chunk), chunks))
+
+
+def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
+    """Return what functions of no argument return, in threads where there is much to do.
+
+    Examples
+    --------
+    >>> side_by_side(lambda: 1, lambda: 2, many=False)
+    [1, 2]
+    """
+    calls = [(number, number + 1) for number in range(len(functions))]
+    return map_chunks(lambda number, _: functions[number](), calls, None if many else 1)

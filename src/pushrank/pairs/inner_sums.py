@@ -96,9 +96,12 @@ class PairSums(ABC):
     def adjoint_product(self, shares: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of ``shares @ log_sums``."""
         per_sum = self._per_sum(shares)
-        in_positives = self._over_negatives(SLOPE, per_sum)
-        per_sum *= self._slopes
-        return in_positives, -per_sum
+        in_positives, slopes = self._over_negatives_and_slopes(per_sum)
+        return in_positives, -per_sum * slopes
+
+    def _over_negatives_and_slopes(self, per_sum: Floats) -> tuple[Floats, Floats]:
+        """Return the two sums that a gradient is made of, neither of which waits for the other."""
+        return self._over_negatives(SLOPE, per_sum), self._slopes
 
     def curvature_product(
         self, shares: Floats, of_positives: Floats, of_negatives: Floats

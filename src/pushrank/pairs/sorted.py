@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pushrank._array import Floats, is_numpy, positive_part
-from pushrank._chunks import CHUNK_ELEMENTS, map_chunks
+from pushrank._chunks import CHUNK_ELEMENTS, side_by_side
 from pushrank.losses import Loss
 from pushrank.pairs import sorted_kernels
 from pushrank.pairs.array_walk import ArrayWalk
-from pushrank.pairs.inner_sums import VALUE, PairSums
+from pushrank.pairs.inner_sums import SLOPE, VALUE, PairSums
 from pushrank.pairs.ordering import ascending
 from pushrank.pairs.splits import Places, Split, joined, whole
 
@@ -60,6 +60,14 @@ class SortedSums(PairSums):
             splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
             self._walks = [_Walk(split, of_positives, of_negatives) for split in splits]
         super().__init__(loss, of_positives, of_negatives, weights)
+
+    def _over_negatives_and_slopes(self, per_sum: Floats) -> tuple[Floats, Floats]:
+        in_positives, slopes = side_by_side(
+            lambda: self._over_negatives(SLOPE, per_sum),
+            lambda: self._slopes,
+            many=self._elsewhere is None and len(self._positives) + len(self._negatives) >= CHUNK_ELEMENTS,
+        )
+        return in_positives, slopes
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
@@ -116,13 +124,10 @@ class _Walk:
     """A split with both sides in the order of their scores."""
 
     def __init__(self, split: Split, of_positives: Floats, of_negatives: Floats) -> None:
-        sides = (
-            (split.sources, split.source_bounds, of_positives),
-            (split.targets, split.target_bounds, of_negatives),
-        )
-        many = len(split.sources) + len(split.targets) >= CHUNK_ELEMENTS
-        self.places_p, self.places_n = map_chunks(
-            lambda side, _: _by_score(*sides[side]), [(0, 1), (1, 2)], None if many else 1
+        self.places_p, self.places_n = side_by_side(
+            lambda: _by_score(split.sources, split.source_bounds, of_positives),
+            lambda: _by_score(split.targets, split.target_bounds, of_negatives),
+            many=len(split.sources) + len(split.targets) >= CHUNK_ELEMENTS,
         )
         self._sorted_p, self._sorted_n = of_positives[self.places_p], of_negatives[self.places_n]
         self._bounds_p, self._bounds_n = split.source_bounds, split.target_bounds
