@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 import sklearn
+from freed_memory import keep_freed_memory
 from sklearn.linear_model import LogisticRegression
 
 from pushrank import PushObjective, PushRanker, losses
@@ -133,6 +134,7 @@ def main() -> None:
         f"Python {platform.python_version()}, numpy {np.__version__}, scikit-learn {sklearn.__version__}, "
         f"{os.cpu_count()} processors; best of {arguments.repeats}"
     )
+    keep_freed_memory()
     tables()
     small = compare(int(1_000_000 * arguments.scale), arguments.repeats)
     large = compare(int(10_000_000 * arguments.scale), max(3, arguments.repeats // 3))

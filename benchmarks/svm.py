@@ -6,15 +6,11 @@ Fits in turn on the same data; the ratio is that of the medians. LinearSVC and S
 tolerances and minimise a pointwise loss, and so do less; they are what users would otherwise run. Their C is
 the same per example: C / I for a loss with the sum over the I positives weighted C / I. Agarwal's own solver
 runs beside ours on a problem that is small enough for it.
-
-The process keeps the memory that it frees. Otherwise a fit with a kernel takes the time of its arithmetic, or
-twice that, as a virtual machine has taken the pages of the last fit's kernel matrix back or not.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import platform
 import statistics
 import time
@@ -25,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import sklearn
+from freed_memory import keep_freed_memory
 from sklearn.svm import SVC, LinearSVC
 
 from pushrank import InfinitePush, RankSVM
@@ -110,15 +107,6 @@ def of_the_paper(C: float, iterations: int) -> dict[str, Any]:
         "RankSVM": RankSVM(C, loss="hinge", tol=GAP),
         "RankSVM, Agarwal": RankSVM(C, loss="hinge", **options),
     }
-
-
-def keep_freed_memory() -> None:
-    """Have the C library of Linux give no memory back: all of it from one heap, which is never trimmed."""
-    if platform.libc_ver()[0] == "glibc":
-        trim_threshold, most_mappings = -1, -4
-        libc = ctypes.CDLL(None)
-        if not (libc.mallopt(most_mappings, 0) and libc.mallopt(trim_threshold, 2**31 - 1)):
-            raise RuntimeError("mallopt refused to keep freed memory.")
 
 
 def growth(sizes: tuple[int, ...]) -> None:
