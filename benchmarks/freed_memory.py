@@ -1,7 +1,7 @@
 """Memory that is freed stays with the process, so that what is timed is the work.
 
-Otherwise the same call takes the time of its arithmetic, or twice that, as a virtual machine has taken the pages
-of the call before back or not.
+Otherwise the same call takes the time of its arithmetic, or twice that, as a virtual machine has taken the
+pages of the call before back or not.
 """
 
 from __future__ import annotations
