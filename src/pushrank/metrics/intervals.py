@@ -95,10 +95,14 @@ class CorrectedPercentiles(Percentiles):
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """Return one less the level of the widest interval that does not hold zero."""
+        """Return one less the level of the widest interval that does not hold zero.
+
+        It is no less than what as many resamples can tell from nothing, twice one in all and the estimate.
+        """
         shifted = ndtri(_share_below(self.values, 0.0)) - self.bias
         reach = _stretched(shifted, -self.acceleration) - self.bias
-        return float(2.0 * stdtr(self.freedom, -np.abs(reach) / self._expansion))
+        least = 2.0 / (len(self.values) + 1.0)
+        return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self._expansion)))
 
     @property
     def _expansion(self) -> float:
