@@ -28,7 +28,7 @@ AHEAD = 0.1  # how far from the best point towards the planes' own minimiser the
 NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
 RIDGE = 1e-13  # of the longest plane's squared slope: planes may be alike
 FLATTEST = 1e-100  # slopes squared, in offsets, that still bend the bound
-MOST_CHANGES_PER_PLANE = 20  # of the planes that have a share
+MOST_CHANGES = 200  # of the planes that have a share, after a plane; a handful are needed
 
 
 class Planes(NamedTuple):
@@ -207,7 +207,7 @@ def _share_out(gram: Floats, offsets: Floats, shares: Floats, tol: float) -> Non
     unit = max(longest, FLATTEST * highest) or 1.0
     total, used, joined = float(shares.sum()), shares > 0.0, -1
     slopes = gram @ shares - offsets
-    for _ in range(MOST_CHANGES_PER_PLANE * len(shares)):
+    for _ in range(MOST_CHANGES):
         of_used = np.flatnonzero(used)
         now = shares[of_used]
         change = _without_signs(gram[np.ix_(of_used, of_used)] / unit, slopes[of_used] / unit)
