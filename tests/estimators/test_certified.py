@@ -157,6 +157,8 @@ def test_weights_of_svm_map_are_copies():
     other = SVMMAP(10.0, tol=1e-8).fit(X.repeat(weights, axis=0), y.repeat(weights))
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-7)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
+    with pytest.raises(ValueError, match=r"whole numbers as sample_weight.* found 1e\+300"):
+        SVMMAP().fit(X, y, np.full(len(y), 1e300))
     with pytest.raises(ValueError, match=r"whole numbers as sample_weight.* found 0.5"):
         SVMMAP().fit(X, y, sample_weight=np.full(60, 0.5))
 

@@ -13,6 +13,8 @@ from pushrank.objectives.ranking_kernels import most_violated
 from pushrank.pairs import Sample
 from pushrank.pairs.sample import Rows
 
+MOST_COPIES = 10**6
+
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
     r"""Return the structured hinge of average precision, and a subgradient in the scores.
@@ -70,10 +72,10 @@ def _copies(order: Rows, weights: Floats | None) -> Rows:
     """Return an order with every row as often as it weighs."""
     if weights is None:
         return order
-    counts = weights.astype(np.intp)
-    if not np.array_equal(counts, weights):
+    refused = (weights != np.floor(weights)) | (weights > MOST_COPIES)
+    if refused.any():
         raise ValueError(
-            "average precision takes whole numbers as sample_weight, copies of rows, and found "
-            f"{weights[counts != weights][0]:g}; round the weights, or use class_weight."
+            "average precision takes whole numbers as sample_weight, copies of rows, of which at most "
+            f"{MOST_COPIES:,}, and found {weights[refused][0]:g}; round the weights, or use class_weight."
         )
-    return np.repeat(order, counts[order])
+    return np.repeat(order, weights[order].astype(np.intp))
