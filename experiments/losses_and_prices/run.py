@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -37,6 +38,7 @@ SETS = (
     "ijcnn1",
     "ionosphere",
     "kddcup99_http",
+    "kddcup99_smtp",
     "letter",
     "magic",
     "spambase",
@@ -108,7 +110,7 @@ def main() -> None:
     for name in arguments.sets:
         start = time.perf_counter()
         table += measured(name, arguments.repeats)
-        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
+        print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     target = Path(__file__).with_name("results.csv")
     beside = target.with_suffix(".part")
     with beside.open("w", newline="", encoding="utf-8") as file:
@@ -116,8 +118,8 @@ def main() -> None:
         writer.writeheader()
         writer.writerows(table)
     beside.replace(target)
-    for measure in MEASURES:
-        print(f"\nbest by {measure}")
+    for number, measure in enumerate(MEASURES):
+        print(f"{'' if number == 0 else chr(10)}best by {measure}")
         for name in arguments.sets:
             best = max(
                 (row for row in table if row["data"] == name), key=lambda row: float(str(row[measure]))
