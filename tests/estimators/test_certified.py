@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
-from pushrank import SVMMAP, InfinitePush, RankSVM
+from pushrank import SVMMAP, InfinitePush, RankSVM, StructSVMAtK
 from pushrank.solvers.projections import within_budget
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -265,3 +265,14 @@ def test_a_fit_says_nothing_where_all_is_well():
         warnings.simplefilter("error")
         for kind in KINDS.values():
             kind(1.0).fit(X, y)
+
+
+@quiet
+def test_planes_that_are_alike_share_what_they_have():
+    """At a gap near rounding a plane joins beside its double, with nothing to give and no way to go."""
+    rng = np.random.default_rng(2034)
+    n, d = int(rng.integers(3, 20)), int(rng.choice([1, 2]))
+    X, y = np.round(rng.normal(size=(n, d)), 1), rng.random(n) < 0.4
+    y[:2] = True, False
+    ranker = StructSVMAtK(measure="prbep", C=1e6, tol=1e-12).fit(X, y.astype(int))
+    assert np.isfinite(ranker.coef_).all()

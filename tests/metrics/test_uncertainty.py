@@ -234,9 +234,10 @@ def test_a_single_row_of_a_class_is_never_left_out(name):
         assert np.isfinite(found).all()
 
 
-def test_the_p_value_agrees_with_the_interval():
+@pytest.mark.parametrize("n_positive", [1, 3, 30])
+def test_the_p_value_agrees_with_the_interval(n_positive):
     rng = np.random.default_rng(7)
-    y = np.repeat([True, False], [30, 60])
+    y = np.repeat([True, False], [n_positive, 90 - n_positive])
     for method in ("bootstrap", "bca"):
         for seed in range(40):
             a, b = rng.normal(size=(2, 90)) + np.array([1.3, 0.8])[:, None] * y

@@ -242,7 +242,7 @@ class PushRanker(LinearRanker):
         if found.collapsed:
             warnings.warn(
                 f"{type(self).__name__} collapsed: zero coefficients are optimal (objective "
-                f"{certificate.primal:g} there, at least {certificate.dual:g} anywhere). Push less: use "
+                f"{found.at_zero:g} there, at least {certificate.dual:g} anywhere). Push less: use "
                 "Power(p), whose p can be chosen, in place of Maximum, or lower alpha.",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -97,11 +97,14 @@ class CorrectedPercentiles(Percentiles):
     def p_value(self) -> float:
         """Return one less the level of the widest interval that does not hold zero.
 
-        It is no less than what as many resamples can tell from nothing, twice one in all and the estimate.
+        It is no less than what as many resamples can tell from nothing, twice one in all and the estimate;
+        and that where no resample is beyond zero, as no interval then reaches there.
         """
+        least = 2.0 / (len(self.values) + 1.0)
+        if (self.values > 0.0).all() or (self.values < 0.0).all():
+            return least
         shifted = ndtri(_share_below(self.values, 0.0)) - self.bias
         reach = _stretched(shifted, -self.acceleration) - self.bias
-        least = 2.0 / (len(self.values) + 1.0)
         return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self._expansion)))
 
     @property

@@ -28,6 +28,7 @@ AHEAD = 0.1  # how far from the best point towards the planes' own minimiser the
 NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
 RIDGE = 1e-13  # of the longest plane's squared slope: planes may be alike
 FLATTEST = 1e-100  # slopes squared, in offsets, that still bend the bound
+TINY = np.finfo(float).tiny
 MOST_CHANGES = 200  # of the planes that have a share, after a plane; a handful are needed
 
 
@@ -213,7 +214,8 @@ def _share_out(gram: Floats, offsets: Floats, shares: Floats, tol: float) -> Non
         change = _without_signs(gram[np.ix_(of_used, of_used)] / unit, slopes[of_used] / unit)
         falling = now + change <= 0.0
         if falling.any():
-            ways = now[falling] / -change[falling]
+            # a plane that has just joined, and is like another, has no share and no way to go
+            ways = np.where(now[falling] > 0.0, now[falling] / -np.minimum(change[falling], -TINY), 0.0)
             way = float(ways.min())
             shares[of_used] = np.maximum(now + way * change, 0.0)
             left = of_used[falling][ways <= way]

@@ -72,7 +72,7 @@ def infinite_push(
 
     def note(iteration: int, primal: float, gap: float) -> None:
         path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
-        path[iteration:] = [alpha * primal]
+        path[max(iteration, 1) :] = [alpha * primal]
         if watcher is not None:
             watcher(iteration, path[-1], gap)
 
@@ -82,4 +82,4 @@ def infinite_push(
     coef = -point.coef if pulls else point.coef
     message = "" if gap <= tol else certificate.advice(n_iter)
     result = Result(coef, np.array(path), bool(gap <= tol), gap, message)
-    return CertifiedResult(result, certificate, certificate.proves_collapse(1.0, tol))
+    return CertifiedResult(result, certificate, path[0], certificate.proves_collapse(path[0], tol))

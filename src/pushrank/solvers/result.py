@@ -54,10 +54,13 @@ class CertifiedResult:
     certificate : Certificate
         The objective at the coefficients and a bound on the optimum; minus infinity where an objective is not
         convex, or no line below it is known.
+    at_zero : float
+        The objective at zero coefficients.
     collapsed : bool
         Whether the bound says that zero coefficients are as good.
     """
 
     result: Result
     certificate: Certificate
+    at_zero: float
     collapsed: bool

@@ -99,7 +99,7 @@ def smoothing(
             f"after {len(path) - 1} iterations: raise max_iter, tol or alpha."
         )
     result = Result(coef, np.array(path), bool(gap <= tol), size, message)
-    return CertifiedResult(result, certificate, certificate.proves_collapse(at_zero, tol))
+    return CertifiedResult(result, certificate, at_zero, certificate.proves_collapse(at_zero, tol))
 
 
 class _Proof:
