@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import Solution
 from pushrank.estimators._kernels import KernelRanker
@@ -21,7 +19,7 @@ from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.gradient_projection import gradient_projection
 from pushrank.solvers.infinite_push import METHODS, method_for
 from pushrank.solvers.projections import within_budget
-from pushrank.solvers.worst_negative import DualPoint, WorstNegative
+from pushrank.solvers.worst_negative import DualPoint, WorstNegative, shared_costs
 
 LOSSES = ("hinge", "squared_hinge")
 OF_THE_PAPER = "gradient-projection"
@@ -157,10 +155,7 @@ class InfinitePush(KernelRanker):
         self.verbose = verbose
 
     def _optimise(self, model: Model, sample: Any, C: float, watcher: Watcher | None, state: Any) -> Solution:
-        weights = (
-            np.ones(len(sample.positives)) if sample.positive_weights is None else sample.positive_weights
-        )
-        problem = WorstNegative(model, sample, C * weights / weights.sum(), self.loss)
+        problem = WorstNegative(model, sample, shared_costs(sample, C), self.loss)
         tol, max_iter = float(self.tol), int(self.max_iter)
         if self.solver == OF_THE_PAPER:
             point, n_iter = self._by_pairs(problem, C, watcher)

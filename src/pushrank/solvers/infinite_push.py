@@ -16,7 +16,7 @@ from pushrank.solvers.interior_point import interior_point
 from pushrank.solvers.projected_dual import projected_dual
 from pushrank.solvers.result import CertifiedResult, Result, Watcher
 from pushrank.solvers.smo import smo
-from pushrank.solvers.worst_negative import HingeLoss, WorstNegative
+from pushrank.solvers.worst_negative import HingeLoss, WorstNegative, shared_costs
 
 METHODS = {"interior-point": interior_point, "projected-dual": projected_dual, "smo": smo}
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
@@ -66,8 +66,7 @@ def infinite_push(
     pulls = objective.side == "pull"
     sample = sample.swapped() if pulls else sample
     loss = HINGES[type(losses.resolve(objective.loss))]
-    weights = np.ones(len(sample.positives)) if sample.positive_weights is None else sample.positive_weights
-    problem = WorstNegative(model, sample, weights / weights.sum() / alpha, loss)
+    problem = WorstNegative(model, sample, shared_costs(sample, 1.0 / alpha), loss)
     path = [1.0]  # every loss is one where all scores are zero
 
     def note(iteration: int, primal: float, gap: float) -> None:

@@ -34,6 +34,15 @@ from pushrank.solvers.certificate import Certificate
 HingeLoss = Literal["hinge", "squared_hinge"]
 
 
+def shared_costs(sample: BipartiteSample, total: float) -> Floats:
+    """Return a total cost shared among the positives by their weights."""
+    weights = sample.positive_weights
+    if weights is None:
+        return np.full(len(sample.positives), total / len(sample.positives))
+    costs: Floats = total * weights / weights.sum()
+    return costs
+
+
 @dataclass(frozen=True, eq=False)
 class DualPoint:
     """Feasible dual variables, the coefficients that they make, and the certificate.
