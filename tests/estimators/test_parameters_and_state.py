@@ -192,7 +192,6 @@ print(before == limits() or max(before) == 1)
 
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
-@pytest.mark.xfail(reason="limits set in several threads are undone in the order of their ends")
 def test_fits_that_overlap_leave_the_process_its_threads():
     run = subprocess.run([sys.executable, "-c", OVERLAPPING_FITS], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"

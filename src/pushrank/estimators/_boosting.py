@@ -353,10 +353,18 @@ class BoostedRanker(AdditiveRanker):
         self.margin_ = self._margin(family, train, scores)
         self._keep_classes(target, scores)
         if not run.converged and self.max_rounds is None:
+            if self._penalty == 0.0 and self.margin_ > 0.0:
+                advice = (
+                    "the training data are separable and alpha=0, so the objective has no minimum: set "
+                    "alpha > 0 for a unique solution, or max_rounds to choose the number of rounds."
+                )
+            else:
+                advice = (
+                    f"the largest entry of the scaled gradient is {run.descent.gradient_size:.1e}: raise "
+                    "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'."
+                )
             warnings.warn(
-                f"{type(self).__name__} did not converge: stopped after max_iter={self._max_rounds} rounds "
-                f"(the largest entry of the scaled gradient is {run.descent.gradient_size:.1e}): raise "
-                "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'.",
+                f"{type(self).__name__} did not converge in max_iter={self._max_rounds} rounds; {advice}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
