@@ -15,13 +15,11 @@ from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_number, check_solver, training_data
+from pushrank.estimators._validation import check_alpha, check_number, check_solver, training_data
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers import SOLVERS, Problem, Result, Watcher
-
-LEAST_ALPHA = 1e-30
 
 AnyLinearModel = LinearModel | ArrayLinearModel
 
@@ -124,12 +122,7 @@ class LinearRanker(CoefficientRanker):
         return tags
 
     def _check_parameters(self) -> None:
-        check_number("alpha", self.alpha, 0.0)
-        if 0.0 < self.alpha < LEAST_ALPHA:
-            raise ValueError(
-                f"alpha must be 0 or at least {LEAST_ALPHA:g}, got {self.alpha!r}: the optimum of separable "
-                "data, which grows as 1 / alpha, would be beyond the range of floats."
-            )
+        check_alpha("alpha", self.alpha)
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
         check_solver(self.solver, self._solvers)

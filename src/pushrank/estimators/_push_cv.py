@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._folds import choose, results_table, stratified_folds
-from pushrank.estimators._validation import check_number, training_data
+from pushrank.estimators._validation import check_alpha, check_number, training_data
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -119,7 +119,7 @@ class PushCV(CoefficientRanker):
         if np.ndim(alphas) != 1 or len(alphas) == 0:
             raise ValueError(f"alphas must be a list of at least one number, got {alphas!r}.")
         for alpha in alphas:
-            check_number("alphas", alpha, 0.0)
+            check_alpha("alphas", alpha)
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
         if self.selection not in SELECTIONS:

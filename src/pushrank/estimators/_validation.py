@@ -20,6 +20,7 @@ from pushrank.pairs.array_sample import weights_beside
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
+LEAST_ALPHA = 1e-30
 WIDEST_ELSEWHERE = 1024  # features of arrays that are not NumPy's, whose covariance is formed
 
 
@@ -51,6 +52,24 @@ def check_number(
     if too_small or not np.isfinite(float(value)):
         bound = ">" if exclusive else ">="
         raise ValueError(f"{name} must be finite and {bound} {least:g}, got {value!r}.")
+
+
+def check_alpha(name: str, value: Any) -> None:
+    """Raise unless an L2 strength is a number in its range.
+
+    Raises
+    ------
+    TypeError
+        When it is not a number.
+    ValueError
+        When it is negative, not finite, or so small that an optimum may be beyond the range of floats.
+    """
+    check_number(name, value, 0.0)
+    if 0.0 < value < LEAST_ALPHA:
+        raise ValueError(
+            f"{name} must be 0 or at least {LEAST_ALPHA:g}, got {value!r}: the optimum of separable data, "
+            "which grows as 1 / alpha, would be beyond the range of floats."
+        )
 
 
 def check_solver(name: Any, choices: Iterable[str]) -> None:
