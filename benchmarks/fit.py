@@ -39,10 +39,10 @@ def dense(n_rows: int, dtype: type, rng: np.random.Generator) -> tuple[np.ndarra
     return X, labels(X @ rng.normal(size=50), rng)
 
 
-def sparse(n_rows: int, rng: np.random.Generator) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Return a CSR matrix of 10,000 columns, 0.5 % of them stored in a row."""
-    X = sp.csr_matrix(sp.random(n_rows, 10_000, density=0.005, format="csr", random_state=0))
-    return X, labels(X @ rng.normal(size=10_000), rng)
+def sparse(n_rows: int, n_columns: int, rng: np.random.Generator) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Return a CSR matrix, 0.5 % of its columns stored in a row."""
+    X = sp.csr_matrix(sp.random(n_rows, n_columns, density=0.005, format="csr", random_state=0))
+    return X, labels(X @ rng.normal(size=n_columns), rng)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -98,7 +98,8 @@ def main() -> None:
     n_dense, n_sparse = int(1_000_000 * arguments.scale), int(200_000 * arguments.scale)
     compare("dense float64", *dense(n_dense, np.float64, rng), arguments.repeats)
     compare("dense float32", *dense(n_dense, np.float32, rng), arguments.repeats)
-    compare("sparse CSR", *sparse(n_sparse, rng), arguments.repeats)
+    compare("sparse CSR", *sparse(n_sparse, 10_000, rng), arguments.repeats)
+    compare("sparse CSR", *sparse(10 * n_sparse, 1_000, rng), arguments.repeats)
 
 
 if __name__ == "__main__":

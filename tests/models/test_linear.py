@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -59,6 +60,30 @@ def test_layouts_agree_with_numpy(layout, data):
     for j in (0, 2, X.shape[1] - 1):
         column = model.column(j)
         np.testing.assert_allclose(column - column[0], X[:, j] - X[0, j], atol=1e-15)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.parametrize("density", [0.02, 0.9], ids=["thin", "nearly dense"])
+def test_the_covariance_of_sparse_data_is_that_of_dense_data(layout, density):
+    rng = np.random.default_rng(2)
+    X = rng.integers(-8, 9, (3_000, 50)) / 8 * (rng.random((3_000, 50)) < density)
+    factors, groups = rng.random(3_000), (rng.random(3_000) < 0.3).astype(np.uint8)
+    np.testing.assert_allclose(
+        LinearModel(LAYOUTS[layout](X)).class_covariance(factors, groups),
+        LinearModel(X).class_covariance(factors, groups),
+        atol=1e-10,
+    )
+
+
+def test_the_covariance_of_thin_data_needs_no_dense_rows():
+    X = sp.random(100_000, 300, 0.01, format="csr", random_state=0)
+    model, groups = LinearModel(X), np.zeros(100_000, dtype=np.uint8)
+    model.class_covariance(np.ones(100_000), groups)
+    tracemalloc.start()
+    model.class_covariance(np.ones(100_000), groups)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * 8 * (300**2 * (len(model.chunks) + 1) + 100_000)
 
 
 def test_an_offset_costs_no_digits():

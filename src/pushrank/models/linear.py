@@ -14,6 +14,7 @@ from pushrank._log_space import Floats
 from pushrank.models import row_kernels
 
 BLOCK_ELEMENTS = 1 << 17  # a block of rows stays in the processor's own cache between two uses
+THIN = 0.25  # of a sparse matrix: where its stored entries are fewer, it is not made dense
 Groups = NDArray[np.uint8]
 
 
@@ -168,27 +169,41 @@ class LinearModel:
     def class_covariance(self, factors: Floats, groups: Groups) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
 
-        The result, shape (n_features, n_features), costs O(n_rows * n_features ** 2) and a block of memory.
+        The result, shape (n_features, n_features), costs O(n_rows * n_features ** 2), or for sparse data
+        O(n_rows * stored entries of a row ** 2), and a block of memory.
         """
-
-        def chunk_moments(start: int, stop: int) -> Floats:
-            moments = np.zeros((self.n_features, self.n_features))
-            for first, last in self.blocks(start, stop):
-                rows = self._centred_rows(first, last)
-                rows *= roots[first:last, None]
-                moments += rows.T @ rows  # a matrix with itself: half the work of two
-            return moments
-
-        roots = np.sqrt(factors)
-        totals = np.bincount(groups, weights=factors, minlength=2)
         if self._is_csc:
-            covariance = np.asarray((self._X.T.multiply(factors) @ self._X).todense())
-        else:
-            covariance = _added(map_chunks(chunk_moments, self.chunks))
+            return LinearModel(self._X.tocsr()).class_covariance(factors, groups)
+        moments = self._sparse_moments if self._is_thin else self._dense_moments
+        covariance = _added(
+            map_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
+        )
+        totals = np.bincount(groups, weights=factors, minlength=2)
         for total, sums in zip(totals, self.class_sums(factors, groups), strict=True):
             if total > 0.0:
                 covariance -= np.outer(sums, sums) / total
         return covariance
+
+    @property
+    def _is_thin(self) -> bool:
+        """Whether products of the stored entries alone are quicker than those of whole rows."""
+        return sp.issparse(self._X) and self._X.nnz < THIN * self.n_rows * self.n_features
+
+    def _sparse_moments(self, start: int, stop: int, factors: Floats) -> Floats:
+        moments = np.zeros((self.n_features, self.n_features))
+        row_kernels.csr_moments(*self._arrays, start, stop, factors, moments)
+        moments += np.triu(moments, 1).T
+        return moments
+
+    def _dense_moments(self, start: int, stop: int, factors: Floats) -> Floats:
+        moments, roots = np.zeros((self.n_features, self.n_features)), np.sqrt(factors)
+        length = max(16, BLOCK_ELEMENTS // self.n_features)
+        for first in range(start, stop, length):
+            last = min(first + length, stop)
+            rows = self._centred_rows(first, last)
+            rows *= roots[first - start : last - start, None]
+            moments += rows.T @ rows  # a matrix with itself: half the work of two
+        return moments
 
     @property
     def data(self) -> Any:

@@ -91,6 +91,20 @@ def csr_sums(data, indices, indptr, start, stop, factors, groups, squared, out):
 
 
 @_compiled
+def csr_moments(data, indices, indptr, start, stop, factors, out):
+    """Add ``factors[i] * X[i, j] * X[i, l]`` for j <= l to ``out[j, l]``, for CSR rows of sorted indices."""
+    for i in range(start, stop):
+        factor = factors[i - start]
+        if factor != 0.0:
+            end = np.uint64(indptr[i + 1])
+            for e in range(np.uint64(indptr[i]), end):
+                x = factor * np.float64(data[e])
+                of_column = out[np.uint32(indices[e])]
+                for f in range(e, end):
+                    of_column[np.uint32(indices[f])] += x * np.float64(data[f])
+
+
+@_compiled
 def csc_sums(data, indices, indptr, factors, groups, squared, out):
     """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` that is i's group, for a CSC matrix."""
     for j in range(indptr.shape[0] - 1):
