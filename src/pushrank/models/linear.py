@@ -187,7 +187,7 @@ class LinearModel:
     @property
     def _is_thin(self) -> bool:
         """Whether products of the stored entries alone are quicker than those of whole rows."""
-        return sp.issparse(self._X) and self._X.nnz < THIN * self.n_rows * self.n_features
+        return bool(sp.issparse(self._X)) and self._X.nnz < THIN * self.n_rows * self.n_features
 
     def _sparse_moments(self, start: int, stop: int, factors: Floats) -> Floats:
         moments = np.zeros((self.n_features, self.n_features))
