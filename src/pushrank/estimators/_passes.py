@@ -18,7 +18,8 @@ from pushrank.estimators._streaming import OF_WHOLE_DATA, StreamingRanker, by_ro
 from pushrank.estimators._validation import check_number, training_data
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.objectives.precision_kernels import place, wrong_at_top
-from pushrank.solvers.stream import Rows, Stream
+from pushrank.solvers.rows import Rows
+from pushrank.solvers.stream import Stream
 
 
 class PassingRanker(StreamingRanker):
@@ -98,6 +99,7 @@ class PassingRanker(StreamingRanker):
                 if self.n_iter_ - self.best_iter_ >= self.n_iter_no_change:
                     break
             elif self._at_rest(made):
+                self._stream.rest()
                 break
         if valid is not None:
             self.validation_path_ = np.array(path)

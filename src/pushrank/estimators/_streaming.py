@@ -22,7 +22,8 @@ from pushrank.estimators._validation import DTYPES, check_number, row_weights
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import check_k
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.stream import BadRowError, Rows, Rule, Stream
+from pushrank.solvers.rows import Rows
+from pushrank.solvers.stream import BadRowError, Rule, Stream
 
 OF_WHOLE_DATA = (
     "weak_margin_",
@@ -32,6 +33,7 @@ OF_WHOLE_DATA = (
     "validation_path_",
     "best_iter_",
 )
+THRESHOLD = ("_threshold", "_threshold_rows")
 
 
 class StreamingRanker(CoefficientRanker):
@@ -53,8 +55,10 @@ class StreamingRanker(CoefficientRanker):
         """Learn from the next rows of a stream.
 
         However the rows are cut into calls, the ranker is the one that ``fit`` learns in one pass over all
-        of them in the same order. For ``threshold_`` it keeps up to 10,000 of the rows, of 64 MiB at most,
-        and saves them with the model. After ``fit``, which keeps no rows, it goes on from the last pass.
+        of them in the same order. For ``threshold_`` it keeps up to 10,000 of the rows, of 64 MiB at most (or
+        one batch, where that is larger), and saves them with the model. After ``fit``, which keeps no rows,
+        it goes on from the last pass, and ``threshold_`` stays as it is until as many rows have come as it
+        was taken from.
 
         Parameters
         ----------
@@ -95,6 +99,8 @@ class StreamingRanker(CoefficientRanker):
         self._forget(OF_WHOLE_DATA)
         self.n_iter_ = 1
         self._keep(self._learned(), X.dtype)
+        if stream.n_sampled_from >= getattr(self, "_threshold_rows", 0):
+            self._forget(THRESHOLD)
         return self
 
     def fit_stream(self, stream: Iterable[Any], classes: ArrayLike | None = None) -> Self:
@@ -136,7 +142,7 @@ class StreamingRanker(CoefficientRanker):
                 "has them as its classes, as ParquetBatches does."
             )
         known = two_classes(classes)
-        self._forget(("_stream", "classes_", "coef_", "n_iter_", *OF_WHOLE_DATA))
+        self._forget(("_stream", "classes_", "coef_", "n_iter_", *THRESHOLD, *OF_WHOLE_DATA))
         once = isinstance(stream, Iterator)
         passes = 1 if once else int(self.max_iter)
         with watching(type(self).__name__, passes, verbose=bool(self.verbose)) as watcher:
@@ -154,8 +160,10 @@ class StreamingRanker(CoefficientRanker):
                 if watcher is not None:
                     watcher(number, made, self._stream.mistake_rate)
                 if self._at_rest(made):
+                    self._stream.rest()
                     break
         self.n_iter_ = number
+        self._keep(self._learned(), self.coef_.dtype)
         self._settle()
         self._warn_of_skipped()
         return self
@@ -182,10 +190,9 @@ class StreamingRanker(CoefficientRanker):
 
     @property
     def threshold_(self) -> float:  # type: ignore[override]
-        """The break-even point of the scores of up to 10,000 of the rows."""
+        """The break-even point of the scores of a sample of the rows."""
         if not hasattr(self, "_threshold"):
-            _ = self._begun
-            self._threshold = self._break_even()
+            self._threshold = self._break_even(self._begun.sample_so_far.rows)
         return float(self._threshold)
 
     @property
@@ -204,16 +211,15 @@ class StreamingRanker(CoefficientRanker):
     def _keep(self, coef: Floats, dtype: Any) -> None:
         """Set the coefficients; the threshold follows when it is asked for."""
         self.coef_ = coef.astype(dtype, copy=False)
-        self._forget(("_threshold",))
 
     def _settle(self) -> None:
         """Fix the threshold, and keep no rows: no more are expected."""
-        _ = self.threshold_
+        sample = self._stream.sample_so_far.rows
+        self._threshold, self._threshold_rows = self._break_even(sample), sample.n_rows
         self._stream.forget_sample()
 
-    def _break_even(self) -> float:
+    def _break_even(self, sample: Rows) -> float:
         """Return the break-even threshold of a sample of the rows."""
-        sample = self._stream.sample
         scores = finite_scores(sample.X, self.coef_)
         counted = sample.mass > 0.0
         if not (counted & sample.positive).any():

@@ -16,7 +16,8 @@ from pushrank.estimators._base import linear_scores
 from pushrank.estimators._passes import PassingRanker
 from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
-from pushrank.solvers.stream import Rows, Rule
+from pushrank.solvers.rows import Rows
+from pushrank.solvers.stream import Rule
 from pushrank.solvers.stream_kernels import total_loss
 
 VARIANTS = {

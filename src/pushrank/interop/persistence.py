@@ -7,17 +7,22 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import scipy.sparse as sp
+
 from pushrank import estimators, losses, prices, weak_rankers
 from pushrank._atomic import written_whole
 from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
-from pushrank.solvers import stream
+from pushrank.solvers import batch_sample, rows, stream
 
 STREAM = tuple(
     f"{member.__module__}.{member.__qualname__}"
-    for member in (stream.Stream, stream.State, stream.Rows, stream.Rule)
+    for member in (stream.Stream, stream.State, stream.Rule, batch_sample.BatchSample, rows.Rows)
 )
 """What a ranker keeps that can go on learning."""
+
+SPARSE = tuple(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix))
+"""What it keeps of sparse rows: arrays of numbers, nothing that runs."""
 
 TRUSTED = (
     *(
@@ -26,6 +31,7 @@ TRUSTED = (
         for member in (getattr(folder, name) for name in folder.__all__)
     ),
     *STREAM,
+    *SPARSE,
     TREE,  # checked after loading
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 )

@@ -7,13 +7,15 @@ top*, ICML 2015, algorithms 1 to 4.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
+from pushrank.solvers.batch_sample import BatchSample
+from pushrank.solvers.rows import Rows, one_after_another
 from pushrank.solvers.stream_kernels import (
     LARGEST_K,
     MISTAKES,
@@ -26,10 +28,6 @@ from pushrank.solvers.stream_kernels import (
     WEIGHT,
     run_batches,
 )
-
-SAMPLE_ROWS = 10_000
-SAMPLE_BYTES = 1 << 26
-LARGEST_KEY = 1 << 64
 
 
 class Rule(NamedTuple):
@@ -54,37 +52,6 @@ class Rule(NamedTuple):
     counted: bool
     eta0: float
     radius: float
-
-
-class Rows(NamedTuple):
-    """Checked rows: features, dense by rows or CSR, the class and the mass of each."""
-
-    X: Any
-    positive: NDArray[np.bool_]
-    mass: Floats
-
-    @property
-    def n_rows(self) -> int:
-        """How many there are."""
-        return len(self.positive)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of the features."""
-        parts = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
-        return sum(int(part.nbytes) for part in parts)
-
-    def taken(self, numbers: NDArray[np.intp]) -> Rows:
-        """Return a copy of some rows."""
-        return Rows(self.X[numbers], self.positive[numbers], self.mass[numbers])
-
-    def followed_by(self, others: Rows) -> Rows:
-        """Return these rows and others after them."""
-        if sp.issparse(self.X) or sp.issparse(others.X):
-            X = sp.vstack([sp.csr_array(self.X), sp.csr_array(others.X)], format="csr")
-        else:
-            X = np.vstack([self.X, others.X])
-        return Rows(X, np.append(self.positive, others.positive), np.append(self.mass, others.mass))
 
 
 class BadRowError(ValueError):
@@ -131,6 +98,12 @@ class State:
         mean /= max(self.counts[STEPS], 1.0)
         return mean
 
+    def at_rest(self) -> State:
+        """Return the state in which all iterates were the last one, so that it is their mean."""
+        counts = self.counts.copy()
+        counts[WEIGHT] = counts[STEPS] * counts[SCALE]
+        return State(self.coef.copy(), np.zeros_like(self.lag), np.zeros_like(self.total), counts)
+
 
 @dataclass
 class Stream:
@@ -157,12 +130,10 @@ class Stream:
         The same of the incomplete one, of length 0 or 1.
     n_rows : int
         Rows fed so far.
-    n_batches : int
-        Complete batches of the first reading of the rows.
-    sampled : list of (key, Rows)
-        Some of these batches, picked by a hash of their number: a random sample of bounded size.
-    left_out : int
-        The smallest hash of a batch that there was no room for.
+    sample : BatchSample
+        Of the rows since the start, or since they were forgotten.
+    sampling : bool
+        Whether rows are new, and not those of a reading that has ended.
     """
 
     rule: Rule
@@ -173,13 +144,13 @@ class Stream:
     wrong: list[Floats] = field(default_factory=list)
     wrong_at_end: Floats = field(default_factory=lambda: np.zeros(0))
     n_rows: int = 0
-    n_batches: int = 0
-    sampled: list[tuple[int, Rows]] = field(default_factory=list)
-    left_out: int = LARGEST_KEY
+    sample: BatchSample = field(init=False)
+    sampling: bool = True
 
     def __post_init__(self) -> None:
         """Start with a model that has learned from nothing."""
         self.ended = self.state
+        self.sample = BatchSample(self.size)
 
     @classmethod
     def start(cls, rule: Rule, size: int, n_features: int) -> Self:
@@ -198,7 +169,7 @@ class Stream:
         completed = None
         if self.waiting is not None:
             first = min(self.size - self.waiting.n_rows, rows.n_rows)
-            completed = self.waiting.followed_by(rows.taken(np.arange(first)))
+            completed = one_after_another([self.waiting, rows.taken(np.arange(first))])
         stop = first + (rows.n_rows - first) // self.size * self.size
         waiting = rows.taken(np.arange(stop, rows.n_rows)) if stop < rows.n_rows else None
         if completed is not None and completed.n_rows < self.size:
@@ -216,9 +187,10 @@ class Stream:
         self.wrong += wrong
         self.wrong_at_end = at_end
         self.n_rows += rows.n_rows
-        if completed is not None:
-            self._offer(completed, np.arange(self.size))
-        self._offer(rows, np.arange(first, stop))
+        if self.sampling:
+            if completed is not None:
+                self.sample.offer(completed, np.arange(self.size))
+            self.sample.offer(rows, np.arange(first, stop))
 
     def feed_whole(self, rows: Rows, order: NDArray[np.intp]) -> None:
         """Learn from rows in an order, and from the last ones though they do not fill a batch.
@@ -231,21 +203,38 @@ class Stream:
         state = self.state.copied()
         self.wrong.append(self._learn(rows, order, state))
         self.state = self.ended = state
-        if not self.n_rows:
-            self._offer(rows, order)
         self.n_rows += len(order)
+        if self.sampling:
+            self.sample.offer(rows, order)
+        self.sampling = False
 
     def end(self) -> None:
-        """Take the incomplete batch for a complete one: the next rows begin another."""
-        if self.waiting is not None:
-            self._offer(self.waiting, np.arange(self.waiting.n_rows))
+        """End a reading of the rows: an incomplete batch is taken for a complete one."""
+        self.sample, self.sampling = self.sample_so_far, False
         self.state, self.waiting = self.ended, None
         self.wrong.append(self.wrong_at_end)
         self.wrong_at_end = np.zeros(0)
 
+    def rest(self) -> None:
+        """Take the last weights for the mean too: a whole reading has left them as they were."""
+        self.state = self.ended = self.ended.at_rest()
+
     def forget_sample(self) -> None:
         """Keep no rows; the sample begins anew with the next."""
-        self.sampled, self.left_out, self.n_batches = [], LARGEST_KEY, 0
+        self.sample, self.sampling = BatchSample(self.size), True
+
+    @property
+    def sample_so_far(self) -> BatchSample:
+        """The sample with the rows of the incomplete batch."""
+        if self.waiting is None or not self.sampling:
+            return self.sample
+        return self.sample.followed_by(self.waiting)
+
+    @property
+    def n_sampled_from(self) -> int:
+        """How many rows the sample was taken from."""
+        waiting = self.waiting.n_rows if self.waiting is not None and self.sampling else 0
+        return self.sample.n_rows + waiting
 
     @property
     def wrong_path(self) -> Floats:
@@ -277,26 +266,16 @@ class Stream:
         """The most rows that k stood for in a batch."""
         return float(self.ended.counts[LARGEST_K])
 
-    @property
-    def sample(self) -> Rows:
-        """A random sample of the rows; all of them where they are few."""
-        parts = self.sampled
-        if self.waiting is not None:
-            parts, _ = self._room_for([*parts, (int(_key(self.n_batches)), self.waiting)])
-        whole = parts[0][1]
-        for _, rows in parts[1:]:
-            whole = whole.followed_by(rows)
-        return whole
-
     def _learn(self, rows: Rows, order: NDArray[np.intp], state: State, offset: int = 0) -> Floats:
         """Learn from rows in an order; ``offset`` is what is to be added to a place in a message."""
-        wrong = np.empty(-(-len(order) // self.size))
+        size = min(self.size, len(order))
+        wrong = np.empty(-(-len(order) // size))
         sparse = sp.issparse(rows.X)
         arrays = (None, rows.X.data, rows.X.indices, rows.X.indptr) if sparse else (rows.X, None, None, None)
         kept = (state.coef, state.lag, state.total, state.counts)
-        bad = run_batches(*arrays, order, rows.positive, rows.mass, self.size, *self.rule, *kept, wrong)
+        bad = run_batches(*arrays, order, rows.positive, rows.mass, size, *self.rule, *kept, wrong)
         if bad >= 0:
-            numbers = order[bad : bad + self.size]
+            numbers = order[bad : bad + size]
             values = rows.X[numbers].toarray() if sparse else rows.X[numbers]
             finite = np.isfinite(values)
             of_rows = finite.all(axis=1)
@@ -318,35 +297,3 @@ class Stream:
                 "unchanged.",
             )
         return wrong
-
-    def _offer(self, rows: Rows, order: NDArray[np.intp]) -> None:
-        """Keep those of the batches in the sample whose numbers have the smallest hashes."""
-        starts = np.arange(0, len(order), self.size)
-        keys = _key(self.n_batches + np.arange(len(starts)))
-        for number in np.argsort(keys, kind="stable"):
-            key = int(keys[number])
-            if key >= self.left_out:
-                break
-            batch = order[starts[number] : starts[number] + self.size]
-            kept, left_out = self._room_for([*self.sampled, (key, rows.taken(batch))])
-            self.sampled, self.left_out = kept, min(self.left_out, left_out)
-        self.n_batches += len(starts)
-
-    def _room_for(self, parts: list[tuple[int, Rows]]) -> tuple[list[tuple[int, Rows]], int]:
-        """Return the parts of smallest hash that there is room for, and the hash of the next one."""
-        parts = sorted(parts, key=lambda part: part[0])
-        room = SAMPLE_BYTES
-        for count, (key, rows) in enumerate(parts):
-            room -= rows.nbytes
-            if count and (room < 0 or (count + 1) * self.size > SAMPLE_ROWS):
-                return parts[:count], key
-        return parts, LARGEST_KEY
-
-
-def _key(number: Any) -> Any:
-    """Return a hash of batch numbers (SplitMix64)."""
-    with np.errstate(over="ignore"):
-        z = (np.asarray(number, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pushrank._compiled import compiled
-from pushrank.objectives.precision_kernels import place, slopes
+from pushrank.objectives.precision_kernels import STRUCT, place, slopes
 
 SCALE, WEIGHT, STEPS, SQUARED_NORM, MISTAKES, MOST_MISTAKES, SHARES, LARGEST_K, SKIPPED, N_COUNTS = range(10)
 """Places in the array of counts: beside those above, batches that moved, the squared norm of ``coef``,
@@ -78,7 +78,7 @@ def run_batches(
         counts[SHARES] += mistakes / count
         counts[LARGEST_K] = max(counts[LARGEST_K], count)
         counts[STEPS] += 1.0
-        if value != 0.0:
+        if value != 0.0 or rule == STRUCT:  # whose value may be zero on a slope
             step = -1.0 / scale
             if eta0 > 0.0:
                 step *= eta0 / (np.sqrt(counts[STEPS]) * count)
