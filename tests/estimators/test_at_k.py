@@ -197,3 +197,17 @@ def test_bad_parameters():
         RampAtK(k=3).fit(X, y)
     with pytest.raises(ValueError, match="init must be one of"):
         RampAtK(init="zero").fit(X, y)
+
+
+def test_the_ramp_says_when_it_found_nothing():
+    X = np.concatenate([np.zeros(40), np.ones(100), -np.ones(100)])[:, None]
+    y = np.repeat([1, 0], [40, 200])
+    with pytest.warns(ConvergenceWarning, match="nothing better than zero coefficients"):
+        assert not RampAtK(random_state=0).fit(X, y).coef_.any()
+
+
+def test_the_start_of_the_ramp_warns_of_nothing_of_its_own():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 5)), np.zeros(3000, dtype=int)
+    y[:5], X[:5, 0] = 1, X[:5, 0] + 6
+    RampAtK(k=2, random_state=0).fit(X, y)

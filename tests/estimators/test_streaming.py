@@ -17,10 +17,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import scale
 
 from pushrank import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
-from pushrank.datasets import ParquetBatches
+from pushrank.datasets import ParquetBatches, make_hidden_positives
 from pushrank.exceptions import StreamError
 from pushrank.interop.persistence import load, save
 from pushrank.metrics import precision_at_k
+from pushrank.objectives import prec_at_k_struct
+from pushrank.solvers.batch_sample import BatchSample
+from pushrank.solvers.rows import Rows
 
 ONE_PASS = {"max_iter": 1, "shuffle": False}
 RANKERS = {
@@ -193,15 +196,15 @@ def test_switches_are_true_or_false(name, data):
 
 
 def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
-    from pushrank.solvers import stream
+    from pushrank.solvers import batch_sample
 
     X = sp.random(4000, 50, density=0.3, random_state=0, format="csr")
     y = np.arange(4000) % 2
     whole = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
-    assert whole._stream.sample.n_rows == 4000
-    monkeypatch.setattr(stream, "SAMPLE_BYTES", 50_000)
+    assert whole._stream.sample_so_far.rows.n_rows == 4000
+    monkeypatch.setattr(batch_sample, "MOST_BYTES", 50_000)
     one = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
-    assert 0 < one._stream.sample.nbytes < 60_000
+    assert 0 < one._stream.sample_so_far.rows.nbytes < 60_000
     cut = PerceptronAtK(batch_size=100, **ONE_PASS)
     for start in range(0, 4000, 333):
         cut.partial_fit(X[start : start + 333], y[start : start + 333], [0, 1])
@@ -356,7 +359,8 @@ def test_the_validation_part_knows_weights(data):
 
 def test_a_number_of_rows_where_the_positives_weigh_less(data):
     X, y = data
-    tiny = PerceptronAtK(k=3, random_state=0, average=False).fit(X, y, np.full(len(y), 1e-6))
+    with pytest.warns(UserWarning, match="mean of sample_weight is 1e-06"):
+        tiny = PerceptronAtK(k=3, random_state=0, average=False).fit(X, y, np.full(len(y), 1e-6))
     assert 0.0 < tiny.n_mistakes_ <= tiny.mistake_bound_
     assert tiny.score(X, y) > 0.9
 
@@ -382,12 +386,12 @@ def test_the_threshold_comes_from_a_sample_of_bounded_size():
     X = rng.normal(size=(60_000, 2))
     y = (X[:, 0] + 0.5 * rng.normal(size=60_000) > 1.3).astype(int)
     ranker = PerceptronAtK(**ONE_PASS).fit(X, y)
-    assert ranker._stream.sampled == []  # rows are not kept where no more are expected
+    assert ranker._stream.sample.batches == []  # rows are not kept where no more are expected
     assert ranker.predict(X).mean() == pytest.approx(y.mean(), rel=0.1)
     cut = PerceptronAtK(**ONE_PASS)
     for start in range(0, 60_000, 7919):
         cut.partial_fit(X[start : start + 7919], y[start : start + 7919], [0, 1])
-    assert cut._stream.sample.n_rows == 10_000
+    assert cut._stream.sample.rows.n_rows == 10_000
     same(cut, ranker)
     assert precision_at_k(y, ranker.decision_function(X), 0.25) > 0.9
 
@@ -419,3 +423,133 @@ def test_parameters_out_of_range(options, message, data):
         SGDAtK(**options).fit(*data)
     with pytest.raises(ValueError, match="variant"):
         PerceptronAtK(variant="sum").fit(*data)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("average", [True, False])
+def test_at_rest_the_last_weights_are_the_model(seed, average):
+    """A mean of few passes is far from where they came to rest."""
+    rows = make_hidden_positives(2000, random_state=seed)
+    ranker = PerceptronAtK(variant="max", average=average, random_state=0).fit(rows.data, rows.target)
+    assert ranker.n_iter_ < 50
+    assert precision_at_k(rows.target, ranker.decision_function(rows.data), 0.25) > 0.95
+    chunks = PerceptronAtK(variant="max", average=average)
+    chunks.fit_stream([(rows.data, rows.target)], [0, 1])
+    assert precision_at_k(rows.target, chunks.decision_function(rows.data), 0.25) > 0.95
+    np.testing.assert_allclose(chunks._stream.state.mean, chunks._stream.state.iterate, rtol=1e-12)
+
+
+def test_sparse_rows_are_saved_and_loaded(data, tmp_path):
+    X, y = data
+    for kind in (sp.csr_array, sp.csr_matrix):
+        ranker = PerceptronAtK(batch_size=50).partial_fit(kind(X), y, [0, 1])
+        save(ranker, tmp_path / "model.skops")
+        same(load(tmp_path / "model.skops"), ranker)
+
+
+def test_few_rows_after_fit_leave_the_threshold(data):
+    X, y = data
+    ranker = PerceptronAtK(batch_size=50, random_state=0).fit(X, y)
+    before = ranker.threshold_
+    ranker.partial_fit(X[:1], y[:1])
+    assert ranker.threshold_ == before
+    for start in range(0, len(y), 100):
+        ranker.partial_fit(-X[start : start + 100], y[start : start + 100])
+    assert ranker.threshold_ != before
+
+
+def test_early_stopping_leaves_rows_without_weight_out(data):
+    X, y = data
+    weights = np.ones(len(y))
+    weights[np.flatnonzero(y)[20:]] = 0.0
+    ranker = PerceptronAtK(early_stopping=True, random_state=0).fit(X, y, weights)
+    assert np.isfinite(ranker.validation_path_).all()
+    weights[np.flatnonzero(y)[1:]] = 0.0
+    with pytest.raises(ValueError, match="leaves a part without a class"):
+        PerceptronAtK(early_stopping=True, random_state=0).fit(X, y, weights)
+
+
+@pytest.mark.parametrize("passes", [1, 4])
+def test_passes_over_a_stream_count_a_row_once_in_the_threshold(passes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9500, 3))
+    y = (X[:, 0] + rng.normal(size=9500) > 2).astype(int)
+    whole = SGDAtK(max_iter=passes, shuffle=False).fit(X, y)
+    stream = SGDAtK(max_iter=passes, shuffle=False).fit_stream([(X, y)], [0, 1])
+    same(stream, whole)
+
+
+def test_small_batches_are_sampled_in_linear_time():
+    """The work is counted: an offered batch is taken in at most once, and sorted out by a heap."""
+    taken = []
+
+    class Counted(Rows):
+        def taken(self, numbers):
+            taken.append(len(numbers))
+            return super().taken(numbers)
+
+    X = np.zeros((30_000, 1))
+    rows = Counted(X, np.zeros(30_000, dtype=bool), np.ones(30_000))
+    sample = BatchSample(2)
+    sample.offer(rows, np.arange(30_000))
+    assert len(taken) <= 5001
+    assert sample.rows.n_rows == 10_000
+    one_by_one = BatchSample(2)
+    for start in range(0, 30_000, 2):
+        one_by_one.offer(rows, np.arange(start, start + 2))
+    assert [key for key, _ in sorted(one_by_one.batches, key=lambda batch: batch[0])] == [
+        key for key, _ in sorted(sample.batches, key=lambda batch: batch[0])
+    ]
+
+
+def test_a_structural_step_is_taken_where_the_value_is_zero_but_not_the_slope():
+    X, y = np.array([[0.0], [0.5], [0.5]] * 2), np.array([0, 1, 1] * 2)
+    options = {"batch_size": 3, "shuffle": False, "average": False}
+    first = OnePassMiniBatchAtK(1, **options).fit(X[:3], y[:3]).coef_
+    value, slope = prec_at_k_struct(1).evaluate(y[3:], X[3:] @ first)
+    assert value == 0.0
+    assert slope.any()
+    second = OnePassMiniBatchAtK(1, **options).fit(X, y).coef_
+    np.testing.assert_allclose(second, first - slope @ X[3:] / np.sqrt(2.0))
+
+
+def test_a_batch_larger_than_memory_is_a_batch_of_all_rows(data):
+    X, y = data
+    same(
+        PerceptronAtK(batch_size=10**12, **ONE_PASS).fit(X, y),
+        PerceptronAtK(batch_size=len(y), **ONE_PASS).partial_fit(X, y, [0, 1]),
+    )
+
+
+@pytest.mark.parametrize("ranker", [PerceptronAtK, SGDAtK, OnePassMiniBatchAtK, RampAtK])
+def test_weights_that_add_up_to_one_are_warned_of(ranker, data):
+    X, y = data
+    with pytest.warns(
+        UserWarning, match=r"mean of sample_weight is 0\.00175.*divide the weights by their mean"
+    ):
+        ranker(random_state=0).fit(X, y, np.full(len(y), 1.0 / len(y)))
+
+
+@pytest.mark.parametrize("options", [{"variant": ["avg"]}, {"k": 2**1100}, {"k": float("nan")}])
+def test_odd_parameters_are_told(options, data):
+    with pytest.raises(ValueError, match="must be"):
+        PerceptronAtK(**options).fit(*data)
+
+
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    table = pd.DataFrame({"a": np.arange(20.0), "label": np.arange(20) % 2})
+    table.sample(frac=0.7, random_state=0).to_parquet(tmp_path / "unnamed.parquet")
+    assert ParquetBatches(tmp_path / "unnamed.parquet", "label").feature_names == ["a"]
+    table.set_index(pd.Index(range(20), name="customer")).to_parquet(tmp_path / "named.parquet")
+    assert ParquetBatches(tmp_path / "named.parquet", "label").feature_names == ["a"]
+    wanted = ParquetBatches(tmp_path / "unnamed.parquet", "label", features=["a", "__index_level_0__"])
+    assert len(wanted.feature_names) == 2
+
+
+def test_labels_of_different_kinds_and_folders_are_told(tmp_path):
+    for name, labels in (("a", [0, 1]), ("b", ["no", "yes"])):
+        pd.DataFrame({"x": [1.0, 2.0], "label": labels}).to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(ValueError, match="'label' holds labels of different kinds"):
+        ParquetBatches([tmp_path / "a.parquet", tmp_path / "b.parquet"], "label")
+    with pytest.raises(ValueError, match="is a folder: name its files"):
+        ParquetBatches(tmp_path, "label")

@@ -154,7 +154,7 @@ def make_hidden_positives(
     over ten training sets of 2000 rows at the defaults, logistic regression has precision 0.20 (also with
     balanced class weights), the P-Norm Push 0.20 at p = 1 and 1.00 at p = 16, 32 and 64; the spread over the
     ten sets is below 0.005. At ``hidden_fraction=0.26`` the push falls to 0.20 at p = 16, 0.33 at p = 32 and
-    0.68 at p = 64, while an averaged perceptron that learns from the mistakes at the top reaches 0.99.
+    0.68 at p = 64, while ``PerceptronAtK(variant="max")`` reaches 0.99.
 
     References
     ----------

@@ -30,7 +30,8 @@ class ParquetBatches:
     label : str
         The column of labels.
     features : list of str, default=None
-        The columns of features, numbers or booleans; None for all that are neither label nor weight.
+        The columns of features, numbers or booleans; None for all that are neither label nor weight, nor the
+        index of a data frame that pandas wrote.
     weight : str, default=None
         A column of sample weights.
     dtype : {"float64", "float32"}, default="float64"
@@ -95,12 +96,14 @@ class ParquetBatches:
             raise ValueError("paths is empty: name at least one Parquet file.")
         if self.dtype not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32, got {dtype!r}.")
-        if chunk_rows is not None and not (isinstance(chunk_rows, int) and chunk_rows >= 1):
+        if chunk_rows is not None and not (isinstance(chunk_rows, int | np.integer) and chunk_rows >= 1):
             raise ValueError(f"chunk_rows must be an integer of at least 1, got {chunk_rows!r}.")
         schemas = [_schema(path) for path in self.paths]
         special = {label, weight}
         self.feature_names = (
-            [name for name in schemas[0].names if name not in special] if features is None else list(features)
+            [name for name in schemas[0].names if name not in special | _index_columns(schemas[0])]
+            if features is None
+            else list(features)
         )
         if isinstance(features, str) or len(set(self.feature_names)) < len(self.feature_names):
             raise ValueError(f"features must be a list of different columns, got {features!r}.")
@@ -158,10 +161,30 @@ class ParquetBatches:
                             f"column {self.label!r} of {path} has missing labels: leave those rows out."
                         )
                     found.update(labels.unique().to_pylist())
-        return np.array(sorted(found))
+        try:
+            return np.array(sorted(found))
+        except TypeError as error:
+            raise ValueError(
+                f"column {self.label!r} holds labels of different kinds, such as {_one_of_each(found)}: give "
+                "them one type in all files."
+            ) from error
+
+
+def _one_of_each(labels: Iterable[Any]) -> list[Any]:
+    """Return a label of every type."""
+    return list({type(label): label for label in labels}.values())
+
+
+def _index_columns(schema: pa.Schema) -> set[str]:
+    """Return the columns that hold the index of a data frame, which pandas names in the file."""
+    if schema.pandas_metadata is None:
+        return set()
+    return {name for name in schema.pandas_metadata["index_columns"] if isinstance(name, str)}
 
 
 def _schema(path: Path) -> pa.Schema:
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name its files, as in sorted(folder.glob('*.parquet')).")
     try:
         return pq.read_schema(path)
     except pa.ArrowInvalid as error:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import linear_scores
+from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._margins import margins
 from pushrank.estimators._progress import watching
 from pushrank.estimators._streaming import OF_WHOLE_DATA, StreamingRanker, by_rows, check_switch, row_errors
@@ -56,12 +57,13 @@ class PassingRanker(StreamingRanker):
         Warns
         -----
         UserWarning
-            When most batches lack a class.
+            When most batches lack a class, or the mean weight is below a tenth.
         """
         self._check_parameters()
         X, target = training_data(self, X, y, sample_weight)
         positive = np.asarray(target.codes, dtype=bool)
         mass = np.ones(len(positive)) if target.weights is None else target.weights
+        warn_of_light_weights(self, mass)
         rows = Rows(by_rows(X), positive, mass)
         self.classes_ = np.asarray(target.classes)
         self._forget(OF_WHOLE_DATA)
@@ -112,12 +114,12 @@ class PassingRanker(StreamingRanker):
             yield random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
 
     def _parts(self, rows: Rows, random_state: np.random.RandomState) -> tuple[Rows, Rows]:
-        numbers = np.arange(rows.n_rows)
+        numbers = np.flatnonzero(rows.mass > 0.0)
         try:
             learned, valid = train_test_split(
                 numbers,
                 test_size=self.validation_fraction,
-                stratify=rows.positive,
+                stratify=rows.positive[numbers],
                 random_state=random_state,
             )
         except ValueError as error:

@@ -6,10 +6,11 @@ top*, ICML 2015.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import linear_scores
@@ -18,7 +19,7 @@ from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.solvers.rows import Rows
 from pushrank.solvers.stream import Rule
-from pushrank.solvers.stream_kernels import total_loss
+from pushrank.solvers.stream_kernels import largest_squared_norm, total_loss
 
 VARIANTS = {
     "avg": (kernels.PERCEPTRON_AVG, kernels.AVG),
@@ -27,6 +28,8 @@ VARIANTS = {
 """The update of each variant, and the surrogate in its mistake bound."""
 SCALES = 9
 """Multiples of the weights that are tried for the bound."""
+FOR_SCALE = 50
+"""Batches that they are tried on."""
 
 
 class PerceptronAtK(PassingRanker):
@@ -51,7 +54,8 @@ class PerceptronAtK(PassingRanker):
     max_iter : int, default=50
         The most passes of ``fit``, at least 1; a pass without a mistake is the last.
     average : bool, default=True
-        Whether ``coef_`` is the mean of the weights after every batch, or the last ones.
+        Whether ``coef_`` is the mean of the weights after every batch, or the last ones. The last ones it is
+        in any case where a whole pass made no mistake: they have come to rest.
     shuffle : bool, default=True
         Whether ``fit`` draws a new order of the rows for every pass.
     early_stopping : bool, default=False
@@ -85,17 +89,19 @@ class PerceptronAtK(PassingRanker):
         How far, at unit norm of the weights, the k-th highest positive, the mean of the lowest positives but
         k - 1, and the lowest positive are above the highest negative of the training rows. Set by ``fit``.
     validation_path_ : ndarray of shape (n_iter_,)
-        Precision at k on the validation part after each pass; only where ``early_stopping``.
+        Precision at k on the validation part after each pass; only where ``early_stopping``. There a number
+        of rows k, which is a batch's, is k times the number of batches that the part would fill.
     best_iter_ : int
         The pass whose weights were kept; only where ``early_stopping``.
     n_iter_ : int
-        Passes made.
+        Passes made; 1 after ``partial_fit``.
     n_batches_ : int
         Batches seen.
     classes_ : ndarray of shape (2,)
         The labels, the positive one last.
     threshold_ : float
-        The break-even point of the scores of up to 10,000 of the rows.
+        The break-even point of the scores of a random sample of up to 10,000 rows, or of one batch where that
+        is larger.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -103,10 +109,12 @@ class PerceptronAtK(PassingRanker):
 
     Notes
     -----
-    A pass reads the data once and takes two to three times as long as adding it up. Memory beside X is a few
-    numbers a row and 64 MiB at most for a sample of rows, from which ``threshold_`` comes; early stopping
-    copies the data. Ties count against the learner, so that it moves away from zero weights. Scale the
-    features: there is no intercept, which a ranking does not need.
+    A pass reads the data once; over rows in their order it takes two to three times as long as adding the
+    data up. ``fit`` draws an order for every pass, which takes longer where the data exceed the processor's
+    cache, and goes through the scores once more for every pass, for ``mistake_bound_``. Memory beside X is a
+    few numbers a row and 64 MiB at most (or one batch) for a sample of rows, from which ``threshold_`` comes;
+    early stopping copies the data. Ties count against the learner, so that it moves away from zero weights.
+    Scale the features: there is no intercept, which a ranking does not need.
 
     "avg" is the variant with the better bound. Where many positives cannot be ranked by a linear score,
     "max", which only pulls those up that are nearest to the top, often does much better.
@@ -157,7 +165,7 @@ class PerceptronAtK(PassingRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.variant not in VARIANTS:
+        if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
 
     def _measure(self, rows: Rows, seed: int) -> None:
@@ -168,26 +176,37 @@ class PerceptronAtK(PassingRanker):
         if reach > 0.0:
             # multiples whose norm's part in the bound of a pass is the zero vector's loss, and shares of it
             scales = np.sqrt(self.mistake_bound_ / self.n_iter_) / reach * 0.5 ** np.arange(SCALES)
-            of_a_pass = [scale * reach + np.sqrt(self._loss(rows, scale * coef, seed, 1)) for scale in scales]
-            scale = float(scales[np.argmin(of_a_pass)])
-            bound = (scale * reach + np.sqrt(self._loss(rows, scale * coef, seed, self.n_iter_))) ** 2
-            self.mistake_bound_ = min(self.mistake_bound_, float(bound))
+            tried = next(self._orders(rows.n_rows, seed, 1))[: FOR_SCALE * int(self.batch_size)]
+            weight = rows.n_rows / len(tried)
+            of_a_pass = [
+                scale * reach + np.sqrt(weight * self._loss(rows, scale * coef, [tried])) for scale in scales
+            ]
+            best = scales[np.argmin(of_a_pass)]
+            loss = self._loss(rows, best * coef, self._orders(rows.n_rows, seed, self.n_iter_))
+            self.mistake_bound_ = min(self.mistake_bound_, float((best * reach + np.sqrt(loss)) ** 2))
 
-    def _loss(self, rows: Rows, coef: Floats, seed: int, passes: int) -> float:
-        """Return the sum of the surrogate over the batches of some passes."""
+    def _loss(self, rows: Rows, coef: Floats, orders: Iterable[NDArray[np.intp]]) -> float:
+        """Return the sum of the surrogate over the batches of rows in some orders."""
         surrogate, rule = VARIANTS[self.variant][1], self._rule()
         scores = linear_scores(rows.X, coef)
-        size = int(self.batch_size)
         return sum(
-            float(total_loss(scores, rows.positive, rows.mass, order, size, surrogate, rule.k, rule.counted))
-            for order in self._orders(rows.n_rows, seed, passes)
+            float(
+                total_loss(
+                    scores,
+                    rows.positive,
+                    rows.mass,
+                    order,
+                    min(int(self.batch_size), len(order)),
+                    surrogate,
+                    rule.k,
+                    rule.counted,
+                )
+            )
+            for order in orders
         )
 
 
 def _largest_norm(rows: Rows) -> float:
-    if sp.issparse(rows.X):
-        X = rows.X.astype(np.float64, copy=False)
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    else:
-        squares = np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64)
-    return float(np.sqrt(squares.max()))
+    if isinstance(rows.X, np.ndarray):
+        return float(np.sqrt(np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64).max()))
+    return float(np.sqrt(largest_squared_norm(rows.X.data, rows.X.indptr)))

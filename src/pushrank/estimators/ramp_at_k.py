@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._log_space import Floats
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._validation import check_number, training_data
@@ -177,15 +178,18 @@ class RampAtK(CoefficientRanker):
 
         Warns
         -----
+        UserWarning
+            When the mean weight is below a tenth.
         ConvergenceWarning
             When ``max_iter`` was reached first, or a convex problem needs too many cutting planes because C
-            or the features are very large.
+            or the features are very large; or when no coefficients better than zero were found.
         """
         self._check_parameters()
         X, target = training_data(self, X, y, sample_weight)
         positive = np.asarray(target.codes, dtype=bool)
         mass = np.ones(len(positive)) if target.weights is None else target.weights
         check_total(mass)
+        warn_of_light_weights(self, mass)
         k = PrecisionAtK(self.k).count(float(mass[positive].sum()))
         problem = _Problem(positive, mass, k)
         with one_blas_thread():
@@ -203,7 +207,14 @@ class RampAtK(CoefficientRanker):
         with np.errstate(over="ignore"):
             self.coef_ = coef.astype(X.dtype)
         self._keep_classes(target, finite_scores(X, self.coef_))
-        if not self.converged_:
+        if not self.coef_.any():
+            warnings.warn(
+                f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "
+                "all rows alike: raise C, take another k, or add features.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        elif not self.converged_:
             warnings.warn(
                 f"RampAtK did not converge in {self.n_iter_} convex problems; raise max_iter or tol, "
                 "lower C, or scale the features.",
@@ -217,7 +228,7 @@ class RampAtK(CoefficientRanker):
         check_number("C", self.C, 0.0, exclusive=True)
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
-        if self.init not in ("best", *STARTS):
+        if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
             raise ValueError(f"init must be one of {['best', *STARTS]}, got {self.init!r}.")
 
     def _starts(self, X: Any, problem: _Problem) -> Iterator[tuple[str, Floats]]:
@@ -229,7 +240,7 @@ class RampAtK(CoefficientRanker):
                 start = LogisticRegression(max_iter=100, tol=1e-2)
             with warnings.catch_warnings():
                 # any direction will do to start from
-                warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore", UserWarning)
                 start.fit(X, problem.positive, sample_weight=problem.mass)
             yield name, linear_scores(X, np.ravel(start.coef_)).astype(np.float64)
 

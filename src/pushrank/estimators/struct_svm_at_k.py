@@ -118,8 +118,8 @@ class StructSVMAtK(CertifiedRanker):
             return super()._what_went_wrong(cost)
         return (
             f"collapsed: zero coefficients are optimal (objective {cost:g} at zero, at least "
-            f"{self.dual_objective_:g} anywhere). Use RampAtK or PerceptronAtK(variant='max'), which do not "
-            "collapse, or a smaller k."
+            f"{self.dual_objective_:g} anywhere). Try RampAtK or PerceptronAtK(variant='max'), which need "
+            "only k of the positives, or a smaller k."
         )
 
     def _keep_function(

@@ -19,6 +19,7 @@ from pushrank.objectives import precision_kernels as kernels
 from pushrank.pairs import BipartiteSample, Sample
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
+MOST_ROWS = 1 << 53  # which floats count exactly
 RULES = {"struct": kernels.STRUCT, "ramp": kernels.RAMP, "max": kernels.MAX, "avg": kernels.AVG}
 
 
@@ -287,10 +288,12 @@ def check_k(k: Any) -> None:
     ValueError
         When it is not.
     """
-    if not isinstance(k, bool) and isinstance(k, Real):
-        value = float(k)
-        if value >= 1.0 if isinstance(k, Integral) else 0.0 < value <= 1.0:
-            return
+    if isinstance(k, Integral):
+        valid = not isinstance(k, bool) and 1 <= int(k) <= MOST_ROWS
+    else:
+        valid = isinstance(k, Real) and 0.0 < float(k) <= 1.0
+    if valid:
+        return
     raise ValueError(
         "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of the "
         f"positives), got {k!r}."
@@ -305,5 +308,5 @@ def check_surrogate(name: Any) -> None:
     ValueError
         When there is none.
     """
-    if name not in RULES:
+    if not isinstance(name, str) or name not in RULES:
         raise ValueError(f"surrogate must be one of {list(RULES)}, got {name!r}.")

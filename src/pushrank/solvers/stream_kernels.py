@@ -142,3 +142,15 @@ def total_loss(scores, positive, mass, order, size, rule, k, counted):
             count = place(k, counted, total_positive)
             total += slopes(rule, scores[rows], classes, masses, count, out[: len(rows)])[0]
     return total
+
+
+@compiled()
+def largest_squared_norm(data, indptr):
+    """Return the largest sum of squares of a row of a CSR matrix."""
+    largest = 0.0
+    for i in range(len(indptr) - 1):
+        squares = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            squares += np.float64(data[e]) ** 2
+        largest = max(largest, squares)
+    return largest
