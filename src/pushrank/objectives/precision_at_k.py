@@ -288,8 +288,10 @@ def check_k(k: Any) -> None:
     ValueError
         When it is not.
     """
-    if isinstance(k, Integral):
-        valid = not isinstance(k, bool) and 1 <= int(k) <= MOST_ROWS
+    if isinstance(k, bool):
+        valid = False
+    elif isinstance(k, Integral):
+        valid = 1 <= int(k) <= MOST_ROWS
     else:
         valid = isinstance(k, Real) and 0.0 < float(k) <= 1.0
     if valid:
