@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.externals import array_api_compat
 
 Floats = NDArray[np.float64]
 
