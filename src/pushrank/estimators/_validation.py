@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
+from pushrank._checks import check_number
 from pushrank.estimators._target import Target
 from pushrank.pairs import ArraySample, BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
 from pushrank.pairs.array_sample import weights_beside
@@ -30,28 +31,6 @@ def float_types(X: Any) -> list[Any]:
         return DTYPES
     xp = namespace(X)
     return [xp.float64, xp.float32]
-
-
-def check_number(
-    name: str, value: Any, least: float, *, exclusive: bool = False, integer: bool = False
-) -> None:
-    """Raise unless a constructor parameter is a finite number in its range.
-
-    Raises
-    ------
-    TypeError
-        When it is not a number of the right kind.
-    ValueError
-        When it is out of range.
-    """
-    kind = Integral if integer else Real
-    if isinstance(value, bool) or not isinstance(value, kind):
-        what = "an integer" if integer else "a number"
-        raise TypeError(f"{name} must be {what}, got {value!r}.")
-    too_small = value <= least if exclusive else value < least
-    if too_small or not np.isfinite(float(value)):
-        bound = ">" if exclusive else ">="
-        raise ValueError(f"{name} must be finite and {bound} {least:g}, got {value!r}.")
 
 
 def check_alpha(name: str, value: Any) -> None:

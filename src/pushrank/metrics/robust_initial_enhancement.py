@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
@@ -53,6 +53,8 @@ def robust_initial_enhancement(
 
     Raises
     ------
+    TypeError
+        When `alpha` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `alpha` or `ties` is out of range.
@@ -117,6 +119,8 @@ def bedroc(
 
     Raises
     ------
+    TypeError
+        When `alpha` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `alpha` or `ties` is out of range.
@@ -162,6 +166,5 @@ def bedroc_of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
 
 
 def _checked_rate(alpha: Any) -> float:
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < math.inf:
-        raise ValueError(f"alpha must be a positive finite number, got {alpha!r}.")
+    check_number("alpha", alpha, above=0.0)
     return max(float(alpha), LEAST_RATE)

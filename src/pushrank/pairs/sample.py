@@ -92,6 +92,18 @@ class Sample(ABC):
         return log_totals, own
 
     @property
+    def class_weights(self) -> tuple[float, float]:
+        """The total weight of the positives and of the negatives."""
+        first, second = (
+            float(rows.shape[0]) if weights is None else float(namespace(weights).sum(weights))
+            for rows, weights in (
+                (self.positives, self.positive_weights),
+                (self.negatives, self.negative_weights),
+            )
+        )
+        return first, second
+
+    @property
     def class_codes(self) -> Any:
         """A code for each row's class, shape (n_rows,); all alike where there are not two classes."""
         return np.zeros(self.n_rows, dtype=np.uint8)
