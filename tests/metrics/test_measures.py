@@ -181,7 +181,10 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.precision_at_k(y, s, True), "k must be"),
         (lambda y, s: metrics.discounted_cumulative_gain(y, s, log_base=1), "log_base must be"),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 2]), "sample_weight has 2"),
-        (lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]), "non-negative"),
+        (
+            lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]),
+            "must not be negative, found -2.0 in row 1",
+        ),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 0, 1]), "zero for every positive"),
         (lambda y, s: metrics.auc(y, s, pos_label=7), "pos_label=7"),
         (lambda y, s: metrics.auc(y, [s, [*s[:2], np.inf]]), "finite, found inf in row 2"),

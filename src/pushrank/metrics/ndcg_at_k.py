@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from pushrank._checks import check_number
+from pushrank._columns import as_numbers, column
 from pushrank._log_space import Floats
 from pushrank.metrics.measured import number_measure
 from pushrank.metrics.query_lists import QueryLists, by_query, mean_over_queries
-from pushrank.metrics.ranks import as_numbers, column
 from pushrank.metrics.tally import Ties
 
 
