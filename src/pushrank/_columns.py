@@ -56,7 +56,8 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
     if len(wrong):
         raise ValueError(
-            f"sample_weight must be finite and must not be negative, found {weights[wrong[0]]} in row {wrong[0]}."
+            f"sample_weight must not be negative, NaN or infinite, found {weights[wrong[0]]} in row "
+            f"{wrong[0]}."
         )
     return weights
 

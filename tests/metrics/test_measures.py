@@ -183,7 +183,7 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 2]), "sample_weight has 2"),
         (
             lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]),
-            "must not be negative, found -2.0 in row 1",
+            "must not be negative, NaN or infinite, found -2.0 in row 1",
         ),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 0, 1]), "zero for every positive"),
         (lambda y, s: metrics.auc(y, s, pos_label=7), "pos_label=7"),

@@ -103,10 +103,14 @@ class CertifiedRanker(CoefficientRanker):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for ``fit``.
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The training rows, as for ``fit``.
+        y : array-like of shape (n_rows,)
+            Their classes.
         Cs : iterable of float
             The positive weights of the loss, in the order to go; rising is fastest.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weights of the rows, as for ``fit``.
 
         Returns
         -------

@@ -13,6 +13,8 @@ from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
 from pushrank.solvers import stream
 
+__all__ = ["load", "save"]
+
 STREAM = tuple(
     f"{member.__module__}.{member.__qualname__}"
     for member in (stream.Stream, stream.State, stream.Rows, stream.Rule)

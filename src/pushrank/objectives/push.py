@@ -162,6 +162,11 @@ class PushObjective:
             Which rows are compared, and their weights.
         scores : ndarray of float64, shape (n,)
             A score for each row, checked to be finite.
+
+        Returns
+        -------
+        Linearisation
+            The objective at this point.
         """
         if self.scale != "mean":
             return self._on_scale(sample, scores, self.scale)
@@ -198,7 +203,24 @@ class PushObjective:
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the objective alone; unlike ``evaluate`` it serves the zero-one loss too.
 
-        Parameters and errors are those of ``evaluate``.
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels with two distinct values; the larger is the positive class.
+        scores : array-like of shape (n,)
+            A finite score for each row, in the order of ``y``.
+        sample_weight : array-like of shape (n,), optional
+            Finite, non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        float
+            The objective on the chosen scale, infinite where it overflows.
+
+        Raises
+        ------
+        ValueError
+            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
 
         Examples
         --------
@@ -262,10 +284,19 @@ class PushObjective:
 
         Parameters
         ----------
-        y, scores, sample_weight
-            As for ``evaluate``.
+        y : array-like of shape (n,)
+            Labels with two distinct values; the larger is the positive class.
+        scores : array-like of shape (n,)
+            A finite score for each row, in the order of ``y``.
         vector : array-like of shape (n,)
             The direction.
+        sample_weight : array-like of shape (n,), optional
+            Finite, non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            The product; an array of the library of ``scores``, where that is not NumPy.
 
         Raises
         ------
