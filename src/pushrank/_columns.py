@@ -19,7 +19,7 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
     ValueError
         When the values have more than one dimension.
     """
-    shape = np.shape(values)
+    shape = np.asarray(values).shape
     if len(shape) != 1 and shape[1:] != (1,):
         raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
     column: NDArray[Any] = column_or_1d(values)
