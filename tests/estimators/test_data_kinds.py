@@ -203,8 +203,8 @@ def test_named_columns_pass_through_a_pipeline_that_outputs_frames():
         ({"y": np.array(["a", "b", "c"])[np.arange(len(Y)) % 3]}, "y == that_class"),
         ({"sample_weight": np.where(Y == 1, np.nan, 1.0)}, "sample_weight"),
         ({"sample_weight": np.where(Y == 1, np.inf, 1.0)}, "sample_weight"),
-        ({"sample_weight": np.ones(3)}, "inconsistent numbers of samples"),
-        ({"sample_weight": np.ones((len(Y), 1))}, "sample_weight must be one-dimensional"),
+        ({"sample_weight": np.ones(3)}, "sample_weight has 3 entries for"),
+        ({"sample_weight": np.ones((len(Y), 2))}, "sample_weight must be one-dimensional"),
         ({"sample_weight": np.zeros(len(Y))}, "sample_weight is not zero"),
     ],
 )

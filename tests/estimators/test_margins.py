@@ -148,11 +148,34 @@ class TestMaxMargin:
         assert found.value == 0.0
         assert found.bound == pytest.approx(0.0, abs=1e-9)
 
-    def test_bad_input(self):
-        with pytest.raises(ValueError, match="either y or pairs"):
-            max_margin(np.eye(3))
-        with pytest.raises(ValueError, match="row numbers from 0 to 2"):
-            max_margin(np.eye(3), pairs=([0], [3]))
+    def test_pairs_of_weight_zero_do_not_count(self):
+        H = np.array([[1.0], [0.0], [2.0]])
+        assert max_margin(H, pairs=([0, 0], [1, 2])).value == 0.0
+        assert max_margin(H, pairs=([0, 0], [1, 2], [1.0, 0.0])).value == 1.0
+
+    @pytest.mark.parametrize(
+        ("given", "error", "message"),
+        [
+            ({}, ValueError, "either y or pairs"),
+            ({"pairs": ([0], [3])}, ValueError, "row numbers must be from 0 to 2; pair 0 has 3"),
+            ({"pairs": ([1.9], [0.2])}, TypeError, "must be row numbers, integers"),
+            ({"pairs": ([0], [0])}, ValueError, "pair 0 ranks row 0 above itself"),
+            ({"pairs": ([0, 1], [2])}, ValueError, "inconsistent"),
+            ({"pairs": ([], [])}, ValueError, "at least one pair"),
+            ({"pairs": ([0], [1]), "qid": [0, 0, 0]}, ValueError, "qid must be None beside them"),
+            ({"pairs": ([0], [1]), "y": [0, 0, 1]}, ValueError, "y must be None beside them"),
+            ({"y": [0.0, np.nan, 1.0]}, ValueError, "y contains NaN"),
+            ({"y": ["a", "b", "c"]}, ValueError, "grades of relevance, which must be numbers"),
+            ({"y": [1, 1, 1]}, ValueError, "exactly 2 classes, found 1 class"),
+            ({"y": [0, 1]}, ValueError, "y has 2 entries for 3 rows"),
+            ({"y": [0, 1, 1], "qid": [None, 1, 1]}, ValueError, "qid has no entry in row 0"),
+            ({"y": [0, 1, 1], "qid": [1, 1]}, ValueError, "found 2 entries for 3 rows"),
+            ({"y": [0, 1, 1], "qid": [0, 1, 1]}, ValueError, "no pair to rank"),
+        ],
+    )
+    def test_bad_input_is_refused_as_the_rankers_refuse_it(self, given, error, message):
+        with pytest.raises(error, match=message):
+            max_margin(np.eye(3), **given)
 
 
 class TestAdaBoost:

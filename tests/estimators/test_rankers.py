@@ -322,8 +322,10 @@ def test_bad_data():
         PNormPush().fit(X, np.ones(20))
     with pytest.raises(ValueError, match="no positive example was found whose sample_weight is not zero"):
         PNormPush().fit(X, y, sample_weight=1 - y)
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match=r"must not be negative, NaN or infinite, found -1\.0 in row 0"):
         PNormPush().fit(X, y, sample_weight=-np.ones(20))
+    with pytest.raises(ValueError, match="must not be negative, NaN or infinite, found nan in row 0"):
+        PNormPush().fit(X, y, sample_weight=np.nan)
     with pytest.raises(ValueError, match="newton-cg' needs second derivatives"):
         PushRanker("hinge", solver="newton-cg").fit(X, y)
     with pytest.raises(NotFittedError):

@@ -119,10 +119,24 @@ def test_log_scale_of_powers_falls_to_the_maximum():
     assert totals[-1] == pytest.approx(limit, abs=2e-3)
 
 
-@pytest.mark.parametrize("p", [0.99, -1, np.nan, np.inf, "4", None, True])
+@pytest.mark.parametrize("p", [0.99, -1, np.nan, np.inf])
 def test_powers_below_one_are_refused(p):
-    with pytest.raises(ValueError, match="p >= 1"):
+    with pytest.raises(ValueError, match="p must be finite and >= 1"):
         prices.Power(p)
+
+
+@pytest.mark.parametrize("p", ["4", None, True])
+def test_powers_that_are_no_number_are_refused(p):
+    with pytest.raises(TypeError, match="p must be a number"):
+        prices.Power(p)
+
+
+@pytest.mark.parametrize("loss", [losses.Sigmoid, losses.SquaredSigmoid, losses.SmoothedHinge])
+def test_sharpness_is_a_positive_number(loss):
+    with pytest.raises(ValueError, match="sharpness must be finite and > 0, got 0"):
+        loss(0)
+    with pytest.raises(TypeError, match="sharpness must be a number, got 'high'"):
+        loss("high")
 
 
 def test_names_and_what_is_said_of_unknown_ones():

@@ -181,26 +181,28 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.precision_at_k(y, s, True), "k must be"),
         (lambda y, s: metrics.discounted_cumulative_gain(y, s, log_base=1), "log_base must be"),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 2]), "sample_weight has 2"),
-        (lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]), "non-negative"),
+        (
+            lambda y, s: metrics.auc(y, s, sample_weight=[1, -2, 1]),
+            "must not be negative, NaN or infinite, found -2.0 in row 1",
+        ),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 0, 1]), "zero for every positive"),
         (lambda y, s: metrics.auc(y, s, pos_label=7), "pos_label=7"),
         (lambda y, s: metrics.auc(y, [s, [*s[:2], np.inf]]), "finite, found inf in row 2"),
         (lambda y, s: metrics.auc(y, [s[:2]]), "inconsistent numbers of samples"),
         (lambda y, s: metrics.recall_at_k(y, s, 9), "k=9 must lie between 1 and"),
-        (lambda y, s: metrics.partial_auc(y, s, 0.0), r"max_fpr must lie in \(0, 1\]"),
-        (lambda y, s: metrics.partial_auc(y, s, min_tpr=1.0), r"min_tpr must lie in \[0, 1\)"),
-        (lambda y, s: metrics.partial_auc(y, s, min_tpr="a"), r"min_tpr must lie in \[0, 1\), got 'a'"),
+        (lambda y, s: metrics.partial_auc(y, s, 0.0), "max_fpr must be > 0 and <= 1"),
+        (lambda y, s: metrics.partial_auc(y, s, min_tpr=1.0), "min_tpr must be >= 0 and < 1"),
         (lambda y, s: metrics.auc(y, s, sample_weight=["a", "b", "c"]), "sample_weight must be real numbers"),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1e308] * 3), "adds up beyond the range of floats"),
         (lambda y, s: metrics.average_precision(y, s, sample_weight=[1e308] * 3), "adds up beyond the range"),
         (lambda y, s: metrics.mean_reciprocal_rank(y, s, sample_weight=[1e308] * 3), "adds up beyond"),
         (lambda y, s: metrics.ndcg_at_k(y, s, qid=["a", None, "b"]), "qid mixes values that have no order"),
         (lambda y, s: metrics.ndcg_at_k(["a" for _ in y], s), "y_true must be real numbers"),
-        (lambda y, s: metrics.lift(y, s, 1.1), r"fraction must lie in \(0, 1\]"),
-        (lambda y, s: metrics.precision_at_recall(y, s, 0), r"recall must lie in \(0, 1\]"),
-        (lambda y, s: metrics.bedroc(y, s, 0.0), "alpha must be a positive"),
-        (lambda y, s: metrics.margin(y, s, norm=0.0), "norm must be a positive"),
-        (lambda y, s: metrics.ndcg_at_k(y, s, 0), "k must be an int"),
+        (lambda y, s: metrics.lift(y, s, 1.1), "fraction must be > 0 and <= 1"),
+        (lambda y, s: metrics.precision_at_recall(y, s, 0), "recall must be > 0 and <= 1"),
+        (lambda y, s: metrics.bedroc(y, s, 0.0), "alpha must be finite and > 0"),
+        (lambda y, s: metrics.margin(y, s, norm=0.0), "norm must be finite and > 0"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, 0), "k must be finite and >= 1"),
         (lambda y, s: metrics.ndcg_at_k(np.subtract(y, 1), s), "at least 0"),
         (lambda y, s: metrics.ndcg_at_k(y, s, gain="square"), "gain must be"),
         (lambda y, s: metrics.ndcg_at_k(y, s, qid=[1, 2]), "inconsistent numbers of samples"),
@@ -210,6 +212,20 @@ def test_bad_data(name, y, scores, message):
 def test_bad_parameters(call, message):
     with pytest.raises(ValueError, match=message):
         call([0, 1, 0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("measure", "parameter"),
+    [
+        (metrics.bedroc, "alpha"), (metrics.partial_auc, "min_tpr"), (metrics.partial_auc, "max_fpr"),
+        (metrics.rp_error, "p"), (metrics.lift, "fraction"), (metrics.precision_at_recall, "recall"),
+        (metrics.margin, "norm"), (metrics.discounted_cumulative_gain, "log_base"), (metrics.ndcg_at_k, "k"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("wrong", ["a", True, 1j])
+def test_parameters_of_the_wrong_kind(measure, parameter, wrong):
+    with pytest.raises(TypeError, match=f"{parameter} must be an? (number|integer), got {wrong!r}"):
+        measure([0, 1, 0], [1.0, 2.0, 3.0], **{parameter: wrong})
 
 
 @pytest.mark.parametrize("name", metrics.scorers.__all__)

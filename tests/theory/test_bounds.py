@@ -157,18 +157,17 @@ def test_the_cover_covers():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda y, s: theory.margin_ranking_bound(y, s, 0.0, 1.0), "theta must be a positive"),
+        (lambda y, s: theory.margin_ranking_bound(y, s, 0.0, 1.0), "theta must be finite and > 0"),
         (lambda y, s: theory.margin_ranking_bound(y, s, 1.0, -1.0), "log_covering_number must be"),
         (lambda y, s: theory.margin_ranking_bound(y, s, 1.0, np.nan), "log_covering_number must be"),
-        (lambda y, s: theory.margin_ranking_bound(y, s, 1.0, 1.0, delta=1.0), "delta must lie"),
+        (lambda y, s: theory.margin_ranking_bound(y, s, 1.0, 1.0, delta=1.0), "delta must be > 0 and < 1"),
         (lambda y, s: theory.p_norm_push_bound(y, s, 0.5, 1.0, 1.0), "p must be"),
         (lambda y, s: theory.precision_at_k_bound(y, s, 9, 1.0, 1.0), "k=9 must lie"),
         (lambda y, s: theory.infinite_push_bound(y[:1], s[:1], 1.0, 1.0), "exactly 2 classes"),
-        (lambda *_: theory.sample_size(1.0, 1.0, 1.0), "epsilon must lie"),
+        (lambda *_: theory.sample_size(1.0, 1.0, 1.0), "epsilon must be > 0 and < 1"),
         (lambda *_: theory.sample_size(0.5, 0.0, 1.0), "p must be"),
-        (lambda *_: theory.sample_size(0.5, 1.0, np.inf), "log_covering_number must be a finite"),
+        (lambda *_: theory.sample_size(0.5, 1.0, np.inf), "log_covering_number must be finite"),
         (lambda *_: theory.sample_size(0.1, 1000.0, 1.0), "about 1e2... rows, more than a float"),
-        (lambda y, s: theory.precision_at_k_bound(y, s, 0.5, 1.0, 1.0), "k must be an int"),
         (lambda *_: theory.log_covering_number(0, 1.0, 1.0), "n_features must be"),
         (lambda *_: theory.log_covering_number(1, -1.0, 1.0), "radius must be"),
     ],
@@ -176,6 +175,11 @@ def test_the_cover_covers():
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call([0, 1, 0], [0.0, 1.0, 2.0])
+
+
+def test_a_fraction_is_no_number_of_rows():
+    with pytest.raises(TypeError, match="k must be an integer"):
+        theory.precision_at_k_bound([0, 1, 0], [0.0, 1.0, 2.0], 0.5, 1.0, 1.0)
 
 
 def test_the_example_of_one_dimension_simulates_what_it_knows():

@@ -21,7 +21,6 @@ ordinary positives, follows x2, and the hidden positives come first.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
+
+from pushrank._checks import check_number
 
 __all__ = ["make_hidden_positives"]
 
@@ -209,17 +210,14 @@ def _check(
     n_samples: Any, n_features: Any, positive_fraction: Any, hidden: Any, hard: Any, noise: Any, top: Any
 ) -> None:
     for name, value in {"n_samples": n_samples, "n_features": n_features}.items():
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{name} must be an integer, got {value!r}.")
+        check_number(name, value, integer=True)
     shares = {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}
-    for name, value in {**shares, "hidden_fraction": hidden, "noise": noise}.items():
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{name} must be a number, got {value!r}.")
+    for name, value in shares.items():
+        check_number(name, value, above=0.0, below=1.0)
+    for name, value in {"hidden_fraction": hidden, "noise": noise}.items():
+        check_number(name, value)
     if n_features < 2:
         raise ValueError(f"n_features={n_features!r} is too small: the two features that matter need 2.")
-    for name, value in shares.items():
-        if not 0 < value < 1:
-            raise ValueError(f"{name}={value!r} must be between 0 and 1, ends excluded.")
     if not 0 < noise <= 1:
         raise ValueError(f"noise={noise!r} must be above 0 and at most 1, or the clusters would overlap.")
     if not top <= hidden < 1:

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from pushrank import weak_rankers
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank._threads import one_blas_thread
 from pushrank.estimators import _checkpoint
@@ -23,7 +24,7 @@ from pushrank.estimators._frames import categorical_numbers, encoded, fitted_enc
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
-from pushrank.estimators._validation import check_number, ranking_data
+from pushrank.estimators._validation import ranking_data
 from pushrank.estimators._weight_bounds import weight_bounds
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -115,17 +116,11 @@ class BoostedRanker(AdditiveRanker):
     def _check_parameters(self) -> None:
         if self.max_rounds is not None:
             check_number("max_rounds", self.max_rounds, 1, integer=True)
-        check_number("learning_rate", self.learning_rate, 0.0, exclusive=True)
-        for name in ("subsample", "max_features"):
-            check_number(name, getattr(self, name), 0.0, exclusive=True)
         for name in ("learning_rate", "subsample", "max_features"):
-            if getattr(self, name) > 1.0:
-                raise ValueError(f"{name} must be at most 1, got {getattr(self, name)!r}.")
+            check_number(name, getattr(self, name), above=0.0, most=1.0)
         check_number("tol", self.tol, 0.0)
         if self.early_stopping:
-            check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
-            if self.validation_fraction >= 1.0:
-                raise ValueError(f"validation_fraction must be below 1, got {self.validation_fraction!r}.")
+            check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)
             check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
         check_number("checkpoint_every", self.checkpoint_every, 1, integer=True)
         if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._class_weights import class_weighted
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_number, training_data
+from pushrank.estimators._validation import training_data
 from pushrank.models import LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
@@ -102,10 +103,14 @@ class CertifiedRanker(CoefficientRanker):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for ``fit``.
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The training rows, as for ``fit``.
+        y : array-like of shape (n_rows,)
+            Their classes.
         Cs : iterable of float
             The positive weights of the loss, in the order to go; rising is fastest.
+        sample_weight : array-like of shape (n_rows,), optional
+            The weights of the rows, as for ``fit``.
 
         Returns
         -------
@@ -184,8 +189,8 @@ class CertifiedRanker(CoefficientRanker):
         return linear_scores(X, self.coef_)
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, 0.0, exclusive=True)
-        check_number("tol", self.tol, 0.0, exclusive=True)
+        check_number("C", self.C, above=0.0)
+        check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
 
     def _what_went_wrong(self, cost: float) -> str:  # noqa: ARG002

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import CertifiedRanker, Solution
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_number
 from pushrank.models import Kernel, KernelModel, LinearModel, Model
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -113,10 +113,10 @@ class KernelRanker(CertifiedRanker):
             if self.gamma not in ("scale", "auto"):
                 raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {self.gamma!r}.")
         else:
-            check_number("gamma", self.gamma, 0.0, exclusive=True)
+            check_number("gamma", self.gamma, above=0.0)
         check_number("degree", self.degree, 1, integer=True)
         check_number("coef0", self.coef0, 0.0)
-        check_number("cache_size", self.cache_size, 0.0, exclusive=True)
+        check_number("cache_size", self.cache_size, above=0.0)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; a precomputed kernel is indexed by rows on both sides."""

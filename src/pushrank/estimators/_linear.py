@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._array import is_numpy, like, to_host
+from pushrank._checks import check_number
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_alpha, check_number, check_solver, training_data
+from pushrank.estimators._validation import check_alpha, check_solver, training_data
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -123,7 +124,7 @@ class LinearRanker(CoefficientRanker):
 
     def _check_parameters(self) -> None:
         check_alpha("alpha", self.alpha)
-        check_number("tol", self.tol, 0.0, exclusive=True)
+        check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
         check_solver(self.solver, self._solvers)
 

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.estimators._base import linear_scores
 from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._margins import margins
 from pushrank.estimators._progress import watching
 from pushrank.estimators._streaming import OF_WHOLE_DATA, StreamingRanker, by_rows, check_switch, row_errors
-from pushrank.estimators._validation import check_number, training_data
+from pushrank.estimators._validation import training_data
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.objectives.precision_kernels import place, wrong_at_top
 from pushrank.solvers.rows import Rows
@@ -153,6 +154,4 @@ class PassingRanker(StreamingRanker):
         super()._check_parameters()
         check_switch("shuffle", self.shuffle)
         check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
-        check_number("validation_fraction", self.validation_fraction, 0.0, exclusive=True)
-        if self.validation_fraction >= 1.0:
-            raise ValueError(f"validation_fraction must be below 1, got {self.validation_fraction!r}.")
+        check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)

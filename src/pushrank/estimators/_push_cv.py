@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from pushrank._checks import check_number
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._folds import choose, results_table, stratified_folds
-from pushrank.estimators._validation import check_alpha, check_number, training_data
+from pushrank.estimators._validation import check_alpha, training_data
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -120,7 +121,7 @@ class PushCV(CoefficientRanker):
             raise ValueError(f"alphas must be a list of at least one number, got {alphas!r}.")
         for alpha in alphas:
             check_alpha("alphas", alpha)
-        check_number("tol", self.tol, 0.0, exclusive=True)
+        check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {self.selection!r}.")

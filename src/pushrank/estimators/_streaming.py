@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.estimators._base import CoefficientRanker
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._target import break_even_threshold
-from pushrank.estimators._validation import DTYPES, check_number, row_weights
+from pushrank.estimators._validation import DTYPES, row_weights
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import check_k
 from pushrank.pairs import BipartiteSample

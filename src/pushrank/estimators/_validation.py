@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
+from pushrank._checks import check_number
+from pushrank._columns import checked_weights, distinct
 from pushrank.estimators._target import Target
-from pushrank.pairs import ArraySample, BipartiteSample, CrucialSample, GradedSample, Sample, checked_weights
+from pushrank.pairs import ArraySample, BipartiteSample
 from pushrank.pairs.array_sample import weights_beside
+from pushrank.pairs.comparisons import check_alone, crucial_pairs, labelled, not_two
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
@@ -30,28 +32,6 @@ def float_types(X: Any) -> list[Any]:
         return DTYPES
     xp = namespace(X)
     return [xp.float64, xp.float32]
-
-
-def check_number(
-    name: str, value: Any, least: float, *, exclusive: bool = False, integer: bool = False
-) -> None:
-    """Raise unless a constructor parameter is a finite number in its range.
-
-    Raises
-    ------
-    TypeError
-        When it is not a number of the right kind.
-    ValueError
-        When it is out of range.
-    """
-    kind = Integral if integer else Real
-    if isinstance(value, bool) or not isinstance(value, kind):
-        what = "an integer" if integer else "a number"
-        raise TypeError(f"{name} must be {what}, got {value!r}.")
-    too_small = value <= least if exclusive else value < least
-    if too_small or not np.isfinite(float(value)):
-        bound = ">" if exclusive else ">="
-        raise ValueError(f"{name} must be finite and {bound} {least:g}, got {value!r}.")
 
 
 def check_alpha(name: str, value: Any) -> None:
@@ -103,11 +83,9 @@ def training_data(
     if not is_numpy(X):
         return X, _target_elsewhere(estimator, X, checked, sample_weight)
     check_classification_targets(checked)
-    classes = np.unique(checked)
+    classes = distinct(checked)
     if len(classes) != 2:
-        raise ValueError(
-            f"{_not_binary(estimator, classes)} For one class against the rest pass y == that_class."
-        )
+        raise ValueError(not_two(type(estimator).__name__, classes))
     weights = row_weights(sample_weight, len(checked))
     codes = checked == classes[1]
     return X, Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
@@ -124,10 +102,8 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
-        return np.full(n_rows, float(sample_weight))
-    weights = checked_weights(sample_weight)
-    check_consistent_length(np.zeros(n_rows), weights)
-    return weights
+        sample_weight = np.full(n_rows, float(sample_weight))
+    return checked_weights(sample_weight, n_rows)
 
 
 def ranking_data(
@@ -161,10 +137,7 @@ def ranking_data(
     if allow_missing:
         options["ensure_all_finite"] = "allow-nan"
     if pairs is not None:
-        given = {"y": y, "group": group, "qid": qid}
-        if any(value is not None for value in given.values()):
-            names = [name for name, value in given.items() if value is not None]
-            raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")
+        check_alone(y=y, group=group, qid=qid)
         X = validate_data(estimator, X, **options)
         if not is_numpy(X):
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
@@ -175,25 +148,8 @@ def ranking_data(
         if group is not None or qid is not None:
             raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
         return X, _target_elsewhere(estimator, X, labels, sample_weight)
-    check_classification_targets(labels)
     weights = row_weights(sample_weight, len(labels))
-    classes = np.unique(labels)
-    if len(classes) > 2 and weights is not None:
-        classes = np.unique(labels[weights > 0.0])
-    if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iuf"):
-        raise ValueError(
-            f"{_not_binary(estimator, classes)} More than two classes are taken as grades of relevance, "
-            "which must be numbers, the higher the better. For one class against the rest pass "
-            "y == that_class."
-        )
-    groups = group_numbers(group, qid, len(labels))
-    if len(classes) == 2 and groups is None:
-        codes = labels == classes[1]
-        sample: Sample = BipartiteSample.from_mask(codes, weights)
-    else:
-        codes = np.searchsorted(classes, labels)
-        together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
-        sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
+    sample, classes, codes, groups = labelled(type(estimator).__name__, labels, weights, group, qid)
     return X, Target(sample, weights, classes, codes, groups)
 
 
@@ -222,90 +178,6 @@ def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tar
     xp = namespace(X)
     classes = xp.sort(xp.unique_values(y))
     if classes.shape[0] != 2:
-        raise ValueError(
-            f"{_not_binary(estimator, to_host(classes))} For one class against the rest pass y == that_class."
-        )
+        raise ValueError(not_two(type(estimator).__name__, to_host(classes)))
     weights = weights_beside(y, sample_weight)
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
-
-
-def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
-    """Return a group number for each row, or None where all rows are one list.
-
-    Raises
-    ------
-    ValueError
-        When both are given, or lengths or sizes do not fit the rows.
-    """
-    if group is None and qid is None:
-        return None
-    if group is not None and qid is not None:
-        raise ValueError("group and qid say the same thing in two ways: give one of them, not both.")
-    given = column_or_1d(group if qid is None else qid)
-    missing = np.flatnonzero([entry is None or entry != entry for entry in given.tolist()])
-    if len(missing):
-        raise ValueError(
-            f"{'qid' if group is None else 'group'} has no entry in row {missing[0]}; give every row one, or "
-            "leave the row out."
-        )
-    if len(given) == n_rows:
-        numbers: NDArray[np.intp] = np.unique(given, return_inverse=True)[1].astype(np.intp)
-        return numbers
-    name = "qid" if group is None else "group"
-    if name == "group" and given.dtype.kind in "iu" and np.all(given >= 0) and given.sum() == n_rows:
-        return np.repeat(np.arange(len(given)), given)
-    what = "one entry a row" if name == "qid" else "one entry a row, or the sizes of consecutive groups"
-    raise ValueError(f"{name} must hold {what}; found {len(given)} entries for {n_rows} rows.")
-
-
-def crucial_pairs(pairs: Any, n_rows: int, weights: Floats | None) -> CrucialSample:
-    """Return the sample of explicit pairs ``(better, worse)`` or ``(better, worse, weight)``.
-
-    Raises
-    ------
-    ValueError
-        When row numbers are out of range, a row is paired with itself, or lengths or weights do not fit.
-    TypeError
-        When pairs are not two or three columns, or row numbers are not integers.
-    """
-    is_table = getattr(pairs, "ndim", 0) == 2
-    columns = list(np.asarray(pairs).T) if is_table else list(pairs)
-    if len(columns) not in (2, 3):
-        raise TypeError(
-            "pairs must be (better, worse) or (better, worse, weight), or an array with these columns; found "
-            f"{len(columns)} parts. A list of pairs becomes such an array by np.array(pairs)."
-        )
-    rows: list[NDArray[np.intp]] = []
-    for name, column in zip(("better", "worse"), columns, strict=False):
-        numbers = column_or_1d(column)
-        if not len(numbers):
-            raise ValueError(f"pairs: {name} is empty; there must be at least one pair.")
-        if numbers.dtype.kind == "f" and is_table and np.all(numbers == np.floor(numbers)):
-            numbers = numbers.astype(np.intp)  # beside a column of weights, row numbers are floats too
-        if numbers.dtype.kind not in "iu":
-            raise TypeError(f"pairs: {name} must be row numbers of X, integers; found dtype {numbers.dtype}.")
-        outside = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
-        if len(outside):
-            raise ValueError(
-                f"pairs: {name} row numbers must be from 0 to {n_rows - 1}; pair {outside[0]} has "
-                f"{numbers[outside[0]]}."
-            )
-        rows.append(numbers.astype(np.intp))
-    check_consistent_length(*columns)
-    itself = np.flatnonzero(rows[0] == rows[1])
-    if len(itself):
-        raise ValueError(f"pairs: pair {itself[0]} ranks row {rows[0][itself[0]]} above itself.")
-    pair_weights = None
-    if len(columns) == 3:
-        pair_weights = check_array(columns[2], dtype=np.float64, ensure_2d=False, input_name="pairs: weight")
-        if np.min(pair_weights, initial=0.0) < 0.0:
-            raise ValueError(f"pairs: weights must not be negative, found {pair_weights.min()}.")
-    return CrucialSample.from_pairs(n_rows, rows[0], rows[1], pair_weights, weights)
-
-
-def _not_binary(estimator: Any, classes: NDArray[Any]) -> str:
-    found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
-    return (
-        f"{type(estimator).__name__} ranks one class above the other. Only binary classification is "
-        f"supported: y must hold exactly 2 classes, found {found}."
-    )

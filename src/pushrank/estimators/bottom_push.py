@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.estimators._push_family import PushFamilyRanker
-from pushrank.estimators._validation import check_number
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pushrank._checks import check_number
 from pushrank.estimators._passes import PassingRanker
-from pushrank.estimators._validation import check_number
 from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.solvers.stream import Rule
@@ -100,5 +100,5 @@ class OnePassMiniBatchAtK(PassingRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("eta0", self.eta0, 0.0, exclusive=True)
-        check_number("radius", self.radius, 0.0, exclusive=True)
+        check_number("eta0", self.eta0, above=0.0)
+        check_number("radius", self.radius, above=0.0)

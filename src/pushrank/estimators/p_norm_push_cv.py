@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pushrank._checks import check_number
 from pushrank.estimators._push_cv import PushCV
-from pushrank.estimators._validation import check_number
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank._array import namespace
+from pushrank._checks import check_number
 from pushrank.estimators._linear import AnyLinearModel, LinearRanker
-from pushrank.estimators._validation import check_number, ranking_data
+from pushrank.estimators._validation import ranking_data
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective, SmoothedObjective
@@ -197,8 +197,8 @@ class PushRanker(LinearRanker):
         return self._solve(objective, X, target)
 
     def _objective(self) -> PushObjective:
-        check_number("bottom_weight", self.bottom_weight, 0.0, exclusive=True)
-        check_number("accuracy", self.accuracy, 0.0, exclusive=True)
+        check_number("bottom_weight", self.bottom_weight, above=0.0)
+        check_number("accuracy", self.accuracy, above=0.0)
         loss, price = losses.resolve(self.loss), prices.resolve(self.price)
         return PushObjective(
             loss, price, self.side, scale_for(loss, price), self.bottom_weight, self.accuracy
@@ -254,8 +254,7 @@ def _check_total_weight(objective: PushObjective, sample: Sample) -> None:
     """Raise where a price that is no power, and takes sums of losses as they are, would overflow."""
     if prices.resolve(objective.price).homogeneous:
         return
-    of_classes = (sample.positive_weights, sample.negative_weights)
-    total = max((float(namespace(w).sum(w)) for w in of_classes if w is not None), default=0.0)
+    total = max(sample.class_weights)
     if total > HEAVIEST:
         raise ValueError(
             f"sample_weight adds up to {total:.1e} in a class, and price={objective.price} takes at most "

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from pushrank import losses, prices
+from pushrank._checks import check_number
 from pushrank.estimators._push_cv import PushCV
-from pushrank.estimators._validation import check_number
 from pushrank.estimators.push_ranker import scale_for
 from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
@@ -108,7 +108,7 @@ class PushRankerCV(PushCV):
         self.max_iter = max_iter
 
     def _pushes(self) -> list[tuple[Any, PushObjective]]:
-        check_number("bottom_weight", self.bottom_weight, 0.0, exclusive=True)
+        check_number("bottom_weight", self.bottom_weight, above=0.0)
         given_prices: Any = self.prices
         if np.ndim(given_prices) != 1 or len(given_prices) == 0:
             raise ValueError(f"prices must be a list of at least one price, got {self.prices!r}.")

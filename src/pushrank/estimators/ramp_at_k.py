@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
-from pushrank.estimators._validation import check_number, training_data
+from pushrank.estimators._validation import training_data
 from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.models import LinearModel
 from pushrank.objectives import precision_kernels as kernels
@@ -225,8 +226,8 @@ class RampAtK(CoefficientRanker):
 
     def _check_parameters(self) -> None:
         check_k(self.k)
-        check_number("C", self.C, 0.0, exclusive=True)
-        check_number("tol", self.tol, 0.0, exclusive=True)
+        check_number("C", self.C, above=0.0)
+        check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
         if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
             raise ValueError(f"init must be one of {['best', *STARTS]}, got {self.init!r}.")

@@ -19,6 +19,7 @@ from pushrank.estimators._kernels import KernelRanker
 from pushrank.estimators._validation import check_solver, ranking_data
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
+from pushrank.objectives.mean_hinge import mean_hinge
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers import Problem, Watcher
 from pushrank.solvers.certificate import Certificate
@@ -223,7 +224,7 @@ class RankSVM(KernelRanker):
         if self.solver == OF_THE_PAPER:
             return self._by_pairs(model, sample, C, watcher)
         if self.loss == "hinge":
-            risk = partial(_mean_hinge, sample)
+            risk = partial(mean_hinge, sample)
             found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
             return Solution(found.coef, found.certificate, found.n_iter, found.planes)
         certify = partial(_certificate, model, sample, C)
@@ -277,7 +278,7 @@ class RankSVM(KernelRanker):
 
         def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
             penalty = 0.5 * model.squared_norm(coef, scores)
-            loss = _mean_hinge(sample, scores)[0]
+            loss = mean_hinge(sample, scores)[0]
             return Certificate(penalty + C * loss, float(pairs.sum()) - penalty)
 
         found, n_iter = gradient_projection(
@@ -290,12 +291,6 @@ class RankSVM(KernelRanker):
             watcher,
         )
         return Solution(found.coef, found.certificate, n_iter, None)
-
-
-def _mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
-    """Return the mean hinge of all pairs, and a subgradient in the scores."""
-    at_point = PushObjective("hinge", scale="mean").linearise(sample, scores)
-    return at_point.value, sample.join(*at_point.gradient())
 
 
 def _certificate(model: Model, sample: Sample, C: float, coef: Floats, scores: Floats) -> Certificate:

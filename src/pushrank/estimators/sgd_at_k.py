@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pushrank._checks import check_number
 from pushrank.estimators._passes import PassingRanker
-from pushrank.estimators._validation import check_number
 from pushrank.objectives.precision_at_k import RULES, Surrogate, check_surrogate, is_count
 from pushrank.solvers.stream import Rule
 
@@ -123,8 +123,8 @@ class SGDAtK(PassingRanker):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_surrogate(self.surrogate)
-        check_number("eta0", self.eta0, 0.0, exclusive=True)
+        check_number("eta0", self.eta0, above=0.0)
         if self.radius is not None:
-            check_number("radius", self.radius, 0.0, exclusive=True)
+            check_number("radius", self.radius, above=0.0)
         elif self.surrogate == "struct":
             raise ValueError("surrogate='struct' has no minimum without a bound on the weights: set radius.")

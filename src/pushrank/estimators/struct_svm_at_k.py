@@ -16,7 +16,7 @@ from pushrank.estimators._certified import CertifiedRanker, Solution
 from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._target import Target
 from pushrank.models import LinearModel, Model
-from pushrank.objectives import PushObjective
+from pushrank.objectives.mean_hinge import mean_hinge
 from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
@@ -144,11 +144,10 @@ class StructSVMAtK(CertifiedRanker):
         self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
     ) -> Solution:
         if self.measure == "auc":
-            risk = partial(_mean_hinge, sample)
+            risk = partial(mean_hinge, sample)
         else:
             surrogate = PrecisionAtK(1.0 if self.measure == "prbep" else self.k, "struct")
-            weights = sample.positive_weights
-            count = surrogate.count(len(sample.positives) if weights is None else float(weights.sum()))
+            count = surrogate.count(sample.class_weights[0])
             risk = partial(_mean_struct, surrogate, count, sample)
         found = cutting_plane(
             risk, model, C, float(self.tol), int(self.max_iter), watcher, state, non_negative=False
@@ -161,8 +160,3 @@ def _mean_struct(
 ) -> tuple[float, Floats]:
     value, slope = surrogate.linearise(sample, scores)
     return value / count, slope / count
-
-
-def _mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
-    at_point = PushObjective("hinge", scale="mean").linearise(sample, scores)
-    return at_point.value, np.asarray(sample.join(*at_point.gradient()))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats, sigmoid
-from pushrank.losses._sharpness import checked_sharpness
 from pushrank.losses.base import Loss
 
 
@@ -25,6 +25,8 @@ class Sigmoid(Loss):
 
     Raises
     ------
+    TypeError
+        When ``sharpness`` is not a number.
     ValueError
         When ``sharpness`` is not a positive finite number.
 
@@ -45,7 +47,7 @@ class Sigmoid(Loss):
 
     def __post_init__(self) -> None:
         """Check the sharpness."""
-        checked_sharpness(self)
+        check_number("sharpness", self.sharpness, above=0.0)
 
     @property
     def strip(self) -> float:

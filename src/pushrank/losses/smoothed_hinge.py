@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats, sigmoid, softplus
-from pushrank.losses._sharpness import checked_sharpness
 from pushrank.losses.base import Loss
 
 
@@ -23,6 +23,8 @@ class SmoothedHinge(Loss):
 
     Raises
     ------
+    TypeError
+        When ``sharpness`` is not a number.
     ValueError
         When ``sharpness`` is not a positive finite number.
 
@@ -42,7 +44,7 @@ class SmoothedHinge(Loss):
 
     def __post_init__(self) -> None:
         """Check the sharpness."""
-        checked_sharpness(self)
+        check_number("sharpness", self.sharpness, above=0.0)
 
     @property
     def strip(self) -> float:

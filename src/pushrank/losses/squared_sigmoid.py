@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats, sigmoid
-from pushrank.losses._sharpness import checked_sharpness
 from pushrank.losses.base import Loss
 
 
@@ -27,6 +27,8 @@ class SquaredSigmoid(Loss):
 
     Raises
     ------
+    TypeError
+        When ``sharpness`` is not a number.
     ValueError
         When ``sharpness`` is not a positive finite number.
 
@@ -46,7 +48,7 @@ class SquaredSigmoid(Loss):
 
     def __post_init__(self) -> None:
         """Check the sharpness."""
-        checked_sharpness(self)
+        check_number("sharpness", self.sharpness, above=0.0)
 
     @property
     def strip(self) -> float:

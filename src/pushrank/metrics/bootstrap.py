@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.metrics.auc import auc
 from pushrank.metrics.intervals import CorrectedPercentiles, Percentiles
@@ -79,9 +79,7 @@ def check_method(method: Any, measure: Callable[..., Any], n_resamples: Any) -> 
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
-    count: Any = n_resamples
-    if isinstance(count, bool) or not isinstance(count, Integral) or count < FEWEST_RESAMPLES:
-        raise ValueError(f"n_resamples must be an int of at least {FEWEST_RESAMPLES}, got {n_resamples!r}.")
+    check_number("n_resamples", n_resamples, FEWEST_RESAMPLES, integer=True)
     is_area = measure is auc
     if isinstance(measure, partial) and measure.func is auc:
         is_area = (

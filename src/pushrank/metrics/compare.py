@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics.auc import of_ranking as auc
 from pushrank.metrics.bootstrap import Method, bootstrap, check_method, contrasted
 from pushrank.metrics.delong import auc_covariance
-from pushrank.metrics.intervals import check_level, normal_ends, normal_p_value
+from pushrank.metrics.intervals import normal_ends, normal_p_value
 from pushrank.metrics.resampling import Resampler, checked_rankings, measure_named
 
 
@@ -92,7 +93,8 @@ def compare(
         that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
         not the area with half ties.
     TypeError
-        When `metric` is neither a name nor callable, or returns something other than one number.
+        When `metric` is neither a name nor callable, or returns something other than one number, or a
+        parameter is not a number.
 
     Notes
     -----
@@ -112,7 +114,9 @@ def compare(
     >>> round(found.difference, 4), found.p_value < 0.05
     (0.4375, False)
     """
-    measure, level = measure_named(metric), check_level(confidence_level)
+    measure = measure_named(metric)
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    level = float(confidence_level)
     check_method(method, measure, n_resamples)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label)
     contrast = np.array([1.0, -1.0])

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics.auc import of_ranking as auc
 from pushrank.metrics.bootstrap import Method, bootstrap, check_method
 from pushrank.metrics.delong import auc_covariance
-from pushrank.metrics.intervals import check_level, normal_ends
+from pushrank.metrics.intervals import normal_ends
 from pushrank.metrics.resampling import Resampler, checked_rankings, measure_named
 
 
@@ -92,7 +93,8 @@ def confidence_interval(
         that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
         not the area with half ties.
     TypeError
-        When `metric` is neither a name nor callable, or returns something other than one number.
+        When `metric` is neither a name nor callable, or returns something other than one number, or a
+        parameter is not a number.
 
     Notes
     -----
@@ -121,7 +123,9 @@ def confidence_interval(
     >>> round(low, 3), round(high, 3), round(estimate, 4), round(error, 4)
     (0.764, 1.0, 0.9375, 0.0884)
     """
-    measure, level = measure_named(metric), check_level(confidence_level)
+    measure = measure_named(metric)
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    level = float(confidence_level)
     check_method(method, measure, n_resamples)
     rankings = checked_rankings(y_true, [scores], sample_weight, pos_label)
     if method == "delong":

@@ -49,6 +49,8 @@ def cumulative_gain(
 
     Raises
     ------
+    TypeError
+        When `fraction` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `fraction` or `ties` is out of range.

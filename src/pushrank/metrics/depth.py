@@ -6,6 +6,7 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+from pushrank._checks import check_number
 from pushrank.metrics.tally import Tally
 
 ROUNDING = 1e-9
@@ -42,22 +43,10 @@ def part_of_list(fraction: Any, ranking: Tally) -> float:
     ValueError
         When `fraction` does not lie in (0, 1].
     """
-    return rounded_up(checked_part("fraction", fraction) * ranking.total, ranking)
+    check_number("fraction", fraction, above=0.0, most=1.0)
+    return rounded_up(float(fraction) * ranking.total, ranking)
 
 
 def rounded_up(weight: float, ranking: Tally) -> float:
     """Return a weight of rows, rounded up where all rows weigh whole numbers: copies are not cut."""
     return float(math.ceil(weight * (1.0 - ROUNDING))) if ranking.has_whole_places else weight
-
-
-def checked_part(name: str, value: Any) -> float:
-    """Return a number in (0, 1] as a float.
-
-    Raises
-    ------
-    ValueError
-        When it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) <= 1.0:
-        raise ValueError(f"{name} must lie in (0, 1], got {value!r}.")
-    return float(value)

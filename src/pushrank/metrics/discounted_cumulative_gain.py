@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.rank_sums import rank_sum
 from pushrank.metrics.tally import Tally, Ties
@@ -47,6 +47,8 @@ def discounted_cumulative_gain(
 
     Raises
     ------
+    TypeError
+        When `log_base` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `log_base` or `ties` is out of range.
@@ -70,7 +72,5 @@ def discounted_cumulative_gain(
 
 def of_ranking(ranking: Tally, log_base: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    base: Any = log_base
-    if isinstance(base, bool) or not isinstance(base, Real) or not 1.0 < float(base) < math.inf:
-        raise ValueError(f"log_base must be a finite number above 1, got {log_base!r}.")
-    return math.log(base) * rank_sum(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)
+    check_number("log_base", log_base, above=1.0)
+    return math.log(log_base) * rank_sum(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)

@@ -50,6 +50,8 @@ def enrichment_factor(
 
     Raises
     ------
+    TypeError
+        When `fraction` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `fraction` or `ties` is out of range.

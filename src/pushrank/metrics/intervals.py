@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -123,20 +122,6 @@ def normal_p_value(difference: float, standard_error: float) -> float:
     if standard_error == 0.0:
         return 1.0 if difference == 0.0 else 0.0
     return float(2.0 * ndtr(-abs(difference) / standard_error))
-
-
-def check_level(confidence_level: Any) -> float:
-    """Return a confidence level strictly between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        When it is none.
-    """
-    level = confidence_level
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
-        raise ValueError(f"confidence_level must lie strictly between 0 and 1, got {confidence_level!r}.")
-    return float(level)
 
 
 def _stretched(shifted: Any, acceleration: float) -> Any:

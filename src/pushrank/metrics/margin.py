@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.metrics.measured import measured, number_measure
 from pushrank.metrics.ranks import Ranking
@@ -48,6 +46,8 @@ def margin(
 
     Raises
     ------
+    TypeError
+        When `norm` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.
 
@@ -102,6 +102,8 @@ def smooth_margin(
 
     Raises
     ------
+    TypeError
+        When `norm` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.
 
@@ -124,7 +126,7 @@ def smooth_margin(
 
 def of_ranking(ranking: Ranking, norm: float) -> float:
     """Return the smooth margin of a ranking that has been checked."""
-    length = _checked_norm(norm)
+    check_number("norm", norm, above=0.0)
     logs = [
         float(logsumexp(sign * scores, b=ranking.weights_of(mask)))
         for sign, scores, mask in (
@@ -132,22 +134,16 @@ def of_ranking(ranking: Ranking, norm: float) -> float:
             (1.0, ranking.negative_scores, ~ranking.is_positive),
         )
     ]
-    return -(logs[0] + logs[1]) / length
+    return -(logs[0] + logs[1]) / float(norm)
 
 
 def margin_of_ranking(ranking: Ranking, norm: float) -> float:
     """Return the margin of a ranking that has been checked."""
-    length = _checked_norm(norm)
+    check_number("norm", norm, above=0.0)
     positives = _counted(ranking.positive_scores, ranking.weights_of(ranking.is_positive))
     negatives = _counted(ranking.negative_scores, ranking.weights_of(~ranking.is_positive))
-    return float(positives.min() - negatives.max()) / length
+    return float(positives.min() - negatives.max()) / float(norm)
 
 
 def _counted(scores: Floats, weights: Floats | None) -> Floats:
     return scores if weights is None else scores[weights > 0.0]
-
-
-def _checked_norm(norm: Any) -> float:
-    if isinstance(norm, bool) or not isinstance(norm, Real) or not 0.0 < float(norm) < math.inf:
-        raise ValueError(f"norm must be a positive finite number, got {norm!r}.")
-    return float(np.float64(norm))

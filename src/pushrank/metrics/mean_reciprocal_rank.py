@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._columns import column
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import number_measure
 from pushrank.metrics.query_lists import QueryLists, mean_over_queries
-from pushrank.metrics.ranks import column, positive_mask
+from pushrank.metrics.ranks import positive_mask
 from pushrank.metrics.tally import Ties
 
 

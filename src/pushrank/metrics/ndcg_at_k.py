@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from pushrank._checks import check_number
+from pushrank._columns import as_numbers, column
 from pushrank._log_space import Floats
 from pushrank.metrics.measured import number_measure
 from pushrank.metrics.query_lists import QueryLists, by_query, mean_over_queries
-from pushrank.metrics.ranks import as_numbers, column
 from pushrank.metrics.tally import Ties
 
 
@@ -58,6 +58,8 @@ def ndcg_at_k(
 
     Raises
     ------
+    TypeError
+        When `k` is neither an integer nor None.
     ValueError
         When a relevance is negative or not finite, a score is not finite, lengths differ, or `k`, `gain` or
         `ties` is out of range.
@@ -81,9 +83,8 @@ def ndcg_at_k(
     relevance = as_numbers(column(y_true, "y_true"), "y_true")
     if len(relevance) == 0 or not (np.isfinite(relevance).all() and relevance.min() >= 0.0):
         raise ValueError("y_true must hold at least one relevance, all finite and at least 0.")
-    most: Any = k
-    if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 1):
-        raise ValueError(f"k must be an int of at least 1, or None for whole lists, got {k!r}.")
+    if k is not None:
+        check_number("k", k, 1, integer=True)
     if gain not in ("linear", "exponential"):
         raise ValueError(f"gain must be 'linear' or 'exponential', got {gain!r}.")
     gains = relevance if gain == "linear" else np.exp2(relevance) - 1.0

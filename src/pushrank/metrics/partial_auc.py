@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics import rank_kernels
-from pushrank.metrics.depth import checked_part
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
 
@@ -63,6 +62,8 @@ def partial_auc(
 
     Raises
     ------
+    TypeError
+        When `max_fpr` or `min_tpr` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or `max_fpr`, `min_tpr` or
         `ties` is out of range.
@@ -90,10 +91,9 @@ def partial_auc(
 def of_ranking(ranking: Tally, max_fpr: float, min_tpr: float, ties: Ties, *, standardize: bool) -> float:
     """Return the measure of a ranking that has been checked."""
     share = tie_share(ties)
-    widest = checked_part("max_fpr", max_fpr)
-    least: Any = min_tpr
-    if isinstance(least, bool) or not isinstance(least, Real) or not 0.0 <= float(least) < 1.0:
-        raise ValueError(f"min_tpr must lie in [0, 1), got {min_tpr!r}.")
+    check_number("max_fpr", max_fpr, above=0.0, most=1.0)
+    check_number("min_tpr", min_tpr, 0.0, below=1.0)
+    widest = float(max_fpr)
     area = float(
         rank_kernels.roc_area(
             ranking.positives_at / ranking.total_positive,

@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics import rank_kernels
-from pushrank.metrics.depth import ROUNDING, checked_part, rounded_up
+from pushrank.metrics.depth import ROUNDING, rounded_up
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
 
@@ -53,6 +54,8 @@ def precision_at_recall(
 
     Raises
     ------
+    TypeError
+        When `recall` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `recall` or `ties` is out of range.
@@ -77,7 +80,8 @@ def precision_at_recall(
 def of_ranking(ranking: Tally, recall: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     share = tie_share(ties)
-    needed = checked_part("recall", recall) * ranking.total_positive
+    check_number("recall", recall, above=0.0, most=1.0)
+    needed = float(recall) * ranking.total_positive
     hits_above, misses_above, hits, misses = rank_kernels.around_hit(
         ranking.positives_at, ranking.negatives_in, needed * (1.0 - ROUNDING)
     )

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from pushrank._chunks import map_chunks
+from pushrank._columns import column
 from pushrank._log_space import Floats
 from pushrank.metrics.measured import are_many
-from pushrank.metrics.ranks import checked_scores, checked_weights, column
+from pushrank.metrics.ranks import checked_scores, summable_weights
 from pushrank.metrics.tally import Ties, tie_share
 
 TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
@@ -96,7 +97,7 @@ def mean_over_queries(
     if qid is not None:
         queries = _numbered(column(qid, "qid"))
         check_consistent_length(gains, queries)
-    weights = np.ones(len(gains)) if sample_weight is None else checked_weights(sample_weight, len(gains))
+    weights = np.ones(len(gains)) if sample_weight is None else summable_weights(sample_weight, len(gains))
     query_weights = np.bincount(queries, weights) / np.bincount(queries)
     if not query_weights.any():
         raise ValueError("sample_weight is zero for every row; at least one query needs a weight.")

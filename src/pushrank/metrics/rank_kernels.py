@@ -262,3 +262,42 @@ def sum_discounts(positives_at, negatives_in, rate, share):
             total -= part * np.exp(-rate * first) * np.expm1(-rate * places)
         above += hits + tied
     return total
+
+
+@_compiled
+def sum_discounts_gained(positives_at, negatives_in, rate, share):
+    """Return ``sum_discounts`` less what it is if all positives stand at the end, without cancellation.
+
+    From there the positives of a level move up past the negatives that they are above: a stretch of ``hits``
+    at a place gains ``exp(-rate * place)``, times ``-expm1(-rate * hits)``, times ``-expm1(-rate * passed)``.
+    """
+    below = np.cumsum(negatives_in)[::2]
+    above, total = 0.0, 0.0
+    for level in range(len(positives_at) - 1, -1, -1):
+        above += negatives_in[2 * level + 2]
+        hits, tied = positives_at[level], negatives_in[2 * level + 1]
+        if hits > 0.0:
+            first, passed = above + share * tied, below[level] + (1.0 - share) * tied
+            if share == 0.5 and tied > 0.0:
+                first, passed = above + tied, below[level]
+                mean = mean_gain(rate * hits, rate * tied)
+                total += np.exp(-rate * above) * (rate * hits) * (tied / (hits + tied)) * mean
+            total += np.exp(-rate * first) * np.expm1(-rate * hits) * np.expm1(-rate * passed)
+        above += hits + tied
+    return total
+
+
+@_compiled
+def mean_gain(hits, tied):
+    """Return ``(1 - exp(-tied)) / tied - exp(-tied) * (1 - exp(-hits)) / hits``, right to rounding.
+
+    It is what hits gain by standing in random order with ties instead of after them, but for a factor.
+    """
+    if hits + tied > 1.0:
+        return np.exp(-tied) * (np.expm1(-hits) / hits) - np.expm1(-tied) / tied
+    total, of_hits, of_tied = 0.0, 1.0, 1.0  # near one another: their series are subtracted term by term
+    for k in range(2, 19):
+        of_hits *= -hits / k
+        of_tied *= tied / k
+        total += of_tied - of_hits
+    return np.exp(-tied) * total

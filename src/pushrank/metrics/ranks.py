@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from pushrank._chunks import map_chunks, row_chunks
+from pushrank._columns import as_numbers, checked_weights, column, distinct
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
 from pushrank.metrics.tally import AroundScore, Tally
@@ -68,7 +69,7 @@ class Ranking(Tally):
         labels = column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
         self.is_positive = positive_mask(labels, pos_label)
-        self.weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        self.weights = None if sample_weight is None else summable_weights(sample_weight, len(labels))
         if self.weights is not None:
             for mask, name in ((self.is_positive, "positive"), (~self.is_positive, "negative")):
                 if not self.weights[mask].any():
@@ -215,37 +216,6 @@ def _cells(levels: Floats, scores: Floats) -> NDArray[np.int64]:
     return cells
 
 
-def column(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return one entry a row.
-
-    Raises
-    ------
-    ValueError
-        When the values have more than one dimension.
-    """
-    shape = np.shape(values)
-    if len(shape) != 1 and shape[1:] != (1,):
-        raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
-    column: NDArray[Any] = column_or_1d(values)
-    return column
-
-
-def as_numbers(values: NDArray[Any], name: str) -> Floats:
-    """Return numbers as float64.
-
-    Raises
-    ------
-    ValueError
-        When they are something else: text, dates or complex numbers.
-    """
-    if values.dtype.kind in "biufO":
-        try:
-            return np.ascontiguousarray(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must be real numbers; {error}.") from error
-    raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
-
-
 def checked_scores(scores: NDArray[Any]) -> Floats:
     """Return finite scores as float64, or as their ranks where that would tie distinct ones.
 
@@ -282,17 +252,10 @@ def positive_mask(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     ValueError
         When there are not two classes, or `pos_label` is none of them.
     """
-    if labels.dtype.kind in "biuf":
-        # two passes in place of a sort of all labels
-        classes = np.array([labels.min(), labels.max()]) if len(labels) else np.array([])
-        counts = [int(np.count_nonzero(labels == value)) for value in classes]
-        if len(set(classes.tolist())) != 2 or sum(counts) != len(labels):
-            classes = np.unique(labels)
-    else:
-        try:
-            classes = np.unique(labels)
-        except TypeError as error:
-            raise ValueError("y_true mixes labels that have no order; use two values of one kind.") from error
+    try:
+        classes = distinct(labels)
+    except TypeError as error:
+        raise ValueError("y_true mixes labels that have no order; use two values of one kind.") from error
     if len(classes) != 2:
         raise ValueError(
             f"y_true must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
@@ -306,7 +269,7 @@ def positive_mask(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     return mask
 
 
-def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
+def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     """Return weights of all rows.
 
     Raises
@@ -314,11 +277,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     ValueError
         When their number differs, one is negative or not finite, or their sum is beyond the range of floats.
     """
-    weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
-    if len(weights) != n_rows:
-        raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
-    if not (np.isfinite(weights).all() and weights.min() >= 0.0):
-        raise ValueError("sample_weight must be finite and non-negative.")
+    weights = checked_weights(sample_weight, n_rows)
     with np.errstate(over="ignore"):
         total = 2.0 * weights.sum()  # sums in another order may be larger by their rounding
     if not np.isfinite(total):

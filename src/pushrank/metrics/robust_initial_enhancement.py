@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties, tie_share
+
+LEAST_RATE = 1e-20  # below it only floats change: they would underflow
 
 
 @order_measure
@@ -51,6 +53,8 @@ def robust_initial_enhancement(
 
     Raises
     ------
+    TypeError
+        When `alpha` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `alpha` or `ties` is out of range.
@@ -110,10 +114,13 @@ def bedroc(
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better. A random order has a value that depends on R and `alpha`.
+        Between 0 and 1; the higher the better. A random order has a value that depends on R and `alpha`;
+        as `alpha` goes to zero, the measure goes to the area under the ROC curve.
 
     Raises
     ------
+    TypeError
+        When `alpha` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `alpha` or `ties` is out of range.
@@ -150,15 +157,14 @@ def of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
 
 def bedroc_of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
-    found = of_ranking(ranking, alpha, ties)
-    share = ranking.total_positive / ranking.total
-    most = math.expm1(-alpha * share) / (share * math.expm1(-alpha))
-    # the factor e^alpha of both is taken out, for it overflows at large rates
-    least = math.exp(alpha * (share - 1.0)) * most
-    return (found - least) / (most - least)
+    rate = _checked_rate(alpha) / ranking.total
+    gained = rank_kernels.sum_discounts_gained(
+        ranking.positives_at, ranking.negatives_in, rate, tie_share(ties)
+    )
+    most = math.expm1(-rate * ranking.total_positive) * math.expm1(-rate * ranking.total_negative)
+    return float(gained / most)
 
 
 def _checked_rate(alpha: Any) -> float:
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < math.inf:
-        raise ValueError(f"alpha must be a positive finite number, got {alpha!r}.")
-    return float(alpha)
+    check_number("alpha", alpha, above=0.0)
+    return max(float(alpha), LEAST_RATE)

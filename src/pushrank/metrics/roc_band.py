@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, binom
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
-from pushrank.metrics.depth import checked_part
-from pushrank.metrics.intervals import check_level
 from pushrank.metrics.ranks import Ranking
 
 
@@ -80,6 +79,8 @@ def roc_band(
 
     Raises
     ------
+    TypeError
+        When a rate or the level is not a number.
     ValueError
         When there are not two classes, a score is not finite, or a rate or the level is out of range.
 
@@ -113,7 +114,8 @@ def roc_band(
     >>> band.true_positive_rate.round(2).item(), band.low.round(2).item(), band.high.round(2).item()
     (0.7, 0.49, 0.79)
     """
-    miss = 1.0 - check_level(confidence_level)
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    miss = 1.0 - float(confidence_level)
     rates = _checked_rates(max_fpr, false_positive_rates)
     ranking = Ranking(y_true, scores, None, pos_label)
     positives = rank_kernels.sort(ranking.positive_scores)
@@ -161,7 +163,8 @@ def _largest(holds: Any, n_points: int, most: int) -> NDArray[np.int64]:
 
 def _checked_rates(max_fpr: float, false_positive_rates: ArrayLike | None) -> Floats:
     if false_positive_rates is None:
-        return np.linspace(0.0, checked_part("max_fpr", max_fpr), 51)
+        check_number("max_fpr", max_fpr, above=0.0, most=1.0)
+        return np.linspace(0.0, float(max_fpr), 51)
     rates = np.unique(np.asarray(false_positive_rates, dtype=np.float64))
     if len(rates) == 0 or not (rates[0] >= 0.0 and rates[-1] <= 1.0):
         raise ValueError("false_positive_rates must be numbers from 0 to 1, at least one.")

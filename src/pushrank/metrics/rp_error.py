@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Tally, Ties
 
@@ -52,6 +52,8 @@ def rp_error(
 
     Raises
     ------
+    TypeError
+        When `p` is not a number.
     ValueError
         When there are not two classes, a score is not finite, lengths differ, or
         `p`, `scale` or `ties` is out of range.
@@ -76,9 +78,7 @@ def rp_error(
 
 def of_ranking(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
     """Return the error of a ranking that has been checked."""
-    power: Any = p
-    if isinstance(power, bool) or not isinstance(power, Real) or not 1.0 <= float(power) < np.inf:
-        raise ValueError(f"p must be a finite number of at least 1, got {p!r}.")
+    check_number("p", p, 1.0)
     if scale not in ("raw", "log"):
         raise ValueError(f"scale must be 'raw' or 'log', got {scale!r}.")
     heights, weights = ranking.positives_below(ties), ranking.negatives_in

@@ -13,7 +13,19 @@ from pushrank.prices.base import PriceTotal
 
 
 class ByClass(NamedTuple):
-    """A vector over the rows of a sample, positives and negatives apart."""
+    """A vector over the rows of a sample, positives and negatives apart.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of float64
+        An entry for each positive, and for each negative, of the sample.
+
+    Examples
+    --------
+    >>> one = ByClass(np.array([1.0]), np.array([2.0, 3.0]))
+    >>> one.dot(one.times(2.0))
+    28.0
+    """
 
     positives: Floats
     negatives: Floats
@@ -36,7 +48,17 @@ class ByClass(NamedTuple):
 
 
 class Linearisation(Protocol):
-    """An objective at one point; every vector is over the scores, by class."""
+    """An objective at one point; every vector is over the scores, by class.
+
+    Examples
+    --------
+    >>> from pushrank.objectives import PushObjective
+    >>> from pushrank.pairs import BipartiteSample
+    >>> sample = BipartiteSample.from_labels([1, 0])
+    >>> at_point = PushObjective("logistic").linearise(sample, np.zeros(2))
+    >>> round(at_point.value, 4), at_point.gradient().positives.tolist()
+    (0.6931, [-0.5])
+    """
 
     @property
     def value(self) -> float:
@@ -57,7 +79,25 @@ class Linearisation(Protocol):
 
 
 class Push:
-    """The total price of the negatives' inner sums."""
+    """The total price of the negatives' inner sums.
+
+    Parameters
+    ----------
+    sums : InnerSums
+        Of the loss, one for each negative, at some scores.
+    total : PriceTotal
+        The price of all of them, with its derivatives.
+
+    Examples
+    --------
+    >>> from pushrank import losses, prices
+    >>> from pushrank.pairs import BipartiteSample, inner_sums
+    >>> sample = BipartiteSample.from_labels([1, 1, 0])
+    >>> sums = inner_sums(losses.Exponential(), sample, np.zeros(3))
+    >>> push = Push(sums, prices.Power(2).total(sums.log_sums, 1.0, "raw"))
+    >>> round(push.value, 9), push.gradient().negatives.round(9).tolist()
+    (4.0, [8.0])
+    """
 
     def __init__(self, sums: InnerSums, total: PriceTotal) -> None:
         self._sums = sums

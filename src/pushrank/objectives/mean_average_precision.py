@@ -35,6 +35,13 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     scores : ndarray of shape (n_rows,)
         A score for each row.
 
+    Returns
+    -------
+    value : float
+        The hinge, at least ``1 - AP``.
+    subgradient : ndarray of shape (n_rows,)
+        In the rows' order.
+
     Raises
     ------
     ValueError

@@ -84,7 +84,24 @@ class PrecisionAtK:
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the surrogate alone.
 
-        Parameters and errors are those of ``evaluate``.
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels with two distinct values; the larger is the positive class.
+        scores : array-like of shape (n,)
+            A finite score for each row, in the order of ``y``.
+        sample_weight : array-like of shape (n,), optional
+            Finite, non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        float
+            The surrogate.
+
+        Raises
+        ------
+        ValueError
+            As for ``evaluate``.
 
         Examples
         --------
@@ -151,6 +168,16 @@ class PrecisionAtK:
 
     def count(self, n_positive: float) -> float:
         """Return k as a number of rows, for positives of some total weight.
+
+        Parameters
+        ----------
+        n_positive : float
+            The weight of all positives.
+
+        Returns
+        -------
+        float
+            A whole number of rows, as far as the weight allows.
 
         Raises
         ------

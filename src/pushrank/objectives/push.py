@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
 from pushrank._array import Floats, detached, is_numpy, namespace
+from pushrank._checks import check_number
 from pushrank.losses import Loss
 from pushrank.objectives.linearisation import (
     ByClass,
@@ -68,6 +68,8 @@ class PushObjective:
 
     Raises
     ------
+    TypeError
+        When the weight or the accuracy is not a number.
     ValueError
         When a name, the scale, the weight or the accuracy is not valid, or the price has no log scale.
 
@@ -108,12 +110,8 @@ class PushObjective:
             raise ValueError(f"side must be one of {list(SIDES)}, got {self.side!r}.")
         if self.scale not in SCALES:
             raise ValueError(f"scale must be one of {list(SCALES)}, got {self.scale!r}.")
-        weight: Any = self.bottom_weight
-        if not isinstance(weight, Real) or not 0.0 < float(weight) < np.inf:
-            raise ValueError(f"bottom_weight must be a positive number, got {weight!r}.")
-        accuracy: Any = self.accuracy
-        if not isinstance(accuracy, Real) or not FINEST <= float(accuracy) <= COARSEST:
-            raise ValueError(f"accuracy must be a number from {FINEST:g} to {COARSEST:g}, got {accuracy!r}.")
+        check_number("bottom_weight", self.bottom_weight, above=0.0)
+        check_number("accuracy", self.accuracy, FINEST, COARSEST)
         if self.scale == "log" and self._price.log_divisor is None:
             raise ValueError(f"{type(self.price).__name__} has no log scale; use scale='raw' or 'mean'.")
 
@@ -164,12 +162,17 @@ class PushObjective:
             Which rows are compared, and their weights.
         scores : ndarray of float64, shape (n,)
             A score for each row, checked to be finite.
+
+        Returns
+        -------
+        Linearisation
+            The objective at this point.
         """
         if self.scale != "mean":
             return self._on_scale(sample, scores, self.scale)
         if self._price.homogeneous:
             return ExpOf(self._on_scale(sample, scores, "log"), self.log_unit(sample))
-        inner, outer = _class_weights(self._pushed(sample))
+        inner, outer = self._pushed(sample).class_weights
         terms = outer + self.bottom_weight * inner if self.side == "both" else outer
         return Scaled(self._on_scale(sample, scores, "raw"), 1.0 / terms)
 
@@ -200,7 +203,24 @@ class PushObjective:
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the objective alone; unlike ``evaluate`` it serves the zero-one loss too.
 
-        Parameters and errors are those of ``evaluate``.
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels with two distinct values; the larger is the positive class.
+        scores : array-like of shape (n,)
+            A finite score for each row, in the order of ``y``.
+        sample_weight : array-like of shape (n,), optional
+            Finite, non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        float
+            The objective on the chosen scale, infinite where it overflows.
+
+        Raises
+        ------
+        ValueError
+            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
 
         Examples
         --------
@@ -264,10 +284,19 @@ class PushObjective:
 
         Parameters
         ----------
-        y, scores, sample_weight
-            As for ``evaluate``.
+        y : array-like of shape (n,)
+            Labels with two distinct values; the larger is the positive class.
+        scores : array-like of shape (n,)
+            A finite score for each row, in the order of ``y``.
         vector : array-like of shape (n,)
             The direction.
+        sample_weight : array-like of shape (n,), optional
+            Finite, non-negative weights; an integer weight equals that many copies of the row.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            The product; an array of the library of ``scores``, where that is not NumPy.
 
         Raises
         ------
@@ -331,16 +360,3 @@ def _as_float64(values: Any, name: str, length: int | None) -> Any:
     if not bool(xp.all(xp.isfinite(floats))):
         raise ValueError(f"{name} contains NaN or infinity.")
     return floats
-
-
-def _class_weights(sample: Sample) -> tuple[float, float]:
-    """Return the total weight of the positives and of the negatives."""
-    by_class = (
-        (sample.positives, sample.positive_weights),
-        (sample.negatives, sample.negative_weights),
-    )
-    first, second = (
-        float(rows.shape[0]) if weights is None else float(namespace(weights).sum(weights))
-        for rows, weights in by_class
-    )
-    return first, second

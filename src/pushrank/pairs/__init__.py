@@ -11,7 +11,7 @@ from pushrank.pairs.factorised import FactorisedSums
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.inner_sums import InnerSums
 from pushrank.pairs.listed import ListedSums
-from pushrank.pairs.sample import BipartiteSample, Mixture, Sample, checked_weights
+from pushrank.pairs.sample import BipartiteSample, Mixture, Sample
 from pushrank.pairs.smooth import ACCURACY, SmoothSums
 from pushrank.pairs.sorted import SortedSums
 
@@ -29,7 +29,6 @@ __all__ = [
     "Sample",
     "SmoothSums",
     "SortedSums",
-    "checked_weights",
     "inner_sums",
 ]
 

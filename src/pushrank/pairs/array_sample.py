@@ -110,14 +110,8 @@ class ArraySample(Sample):
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """The logarithm of the weight of the positives, and the weight of the negatives, one entry each."""
-        of_classes = [
-            float(rows.shape[0]) if weights is None else float(namespace(weights).sum(weights))
-            for rows, weights in (
-                (self.positives, self.positive_weights),
-                (self.negatives, self.negative_weights),
-            )
-        ]
-        return np.log(of_classes[:1]), np.array(of_classes[1:])
+        of_positives, of_negatives = self.class_weights
+        return np.log([of_positives]), np.array([of_negatives])
 
     @property
     def class_codes(self) -> Any:

@@ -9,9 +9,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 
 from pushrank._array import namespace
+from pushrank._columns import checked_weights, distinct
 from pushrank._log_space import Floats, softmax_and_log_sum
 
 Rows = NDArray[np.intp]
@@ -90,6 +91,18 @@ class Sample(ABC):
         if isinstance(log_totals, float):
             return np.array([log_totals]), np.array([own.sum()])
         return log_totals, own
+
+    @property
+    def class_weights(self) -> tuple[float, float]:
+        """The total weight of the positives and of the negatives."""
+        first, second = (
+            float(rows.shape[0]) if weights is None else float(namespace(weights).sum(weights))
+            for rows, weights in (
+                (self.positives, self.positive_weights),
+                (self.negatives, self.negative_weights),
+            )
+        )
+        return first, second
 
     @property
     def class_codes(self) -> Any:
@@ -197,16 +210,13 @@ class BipartiteSample(Sample):
         [1, 2]
         """
         labels = column_or_1d(y)
-        classes = _distinct(labels)
+        classes = distinct(labels)
         if len(classes) != 2:
             raise ValueError(
                 f"y must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
                 "For one class against the rest pass y == that_class."
             )
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight)
-            check_consistent_length(labels, weights)
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
         return cls.from_mask(labels == classes[1], weights)
 
     def swapped(self) -> BipartiteSample:
@@ -248,30 +258,3 @@ class BipartiteSample(Sample):
         if self.row_weights is None:
             return BipartiteSample(self.n_rows, sample.positives, sample.negatives)
         return sample
-
-
-def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct labels, without sorting them where they are two numbers."""
-    if labels.dtype.kind in "biuf" and len(labels):
-        ends = np.array([labels.min(), labels.max()])
-        if ends[0] != ends[1] and np.all((labels == ends[0]) | (labels == ends[1])):
-            return ends
-    return np.unique(labels)
-
-
-def checked_weights(sample_weight: ArrayLike) -> Floats:
-    """Return sample weights as float64 after checking that they are finite and non-negative.
-
-    Raises
-    ------
-    ValueError
-        When one is negative, infinite or NaN, or the array is not one-dimensional.
-    """
-    weights: Floats = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight", order="C"
-    )
-    if weights.ndim != 1:
-        raise ValueError(f"sample_weight must be one-dimensional, got shape {weights.shape}.")
-    if np.min(weights, initial=0.0) < 0.0:
-        raise ValueError(f"sample_weight must not be negative, found {weights.min()}.")
-    return weights

@@ -199,6 +199,11 @@ class ConcentrationDisplay(RankingDisplay):
         mesh_kwargs : dict, optional
             Keywords of matplotlib's ``pcolormesh``.
 
+        Returns
+        -------
+        ConcentrationDisplay
+            This display.
+
         Raises
         ------
         ImportError

@@ -116,6 +116,11 @@ class CumulativeGainsDisplay(RankingDisplay):
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
+        Returns
+        -------
+        CumulativeGainsDisplay
+            This display.
+
         Raises
         ------
         ImportError

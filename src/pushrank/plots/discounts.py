@@ -126,6 +126,11 @@ class DiscountDisplay(RankingDisplay):
         name : str, optional
             The title in place of ``self.name``.
 
+        Returns
+        -------
+        DiscountDisplay
+            This display.
+
         Raises
         ------
         ImportError

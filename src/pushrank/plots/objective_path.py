@@ -129,6 +129,11 @@ class ObjectivePathDisplay:
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
+        Returns
+        -------
+        ObjectivePathDisplay
+            This display.
+
         Raises
         ------
         ImportError

@@ -150,6 +150,11 @@ class PrecisionAtKDisplay(RankingDisplay):
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
+        Returns
+        -------
+        PrecisionAtKDisplay
+            This display.
+
         Raises
         ------
         ImportError

@@ -153,6 +153,11 @@ class RocLeftEdgeDisplay(RankingDisplay):
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
+        Returns
+        -------
+        RocLeftEdgeDisplay
+            This display.
+
         Raises
         ------
         ImportError

@@ -141,6 +141,11 @@ class SmoothMarginPathDisplay:
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
+        Returns
+        -------
+        SmoothMarginPathDisplay
+            This display.
+
         Raises
         ------
         ImportError

@@ -189,6 +189,11 @@ class TopReliabilityDisplay(RankingDisplay):
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``errorbar``.
 
+        Returns
+        -------
+        TopReliabilityDisplay
+            This display.
+
         Raises
         ------
         ImportError

@@ -101,6 +101,11 @@ class Price(ABC):
         scale : {"raw", "log"}
             ``R`` itself, or ``(1/m) ln R``, where ``m`` is :attr:`log_divisor`.
 
+        Returns
+        -------
+        PriceTotal
+            The total, the shares of the sums in it, and how it curves.
+
         Raises
         ------
         ValueError

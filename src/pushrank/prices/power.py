@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from pushrank._array import namespace
+from pushrank._checks import check_number
 from pushrank._log_space import Floats, softmax_and_log_sum
 from pushrank.prices.base import Price, PriceTotal, Scale, Terms
 
@@ -25,6 +25,8 @@ class Power(Price):
 
     Raises
     ------
+    TypeError
+        When ``p`` is not a number.
     ValueError
         When ``p`` is not a finite number of at least 1.
 
@@ -47,9 +49,7 @@ class Power(Price):
 
     def __post_init__(self) -> None:
         """Check the exponent."""
-        p: Any = self.p
-        if isinstance(p, bool) or not isinstance(p, Real) or not 1.0 <= float(p) < np.inf:
-            raise ValueError(f"Power needs a finite p >= 1, got {p!r}.")
+        check_number("p", self.p, 1.0)
 
     @property
     def log_divisor(self) -> float:

@@ -85,14 +85,7 @@ def score_problem(objective: PushObjective, sample: Sample, n_threads: int | Non
 
 def _log_pairs(sample: Sample) -> float:
     """Return the logarithm of the weight of all positives times that of all negatives."""
-    totals = (
-        float(len(rows)) if weights is None else float(weights.sum())
-        for rows, weights in (
-            (sample.positives, sample.positive_weights),
-            (sample.negatives, sample.negative_weights),
-        )
-    )
-    return float(np.sum(np.log(list(totals))))
+    return float(np.sum(np.log(sample.class_weights)))
 
 
 class PairProblem:

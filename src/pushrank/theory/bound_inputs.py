@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.metrics.ranks import Ranking
 
@@ -39,9 +38,9 @@ class Margins:
         delta: float,
         pos_label: Any = None,
     ) -> None:
-        check_positive("theta", theta)
-        check_share("delta", delta)
-        check_log_count(log_covering_number)
+        check_number("theta", theta, above=0.0)
+        check_number("delta", delta, above=0.0, below=1.0)
+        check_number("log_covering_number", log_covering_number, 0.0)
         ranking = Ranking(y_true, scores, None, pos_label)
         self.is_positive = ranking.is_positive
         self.scores = ranking.scores
@@ -57,65 +56,3 @@ class Margins:
     def log_failure(self, n_events: int = 1) -> float:
         """Return the logarithm of the chance that is left for one event and one function."""
         return -self._log_count - math.log(n_events / self._delta)
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Raise unless a parameter is a positive finite number.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
-
-
-def check_share(name: str, value: Any) -> None:
-    """Raise unless a parameter lies strictly between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        When it does not.
-    """
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raise unless a parameter is an int of at least 1.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")
-
-
-def check_log_count(log_covering_number: Any) -> None:
-    """Raise unless the logarithm of a covering number is finite and at least 0.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    if not isinstance(log_covering_number, Real) or not 0.0 <= float(log_covering_number) < np.inf:
-        raise ValueError(
-            f"log_covering_number must be a finite number of at least 0, got {log_covering_number!r}."
-        )
-
-
-def check_power(p: Any) -> None:
-    """Raise unless p is a finite number of at least 1.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    if isinstance(p, bool) or not isinstance(p, Real) or not 1.0 <= float(p) < np.inf:
-        raise ValueError(f"p must be a finite number of at least 1, got {p!r}.")

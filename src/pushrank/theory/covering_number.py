@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pushrank.theory.bound_inputs import check_count, check_positive
+from pushrank._checks import check_number
 
 
 def log_covering_number(n_features: int, radius: float, scale: float) -> float:
@@ -33,6 +33,8 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
 
     Raises
     ------
+    TypeError
+        When a parameter is not a number, or ``n_features`` is not an integer.
     ValueError
         When a number is out of range.
 
@@ -53,9 +55,9 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     >>> round(log_covering_number(10, radius=1.0, scale=0.1), 2)
     30.45
     """
-    check_count("n_features", n_features)
-    check_positive("radius", radius)
-    check_positive("scale", scale)
+    check_number("n_features", n_features, 1, integer=True)
+    check_number("radius", radius, above=0.0)
+    check_number("scale", scale, above=0.0)
     if scale >= radius:
         return 0.0
     return float(n_features * np.log1p(2.0 * radius / scale)) if math.isfinite(radius / scale) else math.inf

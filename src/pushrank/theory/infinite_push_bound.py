@@ -81,6 +81,8 @@ def infinite_push_bound(
 
     Raises
     ------
+    TypeError
+        When a parameter is not a number.
     ValueError
         When there are not two classes, a score is not finite, or a parameter is out of range.
 

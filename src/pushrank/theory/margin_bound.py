@@ -51,6 +51,8 @@ def margin_ranking_bound(
 
     Raises
     ------
+    TypeError
+        When a parameter is not a number.
     ValueError
         When there are not two classes, a score is not finite, or a parameter is out of range.
 

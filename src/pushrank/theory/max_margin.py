@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, column_or_1d
 
 from pushrank._log_space import Floats
-from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample
+from pushrank.pairs import CrucialSample, GradedSample, Sample
+from pushrank.pairs.comparisons import check_alone, crucial_pairs, labelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ def max_margin(
     y: ArrayLike | None = None,
     *,
     qid: ArrayLike | None = None,
-    pairs: tuple[ArrayLike, ArrayLike] | None = None,
+    pairs: tuple[ArrayLike, ...] | None = None,
     signed: bool = True,
 ) -> MaxMargin:
     r"""Return the largest ranking margin that a weighted vote of weak rankers can have.
@@ -68,11 +69,12 @@ def max_margin(
     H : array-like or sparse matrix of shape (n_rows, n_rankers)
         The values of the weak rankers; :func:`weak_ranker_matrix` gives those of a family.
     y : array-like of shape (n_rows,), optional
-        Two classes or grades of relevance; each row should stand above those with a lower one.
+        Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
+        lower one.
     qid : array-like of shape (n_rows,), optional
         Query groups, within which rows are compared.
-    pairs : (better, worse), optional
-        Explicit pairs of row numbers, in place of ``y``.
+    pairs : (better, worse) or (better, worse, weight), optional
+        Explicit pairs of row numbers, in place of ``y``; those of weight zero do not count.
     signed : bool, default=True
         Whether weights may be negative.
 
@@ -84,9 +86,11 @@ def max_margin(
 
     Raises
     ------
+    TypeError
+        When row numbers are not integers.
     ValueError
-        When there is no pair, neither or both of ``y`` and ``pairs`` are given, lengths differ, or a value
-        is not finite.
+        When there is no pair, neither or both of ``y`` and ``pairs`` are given, lengths differ, row numbers
+        are out of range, a row is paired with itself, or a value is not finite.
     RuntimeError
         When the linear program could not be solved.
 
@@ -183,25 +187,17 @@ def weak_ranker_matrix(weak_rankers: Any, X: Any) -> Floats:
 
 
 def _sample(
-    n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ArrayLike] | None
+    n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ...] | None
 ) -> Sample:
-    if (y is None) == (pairs is None):
-        raise ValueError("give either y or pairs, to say which rows should stand above which.")
     if pairs is not None:
-        better, worse = (np.asarray(rows, dtype=np.intp) for rows in pairs)
-        if min(better.min(), worse.min()) < 0 or max(better.max(), worse.max()) >= n_rows:
-            raise ValueError(f"pairs must hold row numbers from 0 to {n_rows - 1}.")
-        return CrucialSample.from_pairs(n_rows, better, worse)
-    labels = column_or_1d(y)
-    check_consistent_length(np.zeros(n_rows), labels)
-    grades = np.unique(labels, return_inverse=True)[1]
-    if qid is None and grades.max() == 1:
-        return BipartiteSample.from_mask(grades == 1)
-    groups = np.zeros(n_rows, dtype=np.intp)
-    if qid is not None:
-        groups = np.unique(column_or_1d(qid), return_inverse=True)[1].astype(np.intp)
-        check_consistent_length(labels, groups)
-    return GradedSample.from_grades(grades.astype(np.float64), groups)
+        check_alone(y=y, qid=qid)
+        return crucial_pairs(pairs, n_rows)
+    if y is None:
+        raise ValueError("give either y or pairs, to say which rows should stand above which.")
+    labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
+    if len(labels) != n_rows:
+        raise ValueError(f"y has {len(labels)} entries for {n_rows} rows of H; they must agree.")
+    return labelled("max_margin", labels, qid=qid)[0]
 
 
 def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
+from pushrank._checks import check_number
 from pushrank.metrics.rp_error import rp_error
-from pushrank.theory.bound_inputs import Margins, check_log_count, check_power, check_share
+from pushrank.theory.bound_inputs import Margins
 
 LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -66,6 +67,8 @@ def p_norm_push_bound(
 
     Raises
     ------
+    TypeError
+        When a parameter is not a number.
     ValueError
         When there are not two classes, a score is not finite, or a parameter is out of range.
 
@@ -102,7 +105,7 @@ def p_norm_push_bound(
     >>> [round(p_norm_push_bound(y, scores, p, 0.5, log_covering_number=20.0), 3) for p in (1, 4)]
     [0.031, 0.352]
     """
-    check_power(p)
+    check_number("p", p, 1.0)
     margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
     log_error = float(rp_error(margins.is_positive, margins.lowered, p, scale="log"))
     measured = math.exp(log_error - math.log(margins.n_positive) - math.log(margins.n_negative) / p)
@@ -156,6 +159,8 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
 
     Raises
     ------
+    TypeError
+        When a parameter is not a number.
     ValueError
         When a parameter is out of range, or a float cannot hold the number of rows.
 
@@ -172,10 +177,10 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     >>> sample_size(0.1, 1, log_covering_number=20.0), sample_size(0.3, 4, log_covering_number=20.0)
     (SampleSize(n_positives=4738, n_negatives=4738), SampleSize(n_positives=55274, n_negatives=269373))
     """
-    check_share("epsilon", epsilon)
-    check_power(p)
-    check_share("delta", delta)
-    check_log_count(log_covering_number)
+    check_number("epsilon", epsilon, above=0.0, below=1.0)
+    check_number("p", p, 1.0)
+    check_number("delta", delta, above=0.0, below=1.0)
+    check_number("log_covering_number", log_covering_number, 0.0)
     room = 0.5 * (float(log_covering_number) + math.log(2.0 / delta))
 
     def log_counts(share: float) -> tuple[float, float]:

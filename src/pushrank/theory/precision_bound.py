@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pushrank._checks import check_number
 from pushrank.metrics.precision_at_k import precision_at_k
-from pushrank.theory.bound_inputs import Margins, check_count
+from pushrank.theory.bound_inputs import Margins
 
 
 def precision_at_k_bound(
@@ -57,6 +58,8 @@ def precision_at_k_bound(
 
     Raises
     ------
+    TypeError
+        When a parameter is not a number, or ``k`` is not an integer.
     ValueError
         When there are not two classes, a score is not finite, or a parameter is out of range.
 
@@ -87,7 +90,7 @@ def precision_at_k_bound(
     >>> round(precision_at_k_bound(y, scores, 25_000, 0.5, log_covering_number=20.0), 3)
     0.913
     """
-    check_count("k", k)
+    check_number("k", k, 1, integer=True)
     margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
     found = float(precision_at_k(margins.is_positive, margins.lowered, k))
     n_rows = len(margins.scores)

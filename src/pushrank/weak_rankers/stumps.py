@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from pushrank._checks import check_number
 from pushrank._chunks import map_chunks, row_chunks
 from pushrank._log_space import Floats
 from pushrank.weak_rankers import binning, stump_kernels
@@ -79,9 +79,7 @@ class Stumps(WeakRankers):
         ValueError
             When ``max_bins`` is not an integer from 2 to 255, or a categorical feature is none of ``X``.
         """
-        max_bins: Any = self.max_bins
-        if not isinstance(max_bins, Integral) or not 2 <= int(max_bins) <= binning.MISSING:
-            raise ValueError(f"max_bins must be an integer from 2 to 255, got {self.max_bins!r}.")
+        check_number("max_bins", self.max_bins, 2, binning.MISSING, integer=True)
         n_rows, n_features = X.shape
         is_category = np.zeros(n_features, dtype=bool)
         is_category[self._category_numbers(n_features)] = True

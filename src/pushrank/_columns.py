@@ -1,0 +1,77 @@
+"""What users give for each row, checked: numbers, weights and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from pushrank._array import Floats
+
+
+def column(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return one entry a row.
+
+    Raises
+    ------
+    ValueError
+        When the values have more than one dimension.
+    """
+    shape = np.asarray(values).shape
+    if len(shape) != 1 and shape[1:] != (1,):
+        raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
+    column: NDArray[Any] = column_or_1d(values)
+    return column
+
+
+def as_numbers(values: NDArray[Any], name: str) -> Floats:
+    """Return numbers as float64.
+
+    Raises
+    ------
+    ValueError
+        When they are something else: text, dates or complex numbers.
+    """
+    if values.dtype.kind in "biufO":
+        try:
+            return np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be real numbers; {error}.") from error
+    raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
+    """Return weights of all rows as float64.
+
+    Raises
+    ------
+    ValueError
+        When there is not one a row, or one is negative or not finite.
+    """
+    weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
+    if len(weights) != n_rows:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
+    wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
+    if len(wrong):
+        raise ValueError(
+            f"sample_weight must not be negative, NaN or infinite, found {weights[wrong[0]]} in row "
+            f"{wrong[0]}."
+        )
+    return weights
+
+
+def distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels in order, without sorting all where they are two numbers.
+
+    Examples
+    --------
+    >>> distinct(np.array([1, -1, 1])).tolist()
+    [-1, 1]
+    """
+    if labels.dtype.kind in "biuf" and len(labels):
+        low, high = labels.min(), labels.max()
+        if low != high and np.count_nonzero(labels == low) + np.count_nonzero(labels == high) == len(labels):
+            return np.array([low, high])
+    return np.unique(labels)
