@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
@@ -62,8 +63,15 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     return weights
 
 
-def distinct(labels: NDArray[Any]) -> NDArray[Any]:
+def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Return the distinct labels in order, without sorting all where they are two numbers.
+
+    Raises
+    ------
+    ValueError
+        When a label is missing: NaN, None or the like.
+    TypeError
+        When labels have no order.
 
     Examples
     --------
@@ -74,4 +82,10 @@ def distinct(labels: NDArray[Any]) -> NDArray[Any]:
         low, high = labels.min(), labels.max()
         if low != high and np.count_nonzero(labels == low) + np.count_nonzero(labels == high) == len(labels):
             return np.array([low, high])
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise ValueError(
+            f"{name} is missing ({labels[missing[0]]}) in row {missing[0]}; leave such rows out, or give "
+            "them a class."
+        )
     return np.unique(labels)

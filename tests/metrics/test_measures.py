@@ -157,6 +157,8 @@ def test_pos_label_names_the_positive_class():
         ([0, 1], [[[1.0], [2.0]]], r"scores must be one-dimensional, found shape \(1, 2, 1\)"),
         ([[0, 1]], [1.0], r"y_true must be one-dimensional, found shape \(1, 2\)"),
         (np.array(["a", 1], dtype=object), [1.0, 2.0], "mixes labels that have no order"),
+        ([1.0, np.nan], [1.0, 2.0], r"y_true is missing \(nan\) in row 1"),
+        (np.array(["a", None, "b"], dtype=object), [1.0, 2.0, 3.0], r"y_true is missing \(None\) in row 1"),
         ([0, 1], ["a", "b"], "scores must be real numbers, found dtype <U1"),
         ([0, 1], np.array([1.0, "a"], dtype=object), "scores must be real numbers; could not convert"),
         ([0, 1], [1.0, None], "finite, found nan in row 1"),

@@ -253,7 +253,7 @@ def positive_mask(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         When there are not two classes, or `pos_label` is none of them.
     """
     try:
-        classes = distinct(labels)
+        classes = distinct(labels, "y_true")
     except TypeError as error:
         raise ValueError("y_true mixes labels that have no order; use two values of one kind.") from error
     if len(classes) != 2:
