@@ -262,7 +262,12 @@ class RankSVM(KernelRanker):
             certificate = certify(coef, model.scores(coef))
             return certificate.gap <= self.tol
 
-        found = lbfgs(problem, first, SMALL_GRADIENT, int(self.max_iter), watcher, proven)
+        def scaled(iteration: int, /, **shown: float) -> None:
+            """Show what is the problem's times C, as this ranker's is."""
+            if watcher is not None:
+                watcher(iteration, **{name: C * value for name, value in shown.items()})
+
+        found = lbfgs(problem, first, SMALL_GRADIENT, int(self.max_iter), scaled, proven)
         if certificate is None or not found.converged:
             certificate = certify(found.coef, model.scores(found.coef))
         return Solution(found.coef, certificate, found.n_iter, found.coef)

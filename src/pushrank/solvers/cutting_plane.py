@@ -130,7 +130,7 @@ def cutting_plane(
         best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
         certificate = Certificate(best.objective, dual)
         if watcher is not None:
-            watcher(iteration, best.objective, certificate.gap)
+            watcher(iteration, objective=best.objective, gap=certificate.gap)
         if certificate.gap <= tol:
             break
         kept = shares > 0.0

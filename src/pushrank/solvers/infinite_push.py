@@ -69,11 +69,11 @@ def infinite_push(
     problem = WorstNegative(model, sample, shared_costs(sample, 1.0 / alpha), loss)
     path = [1.0]  # every loss is one where all scores are zero
 
-    def note(iteration: int, primal: float, gap: float) -> None:
+    def note(iteration: int, /, **shown: float) -> None:
         path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
-        path[max(iteration, 1) :] = [alpha * primal]
+        path[max(iteration, 1) :] = [alpha * shown["objective"]]
         if watcher is not None:
-            watcher(iteration, path[-1], gap)
+            watcher(iteration, **{**shown, "objective": path[-1]})
 
     point, n_iter = METHODS[method_for(model)](problem, tol, max_iter, note, None)
     certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)

@@ -88,7 +88,7 @@ def interior_point(
         if best is None or point.certificate.gap < best.certificate.gap:
             best = point
         if watcher is not None:
-            watcher(n_iter, point.certificate.primal, point.certificate.gap)
+            watcher(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
         if best.certificate.gap <= tol or n_iter >= max_iter:
             return best, n_iter
         scores = model.scores(point.coef)[sample.negatives]
