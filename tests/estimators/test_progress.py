@@ -16,7 +16,9 @@ from pushrank import (
     OnePassMiniBatchAtK,
     PerceptronAtK,
     PNormPush,
+    PNormPushCV,
     PushRanker,
+    PushRankerCV,
     RampAtK,
     RankBoost,
     RankSVM,
@@ -69,6 +71,19 @@ def last_line(text):
     found = re.search(r" (\d+)/\d+ (.*?) +\d+:\d\d:\d\d", text.splitlines()[-1])
     named = re.findall(r"([a-z][a-z ]*?) (-?[\d.]+(?:e[+-]\d+)?)", found[2])
     return int(found[1]), {name: float(value) for name, value in named}
+
+
+@pytest.mark.parametrize("ranker", [PNormPushCV((1, 4), (0.1, 1.0), cv=3), PushRankerCV(alphas=(1.0,), cv=4)])
+def test_a_search_shows_its_solutions(ranker, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    X, y = data()
+    ranker.fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    ranker.set_params(verbose=True).fit(X, y)
+    count, shown = last_line(capsys.readouterr().err)
+    assert count == len(ranker.cv_results_["params"]) * ranker.n_splits_
+    assert list(shown) == GRADIENT
+    assert shown["gradient"] <= ranker.tol
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of fits cut short

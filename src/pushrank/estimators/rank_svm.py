@@ -209,6 +209,9 @@ class RankSVM(KernelRanker):
         X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
         return self._fit_path(X, target, [self])[0]
 
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(self.loss, scale="mean")
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.loss not in LOSSES:
