@@ -86,7 +86,7 @@ class InfinitePush(KernelRanker):
     support_vectors_ : array of shape (n_support, n_features)
         With a kernel, unless precomputed: those rows.
     gamma_ : float
-        With a kernel: its :math:`\gamma`.
+        With a kernel, unless precomputed: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
         The objective at the answer, and the bound below which no answer is.
     dual_gap_ : float

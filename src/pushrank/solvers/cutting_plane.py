@@ -109,8 +109,8 @@ def cutting_plane(
     products with the kernel matrix.
     """
     if start is None:
-        nothing, known = np.zeros(model.n_features), int(non_negative)
-        start = Planes(np.zeros((known, model.n_features)), np.zeros(known), np.zeros((known, known)),
+        nothing, known = model.pull_back(np.zeros(model.n_rows)), int(non_negative)
+        start = Planes(np.zeros((known, len(nothing))), np.zeros(known), np.zeros((known, known)),
                        np.ones(known), nothing)  # fmt: skip
     normals, offsets, gram, shares, coef = start
     if len(shares):

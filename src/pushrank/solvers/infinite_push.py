@@ -79,6 +79,6 @@ def infinite_push(
     certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)
     gap = certificate.gap
     coef = -point.coef if pulls else point.coef
-    message = "" if gap <= tol else certificate.advice(n_iter)
+    message = "" if gap <= tol else certificate.advice(n_iter, "raise alpha")
     result = Result(coef, np.array(path), bool(gap <= tol), gap, message)
     return CertifiedResult(result, certificate, path[0], certificate.proves_collapse(path[0], tol))

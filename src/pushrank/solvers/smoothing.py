@@ -93,7 +93,7 @@ def smoothing(
     certificate = Certificate(best, dual)
     message = ""
     if gap > tol and smooth.bounded:
-        message = certificate.advice(len(path) - 1)
+        message = certificate.advice(len(path) - 1, "raise alpha")
     elif gap > tol:
         message = (
             f"the smoothed objective, not a convex one, is still {gap:.1e} of the objective away from it "
