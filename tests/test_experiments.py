@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -41,3 +43,12 @@ def test_differences_are_paired():
     last = text.splitlines()[-1]
     assert last.startswith("RankSVM")
     assert float(last.split()[7]) == pytest.approx(difference, abs=6e-4)
+
+
+def test_every_experiment_is_run_alike_and_says_what_was_seen():
+    folders = [path for path in (Path(__file__).parent.parent / "experiments").iterdir() if path.is_dir()]
+    for folder in folders:
+        if folder.name != "__pycache__":
+            command = f"python -m experiments.{folder.name}"
+            for name in ("__main__.py", "README.md"):
+                assert command in (folder / name).read_text(encoding="utf-8"), folder / name

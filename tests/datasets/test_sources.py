@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from urllib.error import URLError
 
 import numpy as np
@@ -92,6 +93,8 @@ def write_file(record, folder):
 def test_every_set_has_a_loader_and_every_loader_a_set():
     loaders = {name for name in datasets.__all__ if name.startswith("load_")}
     assert loaders == {f"load_{name}" for name in CATALOGUE}
+    for name in loaders:
+        assert name in sys.modules[getattr(datasets, name).__module__].__all__
 
 
 @pytest.mark.parametrize("record", CATALOGUE.values(), ids=CATALOGUE)

@@ -7,12 +7,15 @@ import warnings
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn.utils.validation
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
+from sklearn.utils import check_X_y
 
-from pushrank import SVMMAP, InfinitePush, RankSVM, StructSVMAtK
+from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVMAtK
 from pushrank.solvers.projections import within_budget
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -97,6 +100,43 @@ def test_a_path_is_a_fit_for_each_weight(name):
         np.testing.assert_array_equal(one.classes_, alone.classes_)
         assert one.n_features_in_ == X.shape[1]
         assert one.score(X, y) == pytest.approx(alone.score(X, y), abs=5e-3)
+
+
+@quiet
+@pytest.mark.parametrize("name", KINDS)
+def test_a_path_checks_its_data_once(name, monkeypatch):
+    X, y = breast()
+    looked_at = []
+
+    def counted(*given, **options):
+        looked_at.append(given)
+        return check_X_y(*given, **options)
+
+    monkeypatch.setattr(sklearn.utils.validation, "check_X_y", counted)
+    frame = pd.DataFrame(X).add_prefix("column ")
+    path = KINDS[name]().path(frame, y, [0.1, 1.0, 10.0])
+    assert len(looked_at) == 1
+    for one in path:
+        assert one.n_features_in_ == X.shape[1]
+        np.testing.assert_array_equal(one.feature_names_in_, frame.columns)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_path_takes_all_that_a_fit_takes(loss):
+    X, _ = breast()
+    rng = np.random.default_rng(0)
+    grades, queries = rng.integers(0, 4, len(X)), rng.integers(0, 30, len(X))
+    ranker = RankSVM(loss=loss, tol=1e-6)
+    for y, given in (
+        (grades, {}),
+        (grades, {"qid": queries}),
+        (grades > 1, {"group": queries}),
+        (None, {"pairs": (np.arange(200), np.arange(200, 400))}),
+    ):
+        weights = rng.integers(1, 3, len(X))
+        for one in ranker.path(X, y, [0.1, 10.0], weights, **given):
+            alone = RankSVM(one.C, loss=loss, tol=1e-6).fit(X, y, weights, **given)
+            assert one.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-6)
 
 
 @pytest.mark.parametrize("name", ["hinge", "average precision", "push, wide", "push, rbf"])
@@ -276,3 +316,11 @@ def test_planes_that_are_alike_share_what_they_have():
     y[:2] = True, False
     ranker = StructSVMAtK(measure="prbep", C=1e6, tol=1e-12).fit(X, y.astype(int))
     assert np.isfinite(ranker.coef_).all()
+
+
+def test_one_advice_for_gaps_that_stay_wide():
+    X, y = breast()
+    gap = r"the relative duality gap is \S+ after \d+ iterations; raise max_iter or tol, "
+    for ranker, easier in ((RankSVM(1e3, loss="hinge"), "lower C"), (PushRanker("hinge"), "raise alpha")):
+        with pytest.warns(ConvergenceWarning, match=f"{gap}{easier}, or scale the features"):
+            ranker.set_params(max_iter=3).fit(X, y)

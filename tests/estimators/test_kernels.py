@@ -144,6 +144,7 @@ def test_kernels_of_all_kinds():
         np.testing.assert_allclose(found, expected, atol=2e-3)
     precomputed = InfinitePush(10.0, "precomputed", tol=1e-6).fit(own(X, X), y)
     np.testing.assert_allclose(precomputed.decision_function(own(X, X)), expected, atol=2e-3)
+    assert not hasattr(precomputed, "gamma_")
     table = sp.csr_matrix(X)
     sparse_values = RankSVM(10.0, lambda A, B: A @ B.T).fit(table, y)  # a function may give a sparse matrix
     linear = RankSVM(10.0, tol=1e-6).fit(X, y).decision_function(X)

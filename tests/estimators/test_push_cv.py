@@ -63,6 +63,17 @@ def test_other_losses_and_prices_are_searched_alike(data):
     assert found.n_splits_ == 3
 
 
+def test_sums_are_as_accurate_as_asked(data):
+    X, y = data
+    rough, fine = (
+        PushRankerCV("logistic", ("identity",), (0.1,), cv=3, accuracy=accuracy).fit(X, y).coef_
+        for accuracy in (1e-3, 1e-12)
+    )
+    assert 0.0 < np.abs(rough - fine).max() < 1e-2
+    with pytest.raises(ValueError, match="accuracy must be a number from"):
+        PushRankerCV(accuracy=0.5).fit(X, y)
+
+
 def test_fewer_iterations_than_from_zero(data):
     X, y = data
     found = PNormPushCV(PS, ALPHAS).fit(X, y)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import roc_curve
 from sklearn.pipeline import make_pipeline
@@ -20,7 +21,21 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from oracle import LOSSES
-from pushrank import PNormPush, PushObjective, RankBoost, SmoothMarginRanking, metrics, plots
+from pushrank import (
+    SVMMAP,
+    AdaBoostRanker,
+    InfinitePush,
+    PerceptronAtK,
+    PNormPush,
+    PNormPushCV,
+    PushObjective,
+    PushRankerCV,
+    RankBoost,
+    RankSVM,
+    SmoothMarginRanking,
+    metrics,
+    plots,
+)
 from pushrank.plots.depths import share_interval
 from pushrank.prices import LogOnePlus, Maximum, Power
 
@@ -280,6 +295,40 @@ def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
     np.testing.assert_allclose(own.shares, named.shares)
     with pytest.raises(TypeError, match="minimises no sum over pairs"):
         plots.ConcentrationDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "objective"),
+    [
+        (RankSVM(), PushObjective("squared_hinge")),
+        (RankSVM(loss="hinge"), PushObjective("hinge")),
+        (InfinitePush(0.01), PushObjective("hinge", "maximum")),
+        (PNormPushCV((4, 8), (0.1,), cv=2), None),
+        (PushRankerCV("logistic", (Power(2.0),), (0.1,), cv=2), PushObjective("logistic", Power(2.0))),
+        (SmoothMarginRanking(not_separable="warn", max_rounds=5), PushObjective()),
+        (make_pipeline(StandardScaler(), RankBoost(max_rounds=5)), PushObjective()),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of a margin that is not positive after few rounds
+def test_concentration_of_rankers_that_minimise_sums_over_pairs(cancer, ranker, objective):
+    X, y = cancer
+    ranker.fit(X[:200], y[:200])
+    own = plots.ConcentrationDisplay.from_estimator(ranker, X, y)
+    scores = ranker.decision_function(X)
+    objective = ranker.p_ if objective is None else objective
+    named = plots.ConcentrationDisplay.compute(y, scores, objective=objective)
+    np.testing.assert_allclose(own.shares, named.shares)
+
+
+def test_concentration_of_rankers_that_minimise_no_sum_over_pairs(cancer):
+    X, y = cancer
+    for ranker in (AdaBoostRanker(max_rounds=5), SVMMAP(), PerceptronAtK()):
+        ranker.fit(X, y)
+        with pytest.raises(TypeError, match=f"{type(ranker).__name__} minimises no sum over pairs"):
+            plots.ConcentrationDisplay.from_estimator(ranker, X, y)
+    with pytest.raises(NotFittedError):
+        plots.ConcentrationDisplay.from_estimator(PNormPushCV(), X, y)
 
 
 def test_paths_of_fits(cancer):

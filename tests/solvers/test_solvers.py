@@ -194,8 +194,7 @@ def test_exact_step(slope, longest, expected):
 def test_lbfgs_watcher_sees_every_iteration():
     X, y = overlapping()
     seen = []
-    result = lbfgs(
-        make_problem(X, y, OBJECTIVES["push 8"], 0.01), np.zeros(4), 1e-6, 100, lambda *a: seen.append(a)
-    )
-    assert [i for i, _, _ in seen] == list(range(1, result.n_iter + 1))
-    assert [value for _, value, _ in seen] == result.objective_path[1:].tolist()
+    problem = make_problem(X, y, OBJECTIVES["push 8"], 0.01)
+    result = lbfgs(problem, np.zeros(4), 1e-6, 100, lambda i, **shown: seen.append((i, shown["objective"])))
+    assert [i for i, _ in seen] == list(range(1, result.n_iter + 1))
+    assert [value for _, value in seen] == result.objective_path[1:].tolist()

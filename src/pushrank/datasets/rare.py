@@ -8,7 +8,7 @@ from sklearn.utils import Bunch
 
 from pushrank.datasets._bunch import DataHome, load_binary
 
-__all__ = ["load_cover_odds", "load_ijcnn1", "load_kddcup99_http", "load_kddcup99_smtp"]
+__all__ = ["load_cod_rna", "load_cover_odds", "load_ijcnn1", "load_kddcup99_http", "load_kddcup99_smtp"]
 
 
 def load_cod_rna(

@@ -16,6 +16,7 @@ from pushrank._array import is_numpy, namespace, to_host
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import FORMATS, float_types
 from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
 
 
 class BaseRanker(ClassifierMixin, BaseEstimator):
@@ -104,6 +105,10 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             classes = np.unique(y)
         relevant = np.asarray(y) == classes[1] if len(classes) == 2 else np.asarray(y) > classes[0]
         return float(average_precision_score(relevant, scores, sample_weight=sample_weight))
+
+    def _pair_objective(self) -> PushObjective | None:
+        """Return the sum over pairs that is minimised, up to a penalty; None where it is none."""
+        return None
 
     def _keep_classes(self, target: Target, scores: NDArray[np.floating]) -> None:
         """Remember the classes or grades, and the training scores' break-even thresholds between them."""

@@ -49,6 +49,9 @@ class BoostedRanker(AdditiveRanker):
     def _objective(self) -> PushObjective:
         """Return the objective that the checked constructor parameters stand for."""
 
+    def _pair_objective(self) -> PushObjective | None:
+        return self._objective()
+
     def fit(
         self,
         X: Any,

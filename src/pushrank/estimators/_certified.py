@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
 
 from pushrank._checks import check_number
 from pushrank._log_space import Floats
@@ -92,9 +93,7 @@ class CertifiedRanker(CoefficientRanker):
         ConvergenceWarning
             When the gap is above ``tol``; the message says what to do.
         """
-        self._check_parameters()
-        X, target = training_data(self, X, y, sample_weight)
-        return self._fit_path(X, target, [self])[0]
+        return self._fit_path([self], training_data, X, y, sample_weight)[0]
 
     def path(
         self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
@@ -129,29 +128,35 @@ class CertifiedRanker(CoefficientRanker):
         ConvergenceWarning
             When the gap of one of them is above ``tol``.
         """
+        return self._fit_path(self._for_each(Cs), training_data, X, y, sample_weight)
+
+    def _for_each(self, Cs: Iterable[float]) -> list[Self]:
+        """Return a ranker for each C, not fitted yet."""
         rankers = [clone(self).set_params(C=C) for C in Cs]
         if not rankers:
             raise ValueError("Cs must hold at least one number, got none.")
+        return rankers
+
+    def _fit_path(
+        self, rankers: list[Self], check: Callable[..., tuple[Any, Target]], X: Any, *given: Any
+    ) -> list[Self]:
+        """Fit rankers that differ in C alone to data that are checked, once, by ``check``."""
         for ranker in rankers:
             ranker._check_parameters()
-        checked, target = training_data(rankers[0], X, y, sample_weight)
+        table, target = check(rankers[0], X, *given)
         for ranker in rankers[1:]:
-            training_data(ranker, X, y, sample_weight)
-        return self._fit_path(checked, target, rankers)
-
-    def _fit_path(self, X: Any, target: Target, rankers: list[Self]) -> list[Self]:
-        """Fit rankers that differ in C alone to checked data."""
+            validate_data(ranker, X, skip_check_array=True)  # the names of the columns
         weighted, factor = class_weighted(self.class_weight, target)
         state: Any = None
         with one_blas_thread():
-            model = rankers[0]._model(X, target.weights)
+            model = rankers[0]._model(table, target.weights)
             for ranker in rankers:
                 name = type(ranker).__name__
                 with watching(name, ranker.max_iter, verbose=bool(ranker.verbose)) as watcher:
                     cost = float(ranker.C) * factor
                     solution = ranker._optimise(model, weighted.sample, cost, watcher, state)
                 state = solution.state
-                ranker._keep(solution, cost, X, model, target, weighted)
+                ranker._keep(solution, cost, table, model, target, weighted)
         return rankers
 
     def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
@@ -197,7 +202,5 @@ class CertifiedRanker(CoefficientRanker):
         """Return what the user should know of the answer; empty where all is well."""
         if self.converged_:
             return ""
-        return (
-            f"did not converge: the relative duality gap is {self.dual_gap_:.1e} after {self.n_iter_} "
-            "iterations; raise max_iter or tol, lower C, or scale the features."
-        )
+        certificate = Certificate(self.primal_objective_, self.dual_objective_)
+        return f"did not converge: {certificate.advice(self.n_iter_, 'lower C')}"

@@ -87,8 +87,8 @@ class KernelRanker(CertifiedRanker):
             return super()._keep_function(solution, X, model, target)
         self.support_ = np.flatnonzero(solution.coef)
         self.dual_coef_ = solution.coef[self.support_]
-        self.gamma_ = self._gamma(X, target.weights)
         if self.kernel != "precomputed":
+            self.gamma_ = self._gamma(X, target.weights)
             self.support_vectors_ = X[self.support_].astype(np.float64)
         return model.scores(solution.coef)
 

@@ -38,6 +38,9 @@ class LinearRanker(CoefficientRanker):
     def _objective(self) -> PushObjective:
         """Return the objective that the checked constructor parameters stand for."""
 
+    def _pair_objective(self) -> PushObjective | None:
+        return self._objective()
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the coefficients from examples of two classes.
 

@@ -93,7 +93,7 @@ class PassingRanker(StreamingRanker):
             self.n_iter_ += 1
             made = self._stream.mistakes - before
             if watcher is not None:
-                watcher(self.n_iter_, made, self._stream.mistake_rate)
+                watcher(self.n_iter_, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
             if valid is not None:
                 coef = self._learned()
                 path.append(self._precision(valid, coef))

@@ -21,14 +21,15 @@ def watching(title: str, max_iter: int, *, verbose: bool) -> Iterator[Watcher | 
         TextColumn("[bold]{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("objective {task.fields[objective]:.6g}  gradient {task.fields[gradient]:.1e}"),
+        TextColumn("{task.fields[shown]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=max_iter, objective=float("nan"), gradient=float("nan"))
+        task = bar.add_task(title, total=max_iter, shown="")
 
-        def watch(iteration: int, objective: float, gradient: float) -> None:
-            bar.update(task, completed=iteration, objective=objective, gradient=gradient)
+        def watch(iteration: int, /, **shown: float) -> None:
+            named = (f"{name.replace('_', ' ')} {value:.5g}" for name, value in shown.items())
+            bar.update(task, completed=iteration, shown="  ".join(named))
 
         yield watch
         # a fit that converged early is complete, whatever it was allowed

@@ -9,15 +9,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from pushrank._checks import check_number
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._folds import choose, results_table, stratified_folds
+from pushrank.estimators._progress import watching
 from pushrank.estimators._validation import check_alpha, training_data
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.regularisation_path import RegularisationPath
+from pushrank.solvers.result import counting_on
 
 SELECTIONS = ("best", "one_standard_error")
 
@@ -25,16 +28,24 @@ SELECTIONS = ("best", "one_standard_error")
 class PushCV(CoefficientRanker):
     """A linear ranker whose push and penalty are those with the best cross-validated score.
 
-    A subclass has the constructor parameters ``alphas``, ``scoring``, ``cv``, ``selection``, ``tol`` and
-    ``max_iter``, and names its pushes and their objectives.
+    A subclass has the constructor parameters ``alphas``, ``scoring``, ``cv``, ``selection``, ``tol``,
+    ``max_iter`` and ``verbose``, and names its pushes and their objectives.
     """
 
     _push: str
     """The name of the push's parameter, such as ``p``."""
 
     @abstractmethod
-    def _pushes(self) -> list[tuple[Any, PushObjective]]:
-        """Return the checked values of the push's parameter, each with its objective."""
+    def _pushes(self) -> list[Any]:
+        """Return the checked values of the push's parameter."""
+
+    @abstractmethod
+    def _objective_of(self, push: Any) -> PushObjective:
+        """Return the objective that a checked value of the push's parameter stands for."""
+
+    def _pair_objective(self) -> PushObjective:
+        check_is_fitted(self)
+        return self._objective_of(getattr(self, f"{self._push}_"))
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
@@ -68,6 +79,7 @@ class PushCV(CoefficientRanker):
         """
         self._check_parameters()
         pushes, alphas = self._pushes(), [float(alpha) for alpha in self.alphas]
+        objectives = [self._objective_of(push) for push in pushes]
         X, target = training_data(self, X, y, sample_weight)
         folds = stratified_folds(self.cv, self.scoring, X, target)
         # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
@@ -75,16 +87,16 @@ class PushCV(CoefficientRanker):
         scores, n_iter = np.empty((2, len(grid), len(folds)))
         coefs = np.empty((len(grid), len(folds), X.shape[1]))
         unfinished = 0
-        for f, fold in enumerate(folds):
-            solved = self._path(fold.train_rows, fold.sample).solve_grid(
-                [objective for _, objective in pushes], alphas
-            )
-            for g, (a, q) in enumerate(grid):
-                result = solved[q][a]
-                coefs[g, f], n_iter[g, f] = result.coef, result.n_iter
-                scores[g, f] = fold.score(result.coef.astype(X.dtype))
-                unfinished += not result.converged
-        params = [{"alpha": alphas[a], self._push: pushes[q][0]} for a, q in grid]
+        with watching(type(self).__name__, scores.size, verbose=bool(self.verbose)) as watcher:
+            for f, fold in enumerate(folds):
+                path = self._path(fold.train_rows, fold.sample)
+                solved = path.solve_grid(objectives, alphas, counting_on(watcher, f * len(grid)))
+                for g, (a, q) in enumerate(grid):
+                    result = solved[q][a]
+                    coefs[g, f], n_iter[g, f] = result.coef, result.n_iter
+                    scores[g, f] = fold.score(result.coef.astype(X.dtype))
+                    unfinished += not result.converged
+        params = [{"alpha": alphas[a], self._push: pushes[q]} for a, q in grid]
         simplest_first = sorted(range(len(grid)), key=lambda g: (-alphas[grid[g][0]], grid[g][1]))
         self.cv_results_ = results_table(params, scores, n_iter)
         self.best_index_ = choose(scores, simplest_first if self.selection != "best" else None)
@@ -93,12 +105,12 @@ class PushCV(CoefficientRanker):
         self.n_splits_ = len(folds)
         a, q = grid[self.best_index_]
         starts = coefs[self.best_index_]
-        final = self._path(X, target.sample).solve(pushes[q][1], alphas[a], [starts.mean(axis=0), *starts])
+        final = self._path(X, target.sample).solve(objectives[q], alphas[a], [starts.mean(axis=0), *starts])
         unfinished += not final.converged
         self.alpha_, self.coef_ = alphas[a], final.coef.astype(X.dtype)
         self.n_iter_ = int(n_iter.sum()) + final.n_iter
         self.objective_path_, self.converged_ = final.objective_path, final.converged
-        self._keep_push(pushes[q][0])
+        setattr(self, f"{self._push}_", pushes[q])
         self._keep_classes(target, linear_scores(X, self.coef_))
         if unfinished:
             warnings.warn(
@@ -111,9 +123,6 @@ class PushCV(CoefficientRanker):
 
     def _path(self, X: Any, sample: Sample) -> RegularisationPath:
         return RegularisationPath(LinearModel(X), sample, self.tol, self.max_iter)
-
-    def _keep_push(self, push: Any) -> None:
-        setattr(self, f"{self._push}_", push)
 
     def _check_parameters(self) -> None:
         alphas: Any = self.alphas

@@ -159,7 +159,7 @@ class StreamingRanker(CoefficientRanker):
                 self._stream.end()
                 made = self._stream.mistakes - before
                 if watcher is not None:
-                    watcher(number, made, self._stream.mistake_rate)
+                    watcher(number, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
                 if self._at_rest(made):
                     self._stream.rest()
                     break

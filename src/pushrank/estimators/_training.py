@@ -176,7 +176,8 @@ class Run:
             self.history.note(self.descent)
             self._validate(plan)
             if watcher is not None:
-                watcher(self.history.n_rounds, self.history.objectives[-1], self.descent.gradient_size)
+                objective, gradient = self.history.objectives[-1], self.descent.gradient_size
+                watcher(self.history.n_rounds, objective=objective, gradient=gradient)
             if after_round is not None:
                 after_round(self)
 

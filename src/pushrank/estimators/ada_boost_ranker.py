@@ -178,6 +178,9 @@ class AdaBoostRanker(BoostedRanker):
     def _objective(self) -> PushObjective:
         return PushObjective(scale="log")
 
+    def _pair_objective(self) -> None:
+        """Return None: F+ + F- is summed over rows."""
+
     def _check_parameters(self) -> None:
         check_rounds(self)
         super()._check_parameters()

@@ -14,6 +14,7 @@ from pushrank.estimators._certified import Solution
 from pushrank.estimators._kernels import KernelRanker
 from pushrank.estimators._validation import check_solver
 from pushrank.models import Model
+from pushrank.objectives import PushObjective
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.gradient_projection import gradient_projection
@@ -85,7 +86,7 @@ class InfinitePush(KernelRanker):
     support_vectors_ : array of shape (n_support, n_features)
         With a kernel, unless precomputed: those rows.
     gamma_ : float
-        With a kernel: its :math:`\gamma`.
+        With a kernel, unless precomputed: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
         The objective at the answer, and the bound below which no answer is.
     dual_gap_ : float
@@ -195,6 +196,9 @@ class InfinitePush(KernelRanker):
             f"{self.dual_objective_:g} anywhere): the positives' mean lies among the negatives, or C is too "
             "small to matter. Push less, by PNormPush, whose p can be chosen, or raise C."
         )
+
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(self.loss, "maximum", scale="mean")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -45,6 +45,8 @@ class PNormPushCV(PushCV):
         As for :class:`PNormPush`.
     max_iter : int, default=1000
         The most iterations of a solution.
+    verbose : bool, default=False
+        Show a progress bar, of the solutions in the folds.
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class PNormPushCV(PushCV):
         selection: Literal["best", "one_standard_error"] = "best",
         tol: float = 1e-4,
         max_iter: int = 1000,
+        verbose: bool = False,
     ) -> None:
         self.ps = ps
         self.alphas = alphas
@@ -109,11 +112,15 @@ class PNormPushCV(PushCV):
         self.selection = selection
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
-    def _pushes(self) -> list[tuple[Any, PushObjective]]:
+    def _pushes(self) -> list[float]:
         ps: Any = self.ps
         if np.ndim(ps) != 1 or len(ps) == 0:
             raise ValueError(f"ps must be a list of at least one number, got {ps!r}.")
         for p in ps:
             check_number("ps", p, 1.0)
-        return [(float(p), PushObjective(price=Power(float(p)), scale="log")) for p in ps]
+        return [float(p) for p in ps]
+
+    def _objective_of(self, push: float) -> PushObjective:
+        return PushObjective(price=Power(push), scale="log")

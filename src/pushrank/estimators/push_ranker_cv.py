@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pushrank import losses, prices
-from pushrank._checks import check_number
 from pushrank.estimators._push_cv import PushCV
-from pushrank.estimators.push_ranker import scale_for
+from pushrank.estimators.push_ranker import PushRanker
 from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Side
+from pushrank.pairs import ACCURACY
 from pushrank.prices import Power, Price
 
 
@@ -40,6 +39,8 @@ class PushRankerCV(PushCV):
         Push negatives down, pull positives up, or both.
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
+    accuracy : float, default=1e-10
+        As for :class:`PushRanker`.
     scoring : str or callable, default="positives_at_top"
         As for :class:`PNormPushCV`.
     cv : int, splitter or iterable, default=5
@@ -50,6 +51,8 @@ class PushRankerCV(PushCV):
         As for :class:`PNormPush`.
     max_iter : int, default=1000
         The most iterations of a solution.
+    verbose : bool, default=False
+        Show a progress bar, of the solutions in the folds.
 
     Attributes
     ----------
@@ -90,38 +93,42 @@ class PushRankerCV(PushCV):
         side: Side = "push",
         *,
         bottom_weight: float = 1.0,
+        accuracy: float = ACCURACY,
         scoring: str | Callable[..., float] = "positives_at_top",
         cv: Any = 5,
         selection: Literal["best", "one_standard_error"] = "best",
         tol: float = 1e-4,
         max_iter: int = 1000,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.prices = prices
         self.alphas = alphas
         self.side = side
         self.bottom_weight = bottom_weight
+        self.accuracy = accuracy
         self.scoring = scoring
         self.cv = cv
         self.selection = selection
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
-    def _pushes(self) -> list[tuple[Any, PushObjective]]:
-        check_number("bottom_weight", self.bottom_weight, above=0.0)
-        given_prices: Any = self.prices
-        if np.ndim(given_prices) != 1 or len(given_prices) == 0:
+    def _pushes(self) -> list[Price | str]:
+        given: Any = self.prices
+        if np.ndim(given) != 1 or len(given) == 0:
             raise ValueError(f"prices must be a list of at least one price, got {self.prices!r}.")
-        loss = losses.resolve(self.loss)
-        pushes = []
-        for given in given_prices:
-            price = prices.resolve(given)
-            objective = PushObjective(loss, price, self.side, scale_for(loss, price), self.bottom_weight)
-            if not objective.differentiable:
-                raise ValueError(
-                    f"loss={loss} with price={price} is not differentiable, which the path needs. Use "
-                    "SquaredHinge or Logistic in place of a loss with a kink, and Power(p) with a large p, "
-                    "such as 1000, in place of Maximum."
-                )
-            pushes.append((given, objective))
-        return pushes
+        return list(given)
+
+    def _objective_of(self, push: Price | str) -> PushObjective:
+        ranker = PushRanker(
+            self.loss, push, self.side, bottom_weight=self.bottom_weight, accuracy=self.accuracy
+        )
+        objective = ranker._objective()
+        if not objective.differentiable:
+            raise ValueError(
+                f"loss={objective.loss} with price={objective.price} is not differentiable, which the path "
+                "needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) with a "
+                "large p, such as 1000, in place of Maximum."
+            )
+        return objective

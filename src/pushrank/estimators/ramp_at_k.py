@@ -257,7 +257,7 @@ class RampAtK(CoefficientRanker):
             candidate = model.scores(found.coef)
             objective = 0.5 * model.squared_norm(found.coef, candidate) + C * problem.ramp(candidate)
             if watcher is not None:
-                watcher(iteration, objective, path[-1] - objective)
+                watcher(iteration, objective=objective, fall=path[-1] - objective)
             solved = found.n_iter < MOST_PLANES or found.certificate.gap <= tol
             if objective >= path[-1]:
                 return coef, path, solved

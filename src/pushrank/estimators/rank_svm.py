@@ -6,7 +6,7 @@ Thorsten Joachims, *Optimizing search engines using clickthrough data*, KDD 2002
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -89,7 +89,7 @@ class RankSVM(KernelRanker):
     support_vectors_ : array of shape (n_support, n_features)
         With a kernel, unless precomputed: those rows.
     gamma_ : float
-        With a kernel: its :math:`\gamma`.
+        With a kernel, unless precomputed: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
         The objective at the answer, and a bound below which no answer is.
     dual_gap_ : float
@@ -206,9 +206,49 @@ class RankSVM(KernelRanker):
         ConvergenceWarning
             When the gap is above ``tol``; the message says what to do.
         """
-        self._check_parameters()
-        X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
-        return self._fit_path(X, target, [self])[0]
+        return self._fit_path([self], ranking_data, X, y, sample_weight, group, qid, pairs)[0]
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        Cs: Iterable[float],
+        sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> list[Self]:
+        """Fit one ranker for each C, each from where the one before ended.
+
+        Parameters
+        ----------
+        X, y, sample_weight, group, qid, pairs
+            As for ``fit``.
+        Cs : iterable of float
+            The positive weights of the loss, in the order to go; rising is fastest.
+
+        Returns
+        -------
+        list
+            A fitted ranker for each C, with this one's other parameters; this one is not changed.
+
+        Raises
+        ------
+        ValueError
+            As for ``fit``, and when there is no C.
+        TypeError
+            As for ``fit``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the gap of one of them is above ``tol``.
+        """
+        return self._fit_path(self._for_each(Cs), ranking_data, X, y, sample_weight, group, qid, pairs)
+
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(self.loss, scale="mean")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -263,7 +303,12 @@ class RankSVM(KernelRanker):
             certificate = certify(coef, model.scores(coef))
             return certificate.gap <= self.tol
 
-        found = lbfgs(problem, first, SMALL_GRADIENT, int(self.max_iter), watcher, proven)
+        def scaled(iteration: int, /, **shown: float) -> None:
+            """Show what is the problem's times C, as this ranker's is."""
+            if watcher is not None:
+                watcher(iteration, **{name: C * value for name, value in shown.items()})
+
+        found = lbfgs(problem, first, SMALL_GRADIENT, int(self.max_iter), scaled, proven)
         if certificate is None or not found.converged:
             certificate = certify(found.coef, model.scores(found.coef))
         return Solution(found.coef, certificate, found.n_iter, found.coef)

@@ -11,7 +11,6 @@ class Model(Protocol):
     """Functions of the training rows, with an inner product; coefficients stand for functions."""
 
     n_rows: int
-    n_features: int
 
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, shape (n_rows,), but for a constant."""

@@ -30,7 +30,7 @@ class KernelModel:
 
     Attributes
     ----------
-    n_rows, n_features : int
+    n_rows : int
         The number of training rows, which is that of the coefficients too.
 
     Notes
@@ -41,7 +41,7 @@ class KernelModel:
 
     def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:
         self._X, self._kernel, self.memory = X, kernel, memory
-        self.n_rows = self.n_features = int(X.shape[0])
+        self.n_rows = int(X.shape[0])
 
     def columns(self, rows: NDArray[np.intp]) -> Floats:
         """Return the kernel of some training rows with all of them, shape (n_some, n_rows)."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses, prices
 from pushrank._log_space import Floats
+from pushrank.estimators._base import BaseRanker
 from pushrank.metrics.ranks import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, inner_sums
@@ -149,12 +150,13 @@ class ConcentrationDisplay(RankingDisplay):
         plot_kwargs: dict[str, Any] | None = None,
         **settings: Any,
     ) -> Self:
-        """Compute and draw for a fitted ranker, by default of the objective that it minimises itself.
+        """Compute and draw for a fitted ranker, by default of the sum over pairs that it minimises itself.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
-            Fitted; with an objective of its own unless ``objective`` is given.
+            Fitted; one that minimises a sum over pairs, as push rankers, `RankBoost`, `SmoothMarginRanking`,
+            `RankSVM` and `InfinitePush` do, unless ``objective`` is given.
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows.
         y : array-like of shape (n,)
@@ -171,18 +173,19 @@ class ConcentrationDisplay(RankingDisplay):
         ImportError
             When matplotlib is not installed.
         TypeError
-            When the estimator has no objective of this kind, and none is given.
+            When the estimator minimises no such sum, and no objective is given.
         ValueError
             When ``compute`` refuses the data.
         """
         if "objective" not in settings:
-            own = getattr(final_step(estimator), "_objective", None)
+            ranker = final_step(estimator)
+            own = ranker._pair_objective() if isinstance(ranker, BaseRanker) else None
             if own is None:
                 raise TypeError(
                     f"{name_of(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 for "
                     "the P-Norm Push, or a PushObjective."
                 )
-            settings["objective"] = own()
+            settings["objective"] = own
         return super().from_estimator(estimator, X, y, ax=ax, plot_kwargs=plot_kwargs, **settings)
 
     def plot(

@@ -37,9 +37,12 @@ class Certificate:
         better = self.primal < at_zero - ROUNDING * abs(at_zero)
         return not better and self.dual >= at_zero - max(tol, ROUNDING) * abs(at_zero)
 
-    def advice(self, n_iter: int) -> str:
-        """Return what to do about a gap that is too wide after so many iterations."""
+    def advice(self, n_iter: int, easier: str) -> str:
+        """Return what to do about a gap that is too wide after so many iterations.
+
+        What makes the problem itself easier, such as "lower C", is part of it.
+        """
         return (
-            f"the relative duality gap is {self.gap:.1e} after {n_iter} iterations: raise max_iter, tol or "
-            "alpha, or scale the features."
+            f"the relative duality gap is {self.gap:.1e} after {n_iter} iterations; raise max_iter or tol, "
+            f"{easier}, or scale the features."
         )

@@ -271,7 +271,7 @@ def coordinate_descent(
             coef = np.where(units > 0.0, descent.weights * units, coef)
             descent.start(problem.model.scores(coef))
         if watcher is not None:
-            watcher(len(path) - 1, path[-1], descent.gradient_size)
+            watcher(len(path) - 1, objective=path[-1], gradient=descent.gradient_size)
     coef = np.where(units > 0.0, descent.weights * units, coef)
     return Result(coef, np.array(path), not message, size, message)
 

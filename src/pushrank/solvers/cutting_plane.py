@@ -109,8 +109,8 @@ def cutting_plane(
     products with the kernel matrix.
     """
     if start is None:
-        nothing, known = np.zeros(model.n_features), int(non_negative)
-        start = Planes(np.zeros((known, model.n_features)), np.zeros(known), np.zeros((known, known)),
+        nothing, known = model.pull_back(np.zeros(model.n_rows)), int(non_negative)
+        start = Planes(np.zeros((known, len(nothing))), np.zeros(known), np.zeros((known, known)),
                        np.ones(known), nothing)  # fmt: skip
     normals, offsets, gram, shares, coef = start
     if len(shares):
@@ -130,7 +130,7 @@ def cutting_plane(
         best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
         certificate = Certificate(best.objective, dual)
         if watcher is not None:
-            watcher(iteration, best.objective, certificate.gap)
+            watcher(iteration, objective=best.objective, gap=certificate.gap)
         if certificate.gap <= tol:
             break
         kept = shares > 0.0

@@ -67,7 +67,7 @@ def functional_newton(
     while True:
         certificate = certify(coef, scores)
         if watcher is not None and iteration:
-            watcher(iteration, certificate.primal, certificate.gap)
+            watcher(iteration, objective=certificate.primal, gap=certificate.gap)
         if certificate.gap <= tol or iteration == max_iter:
             return coef, certificate, iteration
         at_point = objective.linearise(sample, scores)

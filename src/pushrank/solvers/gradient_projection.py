@@ -101,7 +101,7 @@ def gradient_projection(
         if certificate.gap < best.certificate.gap:
             best = PairVariables(variables, coef, certificate)
         if watcher is not None:
-            watcher(iteration, certificate.primal, certificate.gap)
+            watcher(iteration, objective=certificate.primal, gap=certificate.gap)
     return best, iteration
 
 

@@ -69,16 +69,16 @@ def infinite_push(
     problem = WorstNegative(model, sample, shared_costs(sample, 1.0 / alpha), loss)
     path = [1.0]  # every loss is one where all scores are zero
 
-    def note(iteration: int, primal: float, gap: float) -> None:
+    def note(iteration: int, /, **shown: float) -> None:
         path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
-        path[max(iteration, 1) :] = [alpha * primal]
+        path[max(iteration, 1) :] = [alpha * shown["objective"]]
         if watcher is not None:
-            watcher(iteration, path[-1], gap)
+            watcher(iteration, **{**shown, "objective": path[-1]})
 
     point, n_iter = METHODS[method_for(model)](problem, tol, max_iter, note, None)
     certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)
     gap = certificate.gap
     coef = -point.coef if pulls else point.coef
-    message = "" if gap <= tol else certificate.advice(n_iter)
+    message = "" if gap <= tol else certificate.advice(n_iter, "raise alpha")
     result = Result(coef, np.array(path), bool(gap <= tol), gap, message)
     return CertifiedResult(result, certificate, path[0], certificate.proves_collapse(path[0], tol))

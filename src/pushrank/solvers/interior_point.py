@@ -10,7 +10,9 @@ Sanjay Mehrotra, *On the implementation of a primal-dual interior point method*,
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -29,6 +31,7 @@ CHEAP_WORK = 1 << 20  # below this (I + J) d^2, iterations take milliseconds
 REFINED = 1e-14  # and so does going on to this gap, or as far as rounding lets
 STALLED = 3
 RIDGE = 1e-15
+NONE = np.zeros(0)
 FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, against the last gap
 
 
@@ -79,16 +82,16 @@ def interior_point(
         restricted = _Restricted(problem, positives, negatives)
         cheap = (len(positives) + len(negatives)) * n_features**2 <= CHEAP_WORK
         n_iter += restricted.solve(within, REFINED if cheap else within, room)
-        alpha, beta = restricted.alpha, restricted.beta
+        alpha, beta = restricted.now.alpha, restricted.now.beta
         whole = np.zeros(len(sample.negatives))
         whole[working] = beta
         point = problem.at(alpha, whole)
         if point.certificate.gap > tol:
-            point = problem.improved(point, restricted.w)
+            point = problem.improved(point, restricted.now.w)
         if best is None or point.certificate.gap < best.certificate.gap:
             best = point
         if watcher is not None:
-            watcher(n_iter, point.certificate.primal, point.certificate.gap)
+            watcher(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
         if best.certificate.gap <= tol or n_iter >= max_iter:
             return best, n_iter
         scores = model.scores(point.coef)[sample.negatives]
@@ -124,12 +127,49 @@ def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
     return np.sort(np.argpartition(-scores, size - 1)[:size])
 
 
+class _Variables(NamedTuple):
+    """The variables of a restricted problem, or a step of them.
+
+    The primal ones are w, t and the positives' excess (the hinge's slack variable); ``slack`` and ``below``
+    are what the constraints of the positives and of the negatives have to spare, with the multipliers
+    ``alpha`` and ``beta``, and ``room`` = upper - alpha is that of the excess. The last two are empty where
+    there is no upper bound.
+    """
+
+    w: Floats
+    t: float
+    alpha: Floats
+    slack: Floats
+    beta: Floats
+    below: Floats
+    room: Floats
+    excess: Floats
+
+    @property
+    def pairs(self) -> tuple[tuple[Floats, Floats], ...]:
+        """The positive variables whose products are zero at an optimum."""
+        return (self.alpha, self.slack), (self.beta, self.below), (self.room, self.excess)
+
+    @property
+    def products(self) -> float:
+        """The sum of these products."""
+        return float(sum(left @ right for left, right in self.pairs))
+
+    def after(self, step: _Variables, length: float) -> _Variables:
+        """Return the variables after a step."""
+        both: Iterable[tuple[Any, Any]] = zip(self, step, strict=True)
+        return _Variables(*(value + length * move for value, move in both))
+
+    def longest(self, step: _Variables) -> float:
+        """Return the longest step of at most one that keeps the pairs positive."""
+        both = zip(chain(*self.pairs), chain(*step.pairs), strict=True)
+        # the largest share of a variable that a whole step would take away
+        taken = max(float(np.max(-move / value, initial=0.0)) for value, move in both)
+        return 1.0 / max(taken, 1.0)
+
+
 class _Restricted:
     """The problem of all positives and some negatives, by Mehrotra's method.
-
-    The primal variables are w, t and the positives' excess (the hinge's slack variable); ``slack`` and
-    ``below`` are what the constraints of the positives and of the negatives have to spare, with the
-    multipliers ``alpha`` and ``beta``, and ``room`` = upper - alpha is that of the excess.
 
     Parameters
     ----------
@@ -144,13 +184,17 @@ class _Restricted:
         self._bend, self._upper = problem.bend, problem.upper
         self._bounded = not problem.squared
         costs = problem.costs
-        self.alpha = 0.5 * costs
-        self.beta = np.full(len(negatives), self.alpha.sum() / len(negatives))
-        self.w = np.zeros(positives.shape[1])
-        self.t = 0.0
-        self.slack = np.ones(len(positives))
-        self.below = np.ones(len(negatives))
-        self.excess, self.room = np.ones(len(positives)), 0.5 * costs
+        alpha, ones = 0.5 * costs, np.ones(len(positives))
+        self.now = _Variables(
+            w=np.zeros(positives.shape[1]),
+            t=0.0,
+            alpha=alpha,
+            slack=ones,
+            beta=np.full(len(negatives), alpha.sum() / len(negatives)),
+            below=np.ones(len(negatives)),
+            room=0.5 * costs if self._bounded else NONE,
+            excess=ones if self._bounded else NONE,
+        )
 
     def solve(self, tol: float, target: float, max_iter: int) -> int:
         """Go on until the complementarity is within ``tol`` of the objective; return the iterations.
@@ -171,53 +215,41 @@ class _Restricted:
             except scipy.linalg.LinAlgError:
                 return iteration
             affine = self._direction(0.0)
-            after = self._products_after(affine, self._longest(affine))
-            centred = self._products / self._count * (after / self._products) ** 3
+            after = self.now.after(affine, self.now.longest(affine)).products
+            count = sum(len(left) for left, _ in self.now.pairs)
+            centred = self._products / count * (after / self._products) ** 3
             step = self._direction(centred, affine)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration  # as far as floats reach
-            self._move(step)
+            self.now = self.now.after(step, STEP * self.now.longest(step))
         return max_iter
-
-    @property
-    def _count(self) -> int:
-        """The number of complementarity products."""
-        return len(self.alpha) * (1 + self._bounded) + len(self.beta)
-
-    def _products_after(self, step: tuple[Any, ...], length: float) -> float:
-        """Return the sum of the complementarity products after a step."""
-        total = (self.alpha + length * step[2]) @ (self.slack + length * step[3])
-        total += (self.beta + length * step[4]) @ (self.below + length * step[5])
-        if self._bounded:
-            total += (self.room + length * step[6]) @ (self.excess + length * step[7])
-        return float(total)
 
     def _finished(self, tol: float) -> bool:
         """Set the residuals of the conditions of optimality, and return whether all are small."""
-        alpha, beta = self.alpha, self.beta
-        self._products = float(alpha @ self.slack + beta @ self.below)
-        if self._bounded:
-            self._products += float(self.room @ self.excess)
-        self._of_w = self.w - self._positives.T @ alpha + self._negatives.T @ beta
+        w, t, alpha, slack, beta, below, room, excess = self.now
+        self._products = self.now.products
+        self._of_w = w - self._positives.T @ alpha + self._negatives.T @ beta
         self._of_t = float(alpha.sum() - beta.sum())
-        margins = self._positives @ self.w - self.t
-        self._of_slack = self.slack - (margins + self.excess * self._bounded + self._bend * alpha - 1.0)
-        self._of_below = self.below - (self.t - self._negatives @ self.w)
-        self._of_room = self._upper - alpha - self.room if self._bounded else np.zeros_like(alpha)
+        margins = self._positives @ w - t
+        relieved = margins + excess if self._bounded else margins
+        self._of_slack = slack - (relieved + self._bend * alpha - 1.0)
+        self._of_below = below - (t - self._negatives @ w)
+        self._of_room = self._upper - alpha - room if self._bounded else NONE
         shortfall = np.maximum(1.0 - margins, 0.0)
         losses = shortfall**2 if self._problem.squared else shortfall
-        self._value = 0.5 * float(self.w @ self.w) + float(self._problem.costs @ losses)
+        self._value = 0.5 * float(w @ w) + float(self._problem.costs @ losses)
         total = float(self._problem.costs.sum())
         unmet = float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
         return self._products + total * unmet + abs(self._of_t) <= tol * self._value
 
     def _factor(self) -> None:
         """Factor the matrix of the normal equations in (w, t)."""
-        resistance = self.slack / self.alpha + self._bend
+        w, _, alpha, slack, beta, below, room, excess = self.now
+        resistance = slack / alpha + self._bend
         if self._bounded:
-            resistance = resistance + self.excess / self.room
-        self._of_positives, self._of_negatives = 1.0 / resistance, self.beta / self.below
-        n_features = len(self.w)
+            resistance = resistance + excess / room
+        self._of_positives, self._of_negatives = 1.0 / resistance, beta / below
+        n_features = len(w)
         matrix = np.zeros((n_features + 1, n_features + 1))
         for rows, weights in (
             (self._positives, self._of_positives),
@@ -235,19 +267,17 @@ class _Restricted:
         scaled[np.diag_indices_from(scaled)] += RIDGE
         self._cholesky = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
 
-    def _direction(self, target: float, affine: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+    def _direction(self, target: float, affine: _Variables | None = None) -> _Variables:
         """Return the Newton step to complementarity products of ``target``, corrected for a first one."""
-        to_slack = target - self.alpha * self.slack
-        to_below = target - self.beta * self.below
-        to_excess = target - self.room * self.excess
+        now = self.now
+        aims = [target - left * right for left, right in now.pairs]
         if affine is not None:
-            to_slack = to_slack - affine[2] * affine[3]
-            to_below = to_below - affine[4] * affine[5]
-            to_excess = to_excess - affine[6] * affine[7]
-        of_positives = self._of_slack + to_slack / self.alpha
+            aims = [aim - left * right for aim, (left, right) in zip(aims, affine.pairs, strict=True)]
+        to_slack, to_below, to_excess = aims
+        of_positives = self._of_slack + to_slack / now.alpha
         if self._bounded:
-            of_positives = of_positives - (to_excess - self.excess * self._of_room) / self.room
-        of_negatives = self._of_below + to_below / self.beta
+            of_positives = of_positives - (to_excess - now.excess * self._of_room) / now.room
+        of_negatives = self._of_below + to_below / now.beta
         pull_p, pull_n = self._of_positives * of_positives, self._of_negatives * of_negatives
         right = np.append(
             -self._of_w + self._positives.T @ pull_p - self._negatives.T @ pull_n,
@@ -257,29 +287,9 @@ class _Restricted:
         w, t = move[:-1], float(move[-1])
         alpha = self._of_positives * (of_positives - (self._positives @ w - t))
         beta = self._of_negatives * (of_negatives - (t - self._negatives @ w))
-        slack = (to_slack - self.slack * alpha) / self.alpha
-        below = (to_below - self.below * beta) / self.beta
-        room = self._of_room - alpha
-        excess = (to_excess - self.excess * room) / self.room
-        return w, t, alpha, slack, beta, below, room, excess
-
-    def _longest(self, step: tuple[Any, ...]) -> float:
-        """Return the longest step of at most one that keeps all variables positive."""
-        parts = [(self.alpha, 2), (self.slack, 3), (self.beta, 4), (self.below, 5)]
-        if self._bounded:
-            parts += [(self.room, 6), (self.excess, 7)]
-        # the largest share of a variable that a whole step would take away
-        taken = max(float(np.max(-step[n] / values, initial=0.0)) for values, n in parts)
-        return 1.0 / max(taken, 1.0)
-
-    def _move(self, step: tuple[Any, ...]) -> None:
-        length = STEP * self._longest(step)
-        self.w = self.w + length * step[0]
-        self.t += length * step[1]
-        self.alpha = self.alpha + length * step[2]
-        self.slack = self.slack + length * step[3]
-        self.beta = self.beta + length * step[4]
-        self.below = self.below + length * step[5]
-        if self._bounded:
-            self.room = self.room + length * step[6]
-            self.excess = self.excess + length * step[7]
+        room = self._of_room - alpha if self._bounded else NONE
+        slack, below, excess = (
+            (aim - right * move) / left
+            for aim, move, (left, right) in zip(aims, (alpha, beta, room), now.pairs, strict=True)
+        )
+        return _Variables(w, t, alpha, slack, beta, below, room, excess)

@@ -92,7 +92,7 @@ def projected_dual(
         if gap < best_gap:
             best, best_gap = point, gap
         if watcher is not None:
-            watcher(n_iter, certificate.primal, gap)
+            watcher(n_iter, objective=certificate.primal, gap=gap)
         if gap <= tol:
             break
     return problem.at(best.alpha, best.beta), n_iter

@@ -15,7 +15,7 @@ from pushrank.solvers import coordinates
 from pushrank.solvers.lbfgs import lbfgs
 from pushrank.solvers.newton import newton
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Result
+from pushrank.solvers.result import Result, Watcher
 
 NEWTON_STEPS = 25
 """Steps after which a start was not near the minimum, and another method goes on from there."""
@@ -45,22 +45,27 @@ class RegularisationPath:
         self._scales: dict[object, Floats] = {}
         model.check_range()
 
-    def solve_grid(self, objectives: Sequence[PushObjective], alphas: Sequence[float]) -> list[list[Result]]:
+    def solve_grid(
+        self, objectives: Sequence[PushObjective], alphas: Sequence[float], watcher: Watcher | None = None
+    ) -> list[list[Result]]:
         """Return the solution for every objective and, within it, for every penalty, in the order given.
 
         Penalties are solved from the largest down. A start is the better of the two neighbours: the same
-        objective with a larger penalty, and the objective before with the same penalty.
+        objective with a larger penalty, and the objective before with the same penalty. The watcher is
+        called after every solution with its number, its objective and gradient.
         """
         solved: list[list[Result | None]] = [[None] * len(alphas) for _ in objectives]
         downwards = sorted(range(len(alphas)), key=lambda a: -alphas[a])
         with one_blas_thread():
             for o, objective in enumerate(objectives):
                 last: Result | None = None
-                for a in downwards:
+                for number, a in enumerate(downwards, 1 + o * len(alphas)):
                     neighbours = [last, solved[o - 1][a] if o else None]
                     starts = [result.coef for result in neighbours if result is not None]
                     last = self.solve(objective, alphas[a], starts or [np.zeros(self.model.n_features)])
                     solved[o][a] = last
+                    if watcher is not None:
+                        watcher(number, objective=last.objective_path[-1], gradient=last.gradient_size)
         return [[result for result in row if result is not None] for row in solved]
 
     def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:

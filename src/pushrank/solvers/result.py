@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from pushrank._log_space import Floats
 from pushrank.solvers.certificate import Certificate
 
-Watcher = Callable[[int, float, float], None]
-"""Called after every iteration with its number, the objective and the size of the gradient."""
+
+class Watcher(Protocol):
+    """Called after every iteration with its number, and with what to show of it by name."""
+
+    def __call__(self, iteration: int, /, **shown: float) -> None:
+        """Show an iteration: ``objective`` and ``gradient``, ``objective`` and ``gap``, or others."""
+
+
+def counting_on(watcher: Watcher | None, before: int) -> Watcher | None:
+    """Return a watcher of iterations that come after so many others."""
+    if watcher is None:
+        return None
+    return lambda iteration, /, **shown: watcher(before + iteration, **shown)
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,7 +180,7 @@ def _one_round(
     def after_iteration(intermediate_result: Any) -> None:
         iterates.accept(origin + system.step(intermediate_result.x))
         if watcher is not None:
-            watcher(len(iterates.path) - 1, iterates.path[-1], iterates.size)
+            watcher(len(iterates.path) - 1, objective=iterates.path[-1], gradient=iterates.size)
         if iterates.finished:
             raise StopIteration
 

@@ -49,7 +49,8 @@ def smo(
         while True:
             wanted, steps = state.go(columns, tol, max_iter * model.n_rows, steps)
             if watcher is not None:
-                watcher(steps // model.n_rows, *state.objectives())
+                objective, gap = state.objectives()
+                watcher(-(-steps // model.n_rows), objective=objective, gap=gap)
             if wanted < 0:
                 break
             columns.fetch(wanted, state.most_violating(BLOCK))

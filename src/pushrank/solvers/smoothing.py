@@ -16,7 +16,7 @@ from pushrank.objectives import PushObjective, SmoothedObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import CertifiedResult, Result, Watcher
+from pushrank.solvers.result import CertifiedResult, Result, Watcher, counting_on
 
 Proof = Callable[[Floats], bool]
 Solver = Callable[[Problem, Floats, float, int, Watcher | None, Proof | None], Result]
@@ -80,7 +80,8 @@ def smoothing(
         problem = Problem(smooth, model, sample, alpha)
         proof = _Proof(exact, problem, smooth, tol)
         first = max(tol, STEEPEST * width) if smooth.bounded else tol
-        stage = solve(problem, coef, first, max_iter - len(path), watcher, proof)
+        watched = counting_on(watcher, max(len(path) - 1, 0))
+        stage = solve(problem, coef, first, max_iter - len(path), watched, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
         primal, size = exact.value(stage.coef), stage.gradient_size
         dual = max(dual, proof.bound(stage.coef))
@@ -92,7 +93,7 @@ def smoothing(
     certificate = Certificate(best, dual)
     message = ""
     if gap > tol and smooth.bounded:
-        message = certificate.advice(len(path) - 1)
+        message = certificate.advice(len(path) - 1, "raise alpha")
     elif gap > tol:
         message = (
             f"the smoothed objective, not a convex one, is still {gap:.1e} of the objective away from it "

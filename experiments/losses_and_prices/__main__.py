@@ -1,6 +1,6 @@
 """Which losses and prices win where: every loss with powers 1 to 16 and the maximum, on real data.
 
-    PUSHRANK_DATA=... python experiments/losses_and_prices/run.py
+    PUSHRANK_DATA=... python -m experiments.losses_and_prices > experiments/losses_and_prices/best.txt
 
 writes results.csv beside this file: for each data set, loss and price the mean of each measure of the top
 over random halves, one to fit and one to measure on, and its standard error. Columns are scaled on the half

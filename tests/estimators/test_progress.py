@@ -1,0 +1,105 @@
+"""What a fit shows of itself: the numbers that it learns by, under their names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from pushrank import (
+    SVMMAP,
+    AdaBoostRanker,
+    BottomPush,
+    InfinitePush,
+    IRPush,
+    OnePassMiniBatchAtK,
+    PerceptronAtK,
+    PNormPush,
+    PNormPushCV,
+    PushRanker,
+    PushRankerCV,
+    RampAtK,
+    RankBoost,
+    RankSVM,
+    SGDAtK,
+    SmoothMarginRanking,
+    StructSVMAtK,
+    TopBottomPush,
+)
+
+GRADIENT = ["objective", "gradient"]
+GAP = ["objective", "gap"]
+MISTAKES = ["mistakes in pass", "mistake rate"]
+KINDS = {
+    "push": (PNormPush(), GRADIENT),
+    "push, newton": (PNormPush(solver="newton-cg"), GRADIENT),
+    "push, boosted": (PNormPush(solver="coordinate"), GRADIENT),
+    "discount": (IRPush(), GRADIENT),
+    "bottom": (BottomPush(), GRADIENT),
+    "both ends": (TopBottomPush(), GRADIENT),
+    "pairs": (PushRanker("logistic"), GRADIENT),
+    "pairs, smoothed": (PushRanker("hinge"), GRADIENT),
+    "pairs, maximum": (PushRanker("hinge", "maximum"), GAP),
+    "boosting": (RankBoost(max_rounds=9), GRADIENT),
+    "smooth margin": (SmoothMarginRanking(not_separable="warn", max_rounds=9), GRADIENT),
+    "adaboost": (AdaBoostRanker(max_rounds=9), GRADIENT),
+    "ranksvm": (RankSVM(10.0), GRADIENT),
+    "ranksvm, hinge": (RankSVM(10.0, loss="hinge"), GAP),
+    "ranksvm, paper": (RankSVM(loss="hinge", solver="gradient-projection", tol=1e-2), GAP),
+    "ranksvm, kernel": (RankSVM(10.0, "rbf"), GAP),
+    "infinite push": (InfinitePush(10.0), GAP),
+    "infinite push, wide": (InfinitePush(10.0, solver="projected-dual"), GAP),
+    "infinite push, kernel": (InfinitePush(10.0, "rbf"), GAP),
+    "svmmap": (SVMMAP(10.0), GAP),
+    "structural": (StructSVMAtK(), GAP),
+    "ramp": (RampAtK(init="perceptron"), ["objective", "fall"]),
+    "perceptron": (PerceptronAtK(max_iter=3), MISTAKES),
+    "descent": (SGDAtK(max_iter=3), MISTAKES),
+    "one pass": (OnePassMiniBatchAtK(), MISTAKES),
+}
+
+
+def data():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 4))
+    return X, X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=120) > 0.7
+
+
+def last_line(text):
+    """Return the count, and the numbers by name, of a finished bar."""
+    found = re.search(r" (\d+)/\d+ (.*?) +\d+:\d\d:\d\d", text.splitlines()[-1])
+    named = re.findall(r"([a-z][a-z ]*?) (-?[\d.]+(?:e[+-]\d+)?)", found[2])
+    return int(found[1]), {name: float(value) for name, value in named}
+
+
+@pytest.mark.parametrize("ranker", [PNormPushCV((1, 4), (0.1, 1.0), cv=3), PushRankerCV(alphas=(1.0,), cv=4)])
+def test_a_search_shows_its_solutions(ranker, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    X, y = data()
+    ranker.fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    ranker.set_params(verbose=True).fit(X, y)
+    count, shown = last_line(capsys.readouterr().err)
+    assert count == len(ranker.cv_results_["params"]) * ranker.n_splits_
+    assert list(shown) == GRADIENT
+    assert shown["gradient"] <= ranker.tol
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of fits cut short
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_ranker_shows_what_it_learns_by(kind, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    ranker, names = KINDS[kind]
+    ranker.set_params(verbose=True).fit(*data())
+    count, shown = last_line(capsys.readouterr().err)
+    assert list(shown) == names
+    assert count == ranker.n_iter_
+    if names == MISTAKES:
+        assert shown["mistake rate"] == pytest.approx(ranker.mistake_rate_, rel=1e-3)
+        assert shown["mistakes in pass"] <= ranker.n_mistakes_
+        return
+    expected = ranker.objective_path_[-1] if hasattr(ranker, "objective_path_") else ranker.primal_objective_
+    assert shown["objective"] == pytest.approx(expected, rel=1e-3)
+    if names == GAP:
+        assert shown["gap"] == pytest.approx(ranker.dual_gap_, rel=1e-3, abs=1e-9)
