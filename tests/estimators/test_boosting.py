@@ -102,6 +102,34 @@ class TestEveryMember:
             assert len(path) <= ranker.best_round_ + 6
             assert len(ranker.objective_path_) == ranker.best_round_ + 1
 
+    def test_early_stopping_goes_on_from_the_best_round(self, name):
+        X, y = overlapping()
+        y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
+        options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0, "max_rounds": 60}
+        whole = FAMILY[name]().set_params(**options, n_iter_no_change=40).fit(X, y)
+        ranker = FAMILY[name]().set_params(**options, n_iter_no_change=2, warm_start=True).fit(X, y)
+        assert len(ranker.validation_path_) == ranker.n_iter_ + 3
+        ranker.set_params(n_iter_no_change=40).fit(X, y)
+        assert ranker.best_round_ == np.argmax(ranker.validation_path_) == ranker.n_iter_
+        if "trees" in name:  # which draw anew
+            return
+        np.testing.assert_array_equal(ranker.validation_path_, whole.validation_path_)
+        np.testing.assert_array_equal(ranker.steps_, whole.steps_)
+        np.testing.assert_array_equal(ranker.decision_function(X), whole.decision_function(X))
+        assert (ranker.margin_, ranker.threshold_) == (whole.margin_, whole.threshold_)
+
+    def test_a_fit_that_goes_on_in_vain_or_by_another_score_is_the_best_so_far(self, name):
+        X, y = overlapping()
+        options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0, "max_rounds": 60}
+        ranker = FAMILY[name]().set_params(**options, n_iter_no_change=3, warm_start=True).fit(X, y)
+        best = ranker.decision_function(X)
+        ranker.set_params(scoring=lambda *_: -1e9).fit(X, y)
+        np.testing.assert_array_equal(ranker.decision_function(X), best)
+        kept = ranker.n_iter_
+        ranker.set_params(scoring="roc_auc").fit(X, y)
+        assert ranker.n_iter_ >= kept
+        assert ranker.validation_path_[ranker.best_round_] == ranker.validation_path_[kept:].max()
+
     def test_warm_start_adds_rounds(self, name):
         X, y = overlapping()
         total = FAMILY[name]().get_params()["max_rounds"]

@@ -333,7 +333,7 @@ class BoostedRanker(AdditiveRanker):
         if self.early_stopping:
             self.validation_path_ = np.array(history.validation)
             self.best_round_ = history.best_round
-            history.cut(history.best_round)
+            history.cut()
             scores = scores if run.best_scores is None else run.best_scores
         self._history = history.arrays()
         self.weak_rankers_ = family

@@ -20,7 +20,7 @@ from pushrank.exceptions import ModelFileError
 from pushrank.weak_rankers import Functions, Regressors
 from pushrank.weak_rankers.base import WeakRankers
 
-FORMAT = "pushrank checkpoint 1"
+FORMAT = "pushrank checkpoint 2"
 FREE = ("max_rounds", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
 """Parameters that may change between the parts of a run."""
 

@@ -102,7 +102,8 @@ class RankBoost(BoostedRanker):
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in the fall of the objective.
     validation_path_ : ndarray
-        With ``early_stopping``: the scores of the validation part, before the first round and after each.
+        With ``early_stopping``: the scores of the validation part, before the first round and after each,
+        also after those beyond the best, which are not kept and which a warm start runs anew.
     best_round_ : int
         With ``early_stopping``: the number of rounds kept.
     n_iter_ : int
