@@ -427,6 +427,12 @@ def test_parameters_are_checked_before_any_work(parameters, message):
         RankBoost(**parameters).fit(X, y)
 
 
+@pytest.mark.parametrize("ranker", [RankBoost, SmoothMarginRanking, AdaBoostRanker])
+def test_rankers_without_an_optimum_to_reach_need_a_number_of_rounds(ranker):
+    with pytest.raises(TypeError, match="max_rounds must be an integer, got None"):
+        ranker(max_rounds=None).fit(*overlapping(40))
+
+
 def test_stages_are_of_boosting():
     X, y = overlapping(40)
     ranker = PNormPush()

@@ -113,8 +113,7 @@ class BoostedRanker(AdditiveRanker):
         return self
 
     def _check_parameters(self) -> None:
-        if self.max_rounds is not None:
-            check_number("max_rounds", self.max_rounds, 1, integer=True)
+        self._check_rounds()
         check_number("learning_rate", self.learning_rate, 0.0, exclusive=True)
         for name in ("subsample", "max_features"):
             check_number(name, getattr(self, name), 0.0, exclusive=True)
@@ -130,6 +129,10 @@ class BoostedRanker(AdditiveRanker):
         check_number("checkpoint_every", self.checkpoint_every, 1, integer=True)
         if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {self.n_jobs!r}.")
+
+    def _check_rounds(self) -> None:
+        """Raise where the ranker is not told how many rounds to run."""
+        check_number("max_rounds", self.max_rounds, 1, integer=True)
 
     def _check_target(self, target: Target) -> None:
         """Raise where this ranker cannot learn from such a target."""

@@ -105,6 +105,11 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         else:
             self._check_only_linear()
 
+    def _check_rounds(self) -> None:
+        # without a number, rounds run until the tolerance is reached
+        if self.max_rounds is not None:
+            super()._check_rounds()
+
     def _boost(
         self, objective: PushObjective, family: WeakRankers, X: Any, target: Target, y: ArrayLike | None
     ) -> None:

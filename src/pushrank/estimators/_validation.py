@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -98,19 +98,32 @@ def training_data(
         When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
         shape.
     """
-    checked: NDArray[Any]
     X, checked = validate_data(estimator, detached(X), y, accept_sparse=FORMATS, dtype=float_types(X))
     if not is_numpy(X):
         return X, _target_elsewhere(estimator, X, checked, sample_weight)
-    check_classification_targets(checked)
-    classes = np.unique(checked)
+    return X, binary_target(estimator, checked, sample_weight)
+
+
+def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
+    """Return two classes to rank.
+
+    Raises
+    ------
+    ValueError
+        When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
+        shape.
+    """
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    classes = np.unique(labels)
     if len(classes) != 2:
         raise ValueError(
             f"{_not_binary(estimator, classes)} For one class against the rest pass y == that_class."
         )
-    weights = row_weights(sample_weight, len(checked))
-    codes = checked == classes[1]
-    return X, Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
+    weights = row_weights(sample_weight, len(labels))
+    codes = labels == classes[1]
+    return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:

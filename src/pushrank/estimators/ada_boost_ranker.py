@@ -17,7 +17,6 @@ from pushrank._log_space import Floats
 from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Run
-from pushrank.estimators.rank_boost import check_rounds
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers.score_problem import ClassProblem, ScoreProblem
@@ -177,10 +176,6 @@ class AdaBoostRanker(BoostedRanker):
 
     def _objective(self) -> PushObjective:
         return PushObjective(scale="log")
-
-    def _check_parameters(self) -> None:
-        check_rounds(self)
-        super()._check_parameters()
 
     def _check_target(self, target: Target) -> None:
         if not isinstance(target.sample, BipartiteSample):

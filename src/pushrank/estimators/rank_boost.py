@@ -194,7 +194,6 @@ class RankBoost(BoostedRanker):
     def _check_parameters(self) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        check_rounds(self)
         super()._check_parameters()
 
     def _check_target(self, target: Target) -> None:
@@ -203,15 +202,3 @@ class RankBoost(BoostedRanker):
                 "variant='freund' chooses rankers by sums over two classes; for grades, query groups and "
                 "explicit pairs use variant='coordinate'."
             )
-
-
-def check_rounds(ranker: Any) -> None:
-    """Raise where a ranker without a tolerance to reach is not told how many rounds to run.
-
-    Raises
-    ------
-    ValueError
-        When ``max_rounds`` is None.
-    """
-    if ranker.max_rounds is None:
-        raise ValueError("max_rounds must be an integer of at least 1, got None.")
