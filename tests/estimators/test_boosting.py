@@ -303,6 +303,19 @@ def test_monotonic_constraints_hold_everywhere(kind, names):
     )
 
 
+def test_categories_take_no_monotonic_constraint():
+    X, y = overlapping(40, 2)
+    X[:, 1] = np.arange(40) % 3
+    numbers = RankBoost(weak_rankers=Stumps(categorical_features=[1]), max_rounds=2)
+    with pytest.raises(ValueError, match=r"monotonic_cst constrains feature 1, which is categorical"):
+        numbers.set_params(monotonic_cst=[0, 1]).fit(X, y)
+    numbers.set_params(monotonic_cst=[1, 0]).fit(X, y)
+    frame = pd.DataFrame({"size": X[:, 0], "colour": pd.Categorical(X[:, 1])})
+    with pytest.raises(ValueError, match=r"monotonic_cst constrains colour, which is categorical"):
+        RankBoost(max_rounds=2, monotonic_cst={"colour": -1}).fit(frame, y)
+    RankBoost(max_rounds=2, monotonic_cst={"size": 1}).fit(frame, y)
+
+
 def test_unsigned_weights_are_convex_combinations():
     X, y = overlapping()
     ranker = RankBoost(weak_rankers="columns", signed=False, max_rounds=100).fit(X, y)

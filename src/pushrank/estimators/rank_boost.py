@@ -52,7 +52,7 @@ class RankBoost(BoostedRanker):
         all weights are at least 0, the paper's convex combinations: scores then rise with every feature.
     monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
         For stumps and columns: 1 where scores may only rise with a feature, -1 where they may only fall, 0
-        where they are free.
+        where they are free, as those of categories must be.
     subsample : float, default=1.0
         The part of the rows, of each class or grade (of the query groups where there are such), that a round
         chooses and steps by, in (0, 1].
