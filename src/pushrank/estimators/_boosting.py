@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -24,6 +23,7 @@ from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
 from pushrank.estimators._validation import check_number, ranking_data
+from pushrank.estimators._warnings import warn
 from pushrank.estimators._weight_bounds import weight_bounds
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -366,8 +366,7 @@ class BoostedRanker(AdditiveRanker):
                     f"the largest entry of the scaled gradient is {run.descent.gradient_size:.1e}: raise "
                     "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'."
                 )
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} did not converge in max_iter={self._max_rounds} rounds; {advice}",
                 ConvergenceWarning,
-                stacklevel=4,
             )

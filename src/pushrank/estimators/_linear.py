@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -16,6 +15,7 @@ from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_alpha, check_number, check_solver, training_data
+from pushrank.estimators._warnings import warn
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -86,9 +86,7 @@ class LinearRanker(CoefficientRanker):
         self.objective_path_ = result.objective_path
         self.converged_ = result.converged
         if not result.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge: {result.message}", ConvergenceWarning, stacklevel=3
-            )
+            warn(f"{type(self).__name__} did not converge: {result.message}", ConvergenceWarning)
         return self
 
     def _optimise(

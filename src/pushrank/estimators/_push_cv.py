@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -13,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._folds import choose, results_table, stratified_folds
 from pushrank.estimators._validation import check_alpha, check_number, training_data
+from pushrank.estimators._warnings import warn
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -100,11 +100,10 @@ class PushCV(CoefficientRanker):
         self._keep_push(pushes[q][0])
         self._keep_classes(target, linear_scores(X, self.coef_))
         if unfinished:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {unfinished} of {scores.size + 1} solutions did not converge; raise "
                 "max_iter or tol, leave out the smallest alphas, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -7,7 +7,6 @@ Cynthia Rudin, *The P-Norm Push*, Journal of Machine Learning Research 10 (2009)
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Integral, Real
@@ -23,6 +22,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from pushrank._log_space import Floats
 from pushrank.estimators._base import BaseRanker
 from pushrank.estimators._validation import DTYPES, FORMATS, binary_target
+from pushrank.estimators._warnings import warn
 from pushrank.estimators.p_norm_push import PNormPush
 
 
@@ -265,12 +265,11 @@ class CascadeRanker(BaseRanker):
         )
 
     def _warn_of_the_end(self, level: int, labels: NDArray[Any]) -> None:
-        warnings.warn(
+        warn(
             f"{type(self).__name__} ends after stage {level + 1} of {len(self._all_stages())}: the survivors "
             f"of cut {level + 1} are all of class {labels[0]!s}, so the next stage has nothing to learn. "
             f"Raise keep[{level}] to let rows of both classes through, or leave later stages out.",
             UserWarning,
-            stacklevel=3,
         )
 
     def __sklearn_tags__(self) -> Any:

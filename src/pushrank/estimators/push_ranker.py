@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
@@ -12,6 +11,7 @@ from pushrank import losses, prices
 from pushrank._array import namespace
 from pushrank.estimators._linear import AnyLinearModel, LinearRanker
 from pushrank.estimators._validation import check_number, ranking_data
+from pushrank.estimators._warnings import warn
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective, SmoothedObjective
@@ -240,12 +240,11 @@ class PushRanker(LinearRanker):
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_ = certificate.gap
         if found.collapsed:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} collapsed: zero coefficients are optimal (objective "
                 f"{found.at_zero:g} there, at least {certificate.dual:g} anywhere). Push less: use "
                 "Power(p), whose p can be chosen, in place of Maximum, or lower alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found.result
 

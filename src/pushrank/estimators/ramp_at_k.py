@@ -23,6 +23,7 @@ from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._validation import check_number, training_data
+from pushrank.estimators._warnings import warn
 from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.models import LinearModel
 from pushrank.objectives import precision_kernels as kernels
@@ -204,11 +205,10 @@ class RampAtK(CoefficientRanker):
             self.coef_ = coef.astype(X.dtype)
         self._keep_classes(target, finite_scores(X, self.coef_))
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"RampAtK did not converge in {self.n_iter_} convex problems; raise max_iter or tol, "
                 "lower C, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -6,7 +6,6 @@ middle*, COLT 2005.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Run
+from pushrank.estimators._warnings import warn
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.step_rules import SmoothMarginStep
@@ -180,7 +180,7 @@ class SmoothMarginRanking(BoostedRanker):
                 f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
                 "answer."
             )
-        warnings.warn(f"{message} This is RankBoost's answer.", ConvergenceWarning, stacklevel=4)
+        warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
 
     def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
         super()._keep_rounds(family, X, target, train, run)
