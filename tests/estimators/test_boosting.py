@@ -15,6 +15,7 @@ from sklearn.metrics import ndcg_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 from growth import growth
 from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking, metrics
@@ -438,6 +439,58 @@ def test_parameters_are_checked_before_any_work(parameters, message):
     X, y = overlapping(40)
     with pytest.raises(ValueError, match=message):
         RankBoost(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Stumps(), Stumps(max_bins=7)),
+        (Stumps(), Stumps(categorical_features=[0])),
+        ("stumps", "columns"),
+        ("regressors", Regressors(DecisionTreeRegressor(max_depth=1))),
+        ([lambda X: X[:, 0], lambda X: X[:, 1]], [lambda X: X[:, 0], lambda X: X[:, 2]]),
+    ],
+    ids=["bins", "categories", "families", "trees", "functions"],
+)
+def test_rounds_are_added_to_the_same_weak_rankers_only(one, other):
+    X, y = overlapping(60)
+    ranker = RankBoost(weak_rankers=one, max_rounds=3, warm_start=True).fit(X, y)
+    expected = ranker.decision_function(X)
+    with pytest.raises(ValueError, match=r"(?s)warm_start=True adds rounds.*set them back"):
+        ranker.set_params(weak_rankers=other, max_rounds=6).fit(X, y)
+    np.testing.assert_array_equal(ranker.decision_function(X), expected)
+    assert ranker.set_params(weak_rankers=one).fit(X, y).n_iter_ == 6
+    assert ranker.set_params(weak_rankers=other, warm_start=False).fit(X, y).n_iter_ == 6
+
+
+def test_rounds_are_added_to_the_same_constant_only():
+    X, y = overlapping(60)
+    ranker = AdaBoostRanker(max_rounds=3, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="constant_ranker=False is not what it was"):
+        ranker.set_params(constant_ranker=False, max_rounds=6).fit(X, y)
+    assert ranker.set_params(constant_ranker=True).fit(X, y).n_iter_ == 6
+
+
+@quiet
+def test_rounds_are_added_to_coefficients_that_a_fit_began_with():
+    X, y = overlapping()
+    ranker = PNormPush(solver="coordinate", max_iter=5, warm_start=True).fit(X, y).fit(X, y)
+    value, coef = ranker.objective_path_[-1], ranker.coef_
+    ranker.set_params(max_rounds=5).fit(X, y)
+    np.testing.assert_allclose(ranker.coef_, coef, rtol=1e-12)
+    ranker.set_params(max_rounds=500).fit(X, y)
+    assert (np.diff(ranker.objective_path_) <= 1e-12).all()
+    assert ranker.objective_path_[-1] < value
+    np.testing.assert_allclose(ranker.coef_, PNormPush().fit(X, y).coef_, atol=1e-3)
+
+
+def test_rounds_are_added_by_the_first_fits_names_of_categories():
+    frame = pd.DataFrame({"colour": ["red", "green", "blue", "red", "green", "blue"] * 10})
+    y = (frame["colour"] == "green").to_numpy()
+    ranker = RankBoost(max_rounds=5, warm_start=True).fit(frame, y)
+    others = frame[frame["colour"] != "blue"]
+    ranker.set_params(max_rounds=10).fit(others, y[others.index])
+    assert ranker.score(frame, y) == 1.0
 
 
 @pytest.mark.parametrize("ranker", [RankBoost, SmoothMarginRanking, AdaBoostRanker])

@@ -116,6 +116,13 @@ class Checkpoint:
             io.dump(state, beside)
 
 
+def alike(one: WeakRankers, other: WeakRankers, X: Any) -> bool:
+    """Return whether two families are of the same weak rankers: functions are known by what they return."""
+    if isinstance(one, Functions) and isinstance(other, Functions):
+        return np.array_equal(one.outputs(X), other.outputs(X))
+    return fingerprint(described(one)) == fingerprint(described(other))
+
+
 def restored(state: dict[str, Any]) -> tuple[History, Floats, Floats, Floats | None]:
     """Return the history, the scores, the weights and the best scores of a kept state."""
     return History.from_arrays(state["history"]), state["scores"], state["weights"], state["best_scores"]

@@ -138,7 +138,7 @@ class LinearRanker(CoefficientRanker):
         return str(self.solver)
 
     def _start(self, n_features: int) -> NDArray[np.float64]:
-        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_features,):
+        if self.warm_start and hasattr(self, "coef_"):
             return to_host(self.coef_).astype(np.float64)
         return np.zeros(n_features)
 

@@ -138,9 +138,11 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         return slope_units(Problem(objective, LinearModel(X), train, self._penalty), units)
 
     def _initial_coef(self, n_features: int) -> Floats | None:
-        if self.max_rounds is not None or not self.warm_start:
+        if not self.warm_start:
             return None
-        return self._start(n_features)
+        if self._adds_rounds:
+            return getattr(self, "initial_coef_", None)
+        return self._start(n_features) if self.max_rounds is None else None
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; missing values are taken by boosted stumps only."""

@@ -95,13 +95,25 @@ def training_data(
     Raises
     ------
     ValueError
-        When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
-        shape.
+        When ``y`` has not exactly two classes of positive weight, anything is not finite or of the wrong
+        shape, or a warm start finds other features than the last fit.
     """
-    X, checked = validate_data(estimator, detached(X), y, accept_sparse=FORMATS, dtype=float_types(X))
+    X, checked = validate_data(
+        estimator,
+        detached(X),
+        y,
+        accept_sparse=FORMATS,
+        dtype=float_types(X),
+        reset=_takes_any_features(estimator),
+    )
     if not is_numpy(X):
         return X, _target_elsewhere(estimator, X, checked, sample_weight)
     return X, binary_target(estimator, checked, sample_weight)
+
+
+def _takes_any_features(estimator: Any) -> bool:
+    """Return whether a fit is free to learn other features; a warm start goes on with those of the last."""
+    return not (getattr(estimator, "warm_start", False) and hasattr(estimator, "threshold_"))
 
 
 def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
@@ -168,9 +180,14 @@ def ranking_data(
     Raises
     ------
     ValueError
-        When data are not finite or not of one length, there is nothing to rank, or targets are given twice.
+        When data are not finite or not of one length, there is nothing to rank, targets are given twice, or
+        a warm start finds other features than the last fit.
     """
-    options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": float_types(X)}
+    options: dict[str, Any] = {
+        "accept_sparse": FORMATS,
+        "dtype": float_types(X),
+        "reset": _takes_any_features(estimator),
+    }
     if allow_missing:
         options["ensure_all_finite"] = "allow-nan"
     if pairs is not None:

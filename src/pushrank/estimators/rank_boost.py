@@ -69,7 +69,7 @@ class RankBoost(BoostedRanker):
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
     warm_start : bool, default=False
-        Add rounds to the last fit, up to ``max_rounds`` in all.
+        Add rounds to the last fit, up to ``max_rounds`` in all; features and weak rankers must be its own.
     checkpoint : str or Path, default=None
         A file in which the run is kept. A fit with the same data and parameters goes on from it, and ends
         with the same model to the last bit as if never stopped; it may have a larger ``max_rounds``.

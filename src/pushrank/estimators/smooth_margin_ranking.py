@@ -67,7 +67,7 @@ class SmoothMarginRanking(BoostedRanker):
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
     warm_start : bool, default=False
-        Add rounds to the last fit, up to ``max_rounds`` in all.
+        Add rounds to the last fit, up to ``max_rounds`` in all; features and weak rankers must be its own.
     checkpoint : str or Path, default=None
         As for :class:`RankBoost`.
     checkpoint_every : int, default=100
