@@ -15,6 +15,7 @@ from sklearn.metrics import ndcg_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 from growth import growth
 from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking, metrics
@@ -101,6 +102,34 @@ class TestEveryMember:
             assert ranker.best_round_ == np.argmax(path) == ranker.n_iter_ == len(ranker.steps_)
             assert len(path) <= ranker.best_round_ + 6
             assert len(ranker.objective_path_) == ranker.best_round_ + 1
+
+    def test_early_stopping_goes_on_from_the_best_round(self, name):
+        X, y = overlapping()
+        y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
+        options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0, "max_rounds": 60}
+        whole = FAMILY[name]().set_params(**options, n_iter_no_change=40).fit(X, y)
+        ranker = FAMILY[name]().set_params(**options, n_iter_no_change=2, warm_start=True).fit(X, y)
+        assert len(ranker.validation_path_) == ranker.n_iter_ + 3
+        ranker.set_params(n_iter_no_change=40).fit(X, y)
+        assert ranker.best_round_ == np.argmax(ranker.validation_path_) == ranker.n_iter_
+        if "trees" in name:  # which draw anew
+            return
+        np.testing.assert_array_equal(ranker.validation_path_, whole.validation_path_)
+        np.testing.assert_array_equal(ranker.steps_, whole.steps_)
+        np.testing.assert_array_equal(ranker.decision_function(X), whole.decision_function(X))
+        assert (ranker.margin_, ranker.threshold_) == (whole.margin_, whole.threshold_)
+
+    def test_a_fit_that_goes_on_in_vain_or_by_another_score_is_the_best_so_far(self, name):
+        X, y = overlapping()
+        options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0, "max_rounds": 60}
+        ranker = FAMILY[name]().set_params(**options, n_iter_no_change=3, warm_start=True).fit(X, y)
+        best = ranker.decision_function(X)
+        ranker.set_params(scoring=lambda *_: -1e9).fit(X, y)
+        np.testing.assert_array_equal(ranker.decision_function(X), best)
+        kept = ranker.n_iter_
+        ranker.set_params(scoring="roc_auc").fit(X, y)
+        assert ranker.n_iter_ >= kept
+        assert ranker.validation_path_[ranker.best_round_] == ranker.validation_path_[kept:].max()
 
     def test_warm_start_adds_rounds(self, name):
         X, y = overlapping()
@@ -275,6 +304,19 @@ def test_monotonic_constraints_hold_everywhere(kind, names):
     )
 
 
+def test_categories_take_no_monotonic_constraint():
+    X, y = overlapping(40, 2)
+    X[:, 1] = np.arange(40) % 3
+    numbers = RankBoost(weak_rankers=Stumps(categorical_features=[1]), max_rounds=2)
+    with pytest.raises(ValueError, match=r"monotonic_cst constrains feature 1, which is categorical"):
+        numbers.set_params(monotonic_cst=[0, 1]).fit(X, y)
+    numbers.set_params(monotonic_cst=[1, 0]).fit(X, y)
+    frame = pd.DataFrame({"size": X[:, 0], "colour": pd.Categorical(X[:, 1])})
+    with pytest.raises(ValueError, match=r"monotonic_cst constrains colour, which is categorical"):
+        RankBoost(max_rounds=2, monotonic_cst={"colour": -1}).fit(frame, y)
+    RankBoost(max_rounds=2, monotonic_cst={"size": 1}).fit(frame, y)
+
+
 def test_unsigned_weights_are_convex_combinations():
     X, y = overlapping()
     ranker = RankBoost(weak_rankers="columns", signed=False, max_rounds=100).fit(X, y)
@@ -397,6 +439,64 @@ def test_parameters_are_checked_before_any_work(parameters, message):
     X, y = overlapping(40)
     with pytest.raises(ValueError, match=message):
         RankBoost(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Stumps(), Stumps(max_bins=7)),
+        (Stumps(), Stumps(categorical_features=[0])),
+        ("stumps", "columns"),
+        ("regressors", Regressors(DecisionTreeRegressor(max_depth=1))),
+        ([lambda X: X[:, 0], lambda X: X[:, 1]], [lambda X: X[:, 0], lambda X: X[:, 2]]),
+    ],
+    ids=["bins", "categories", "families", "trees", "functions"],
+)
+def test_rounds_are_added_to_the_same_weak_rankers_only(one, other):
+    X, y = overlapping(60)
+    ranker = RankBoost(weak_rankers=one, max_rounds=3, warm_start=True).fit(X, y)
+    expected = ranker.decision_function(X)
+    with pytest.raises(ValueError, match=r"(?s)warm_start=True adds rounds.*set them back"):
+        ranker.set_params(weak_rankers=other, max_rounds=6).fit(X, y)
+    np.testing.assert_array_equal(ranker.decision_function(X), expected)
+    assert ranker.set_params(weak_rankers=one).fit(X, y).n_iter_ == 6
+    assert ranker.set_params(weak_rankers=other, warm_start=False).fit(X, y).n_iter_ == 6
+
+
+def test_rounds_are_added_to_the_same_constant_only():
+    X, y = overlapping(60)
+    ranker = AdaBoostRanker(max_rounds=3, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="constant_ranker=False is not what it was"):
+        ranker.set_params(constant_ranker=False, max_rounds=6).fit(X, y)
+    assert ranker.set_params(constant_ranker=True).fit(X, y).n_iter_ == 6
+
+
+@quiet
+def test_rounds_are_added_to_coefficients_that_a_fit_began_with():
+    X, y = overlapping()
+    ranker = PNormPush(solver="coordinate", max_iter=5, warm_start=True).fit(X, y).fit(X, y)
+    value, coef = ranker.objective_path_[-1], ranker.coef_
+    ranker.set_params(max_rounds=5).fit(X, y)
+    np.testing.assert_allclose(ranker.coef_, coef, rtol=1e-12)
+    ranker.set_params(max_rounds=500).fit(X, y)
+    assert (np.diff(ranker.objective_path_) <= 1e-12).all()
+    assert ranker.objective_path_[-1] < value
+    np.testing.assert_allclose(ranker.coef_, PNormPush().fit(X, y).coef_, atol=1e-3)
+
+
+def test_rounds_are_added_by_the_first_fits_names_of_categories():
+    frame = pd.DataFrame({"colour": ["red", "green", "blue", "red", "green", "blue"] * 10})
+    y = (frame["colour"] == "green").to_numpy()
+    ranker = RankBoost(max_rounds=5, warm_start=True).fit(frame, y)
+    others = frame[frame["colour"] != "blue"]
+    ranker.set_params(max_rounds=10).fit(others, y[others.index])
+    assert ranker.score(frame, y) == 1.0
+
+
+@pytest.mark.parametrize("ranker", [RankBoost, SmoothMarginRanking, AdaBoostRanker])
+def test_rankers_without_an_optimum_to_reach_need_a_number_of_rounds(ranker):
+    with pytest.raises(TypeError, match="max_rounds must be an integer, got None"):
+        ranker(max_rounds=None).fit(*overlapping(40))
 
 
 def test_stages_are_of_boosting():

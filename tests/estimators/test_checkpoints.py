@@ -95,6 +95,21 @@ def test_more_rounds_go_on_from_a_finished_run(tmp_path):
         RankBoost(max_rounds=20, checkpoint=tmp_path / "a").fit(X, y)
 
 
+@pytest.mark.parametrize("warm", [False, True])
+def test_more_rounds_go_on_towards_a_better_one(tmp_path, warm):
+    X, y = data()
+    y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
+    options = {"early_stopping": True, "n_iter_no_change": 40, "random_state": 5, "validation_fraction": 0.3}
+    whole = RankBoost(**options, max_rounds=60).fit(X, y)
+    ranker = RankBoost(**options, max_rounds=10, checkpoint=tmp_path / "a", warm_start=warm).fit(X, y)
+    first = ranker.best_round_
+    ranker.set_params(max_rounds=60).fit(X, y)
+    assert 0 < first < ranker.best_round_ == whole.best_round_ < 60
+    assert learned(ranker) == learned(whole)
+    np.testing.assert_array_equal(ranker.validation_path_, whole.validation_path_)
+    np.testing.assert_array_equal(ranker.decision_function(X), whole.decision_function(X))
+
+
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     X, y = data()
     file = tmp_path / "run.ckpt"

@@ -11,9 +11,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pushrank import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush, prices
+from pushrank import BottomPush, IRPush, PNormPush, PushRanker, RankBoost, TopBottomPush, prices
 from pushrank.solvers import SOLVERS
 
 RANKERS = [PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker]
@@ -230,10 +231,23 @@ def test_a_looser_tolerance_than_the_start_needs_no_iteration():
     assert (ranker.coef_ == 0).all()
 
 
-def test_a_warm_start_ignores_coefficients_of_other_features():
-    ranker = PNormPush(warm_start=True).fit(X, Y)
-    ranker.fit(X[:, :2], Y)
-    np.testing.assert_allclose(ranker.coef_, PNormPush().fit(X[:, :2], Y).coef_, rtol=1e-6)
+@pytest.mark.parametrize(
+    "ranker",
+    [*(ranker() for ranker in RANKERS), PNormPush(solver="coordinate"), PNormPush(max_rounds=9)]
+    + [RankBoost(max_rounds=9, weak_rankers=kind) for kind in ("stumps", "columns", "regressors")],
+    ids=str,
+)
+def test_a_warm_start_is_held_to_the_features_of_the_last_fit(ranker):
+    ranker = clone(ranker).set_params(warm_start=True)
+    with pytest.raises(ValueError, match="classes"):
+        ranker.fit(X[:, :2], np.zeros(len(Y)))
+    expected = ranker.fit(X, Y).decision_function(X)
+    for features in (X[:, :2], np.column_stack([X, X])):
+        with pytest.raises(ValueError, match=rf"X has {features.shape[1]} features.*is expecting 4 features"):
+            ranker.fit(features, Y)
+    np.testing.assert_array_equal(ranker.decision_function(X), expected)
+    ranker.set_params(warm_start=False).fit(X[:, :2], Y)
+    assert ranker.decision_function(X[:, :2]).shape == Y.shape
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
+from pushrank import AdaBoostRanker, RankBoost
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps, binning, resolve
 from weak_rankers_oracle import all_stumps
 
@@ -200,13 +201,27 @@ def test_regressors_have_values_between_zero_and_one():
     X, _ = data(6, missing=False)
     family = Regressors(Ridge()).fit(X)
     targets, weights = np.sign(X[:, 0]), np.ones(len(X))
-    ranker = family.grow(X, targets, weights, np.array([0, 1]), np.random.RandomState(0))
-    values = family.values(X, ranker)
+    values = family.grow(X, targets, weights, np.array([0, 1]), np.random.RandomState(0))
+    np.testing.assert_array_equal(family.values(X, 0), values)
     assert values.min() == 0.0
     assert values.max() == pytest.approx(1.0)
     assert np.corrcoef(values, targets)[0, 1] > 0.5
     with pytest.raises(AttributeError):
         family.importances(np.array([0]), np.ones(1))
+
+
+@pytest.mark.parametrize("ranker", [RankBoost, AdaBoostRanker])
+def test_a_round_predicts_the_training_rows_once(ranker, monkeypatch):
+    X, _ = data(6, missing=False)
+    predict, sizes = Ridge.predict, []
+
+    def counted(self, rows):
+        sizes.append(len(rows))
+        return predict(self, rows)
+
+    monkeypatch.setattr(Ridge, "predict", counted)
+    ranker(weak_rankers=Ridge(), max_rounds=7).fit(X, X[:, 0] + X[:, 1] ** 2 > 1)
+    assert sizes == [len(X)] * 7
 
 
 @pytest.mark.parametrize("bad", [1, 256])

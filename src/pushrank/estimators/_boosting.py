@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -25,6 +24,7 @@ from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
 from pushrank.estimators._validation import ranking_data
+from pushrank.estimators._warnings import warn
 from pushrank.estimators._weight_bounds import weight_bounds
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -110,6 +110,8 @@ class BoostedRanker(AdditiveRanker):
             self, X, y, sample_weight, group, qid, pairs, allow_missing=family.takes_missing
         )
         self._check_target(target)
+        if self._adds_rounds:
+            self._check_last_rounds(family, X)
         with one_blas_thread():
             self._boost(objective, family, X, target, y)
         if encoder is not None:
@@ -117,8 +119,7 @@ class BoostedRanker(AdditiveRanker):
         return self
 
     def _check_parameters(self) -> None:
-        if self.max_rounds is not None:
-            check_number("max_rounds", self.max_rounds, 1, integer=True)
+        self._check_rounds()
         for name in ("learning_rate", "subsample", "max_features"):
             check_number(name, getattr(self, name), above=0.0, most=1.0)
         check_number("tol", self.tol, 0.0)
@@ -128,6 +129,10 @@ class BoostedRanker(AdditiveRanker):
         check_number("checkpoint_every", self.checkpoint_every, 1, integer=True)
         if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {self.n_jobs!r}.")
+
+    def _check_rounds(self) -> None:
+        """Raise where the ranker is not told how many rounds to run."""
+        check_number("max_rounds", self.max_rounds, 1, integer=True)
 
     def _check_target(self, target: Target) -> None:
         """Raise where this ranker cannot learn from such a target."""
@@ -175,7 +180,7 @@ class BoostedRanker(AdditiveRanker):
         if not isinstance(family, Stumps):
             return X, None
         numbers = categorical_numbers(family, X)
-        encoder = fitted_encoder(X, numbers)
+        encoder = getattr(self, "encoder_", None) if self._adds_rounds else fitted_encoder(X, numbers)
         family.set_params(categorical_features=numbers or "from_dtype")
         return encoded(X, encoder), encoder
 
@@ -188,7 +193,7 @@ class BoostedRanker(AdditiveRanker):
         if state is not None:
             first_state = state["first_state"]
             random_state = _checkpoint.random_state_from(first_state)
-        going_on = self._goes_on(family)
+        going_on = self._adds_rounds
         train, valid = target.sample, None
         if self.early_stopping:
             train, valid = parts(target, float(self.validation_fraction), random_state)
@@ -200,7 +205,7 @@ class BoostedRanker(AdditiveRanker):
             family.fit(X, None if row_weights.all() and target.weights is None else row_weights, random_state)
         run = self._run(objective, family, X, train, random_state)
         if going_on:
-            self._go_on(run, X)
+            self._go_on(run)
         if state is not None:
             self._restore(run, family, state)
         plan = Plan(
@@ -267,27 +272,31 @@ class BoostedRanker(AdditiveRanker):
         """Return the coefficients to start from, or None for zeros."""
         return None
 
-    def _goes_on(self, family: WeakRankers) -> bool:
-        """Return whether this fit adds rounds to the last one."""
-        if not self.warm_start or not hasattr(self, "steps_") or self.max_rounds is None:
-            return False
-        if type(family) is not type(self.weak_rankers_):
-            return False
+    @property
+    def _adds_rounds(self) -> bool:
+        """Whether this fit adds rounds to those of the last."""
+        return bool(self.warm_start) and self.max_rounds is not None and hasattr(self, "steps_")
+
+    def _check_last_rounds(self, family: WeakRankers, X: Any) -> None:
+        """Raise where rounds cannot be added to those of the last fit."""
+        if not _checkpoint.alike(family, self.weak_rankers_, X):
+            raise ValueError(
+                f"warm_start=True adds rounds to the last fit, whose weak rankers were {self.weak_rankers_}, "
+                f"and weak_rankers={self.weak_rankers!r} are others: set them back, or warm_start=False to "
+                "start anew."
+            )
         if len(self.steps_) > self._max_rounds:
             raise ValueError(
                 f"max_rounds={self._max_rounds} must be at least the {len(self.steps_)} rounds already run, "
                 "when warm_start=True."
             )
-        return True
 
-    def _go_on(self, run: Run, X: Any) -> None:
+    def _go_on(self, run: Run) -> None:
         """Put a run where the last fit ended."""
         history = History.from_arrays(self._history)
-        weights = np.zeros(run.descent.pool.n_rankers)
+        pool, scores, weights = run.descent.pool, run.descent.scores, run.descent.weights
         np.add.at(weights, np.array(history.rankers, dtype=np.intp), history.steps)
         # a value at a time, as the rounds did it
-        scores = np.zeros(X.shape[0])
-        pool = run.descent.pool
         for ranker, step in zip(history.rankers, history.steps, strict=True):
             values = pool.values(ranker)
             scores += step * (np.where(values, 1.0, pool.low) if values.dtype == bool else values)
@@ -331,7 +340,7 @@ class BoostedRanker(AdditiveRanker):
         if self.early_stopping:
             self.validation_path_ = np.array(history.validation)
             self.best_round_ = history.best_round
-            history.cut(history.best_round)
+            history.cut()
             scores = scores if run.best_scores is None else run.best_scores
         self._history = history.arrays()
         self.weak_rankers_ = family
@@ -361,8 +370,7 @@ class BoostedRanker(AdditiveRanker):
                     f"the largest entry of the scaled gradient is {run.descent.gradient_size:.1e}: raise "
                     "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'."
                 )
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} did not converge in max_iter={self._max_rounds} rounds; {advice}",
                 ConvergenceWarning,
-                stacklevel=4,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
@@ -21,6 +20,7 @@ from pushrank.estimators._class_weights import class_weighted
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import training_data
+from pushrank.estimators._warnings import warn
 from pushrank.models import LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
@@ -180,7 +180,7 @@ class CertifiedRanker(CoefficientRanker):
         self._keep_classes(weighted, self._keep_function(solution, X, model, target))
         message = self._what_went_wrong(cost)
         if message:
-            warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=4)
+            warn(f"{type(self).__name__} {message}", ConvergenceWarning)
 
     def _keep_function(
         self,

@@ -20,7 +20,7 @@ from pushrank.exceptions import ModelFileError
 from pushrank.weak_rankers import Functions, Regressors
 from pushrank.weak_rankers.base import WeakRankers
 
-FORMAT = "pushrank checkpoint 1"
+FORMAT = "pushrank checkpoint 2"
 FREE = ("max_rounds", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
 """Parameters that may change between the parts of a run."""
 
@@ -114,6 +114,13 @@ class Checkpoint:
         }
         with written_whole(self.path) as beside:
             io.dump(state, beside)
+
+
+def alike(one: WeakRankers, other: WeakRankers, X: Any) -> bool:
+    """Return whether two families are of the same weak rankers: functions are known by what they return."""
+    if isinstance(one, Functions) and isinstance(other, Functions):
+        return np.array_equal(one.outputs(X), other.outputs(X))
+    return fingerprint(described(one)) == fingerprint(described(other))
 
 
 def restored(state: dict[str, Any]) -> tuple[History, Floats, Floats, Floats | None]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from pushrank._log_space import Floats
+from pushrank.estimators._warnings import warn
 
 LIGHT = 0.1
 
@@ -20,10 +20,9 @@ def warn_of_light_weights(estimator: Any, mass: Floats) -> None:
     """
     mean = float(mass[mass > 0.0].mean())
     if mean < LIGHT:
-        warnings.warn(
+        warn(
             f"the mean of sample_weight is {mean:g}. {type(estimator).__name__} takes a row of weight w for "
             "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
             "weights by their mean.",
             UserWarning,
-            stacklevel=3,
         )

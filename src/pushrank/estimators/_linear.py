@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -17,6 +16,7 @@ from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import check_alpha, check_solver, training_data
+from pushrank.estimators._warnings import warn
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -90,9 +90,7 @@ class LinearRanker(CoefficientRanker):
         self.objective_path_ = result.objective_path
         self.converged_ = result.converged
         if not result.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge: {result.message}", ConvergenceWarning, stacklevel=3
-            )
+            warn(f"{type(self).__name__} did not converge: {result.message}", ConvergenceWarning)
         return self
 
     def _optimise(
@@ -144,7 +142,7 @@ class LinearRanker(CoefficientRanker):
         return str(self.solver)
 
     def _start(self, n_features: int) -> NDArray[np.float64]:
-        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == (n_features,):
+        if self.warm_start and hasattr(self, "coef_"):
             return to_host(self.coef_).astype(np.float64)
         return np.zeros(n_features)
 

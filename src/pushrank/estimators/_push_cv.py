@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._folds import choose, results_table, stratified_folds
 from pushrank.estimators._progress import watching
 from pushrank.estimators._validation import check_alpha, training_data
+from pushrank.estimators._warnings import warn
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
@@ -113,11 +113,10 @@ class PushCV(CoefficientRanker):
         setattr(self, f"{self._push}_", pushes[q])
         self._keep_classes(target, linear_scores(X, self.coef_))
         if unfinished:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {unfinished} of {scores.size + 1} solutions did not converge; raise "
                 "max_iter or tol, leave out the smallest alphas, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -105,6 +105,11 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         else:
             self._check_only_linear()
 
+    def _check_rounds(self) -> None:
+        # without a number, rounds run until the tolerance is reached
+        if self.max_rounds is not None:
+            super()._check_rounds()
+
     def _boost(
         self, objective: PushObjective, family: WeakRankers, X: Any, target: Target, y: ArrayLike | None
     ) -> None:
@@ -133,9 +138,11 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         return slope_units(Problem(objective, LinearModel(X), train, self._penalty), units)
 
     def _initial_coef(self, n_features: int) -> Floats | None:
-        if self.max_rounds is not None or not self.warm_start:
+        if not self.warm_start:
             return None
-        return self._start(n_features)
+        if self._adds_rounds:
+            return getattr(self, "initial_coef_", None)
+        return self._start(n_features) if self.max_rounds is None else None
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; missing values are taken by boosted stumps only."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._target import break_even_threshold
 from pushrank.estimators._validation import DTYPES, row_weights
+from pushrank.estimators._warnings import warn
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import check_k
 from pushrank.pairs import BipartiteSample
@@ -268,11 +268,10 @@ class StreamingRanker(CoefficientRanker):
     def _warn_of_skipped(self) -> None:
         skipped, n_batches = self._stream.skipped, self.n_batches_
         if 2 * skipped > n_batches:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} learned nothing from {skipped} of {n_batches} batches, which had no "
                 "positive or no negative row: raise batch_size, or mix rows that are sorted (shuffle=True).",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _check_parameters(self) -> None:

@@ -37,6 +37,8 @@ class History:
         classes; NaN elsewhere.
     validation : list of float
         The score of the validation part, before the first round and after each.
+    best_round, best_score : int and float
+        The round after which the validation part scored best, the first of several, and how.
     """
 
     rankers: list[int] = field(default_factory=list)
@@ -47,6 +49,8 @@ class History:
     norms: list[float] = field(default_factory=list)
     log_sums: list[tuple[float, float]] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
+    best_round: int = 0
+    best_score: float = -np.inf
 
     @property
     def n_rounds(self) -> int:
@@ -61,33 +65,38 @@ class History:
         self.norms.append(descent.norm)
         self.log_sums.append(point.log_sums if isinstance(point, ClassPoint) else (np.nan, np.nan))
 
-    @property
-    def best_round(self) -> int:
-        """The round after which the validation part scored best, the first of several."""
-        return int(np.argmax(self.validation))
+    def note_validation(self, score: float) -> None:
+        """Write down how the validation part scored."""
+        self.validation.append(score)
+        if score > self.best_score:
+            self.best_round, self.best_score = len(self.validation) - 1, score
 
     @property
     def rounds_since_best(self) -> int:
         """How many rounds have not improved on the best."""
         return len(self.validation) - 1 - self.best_round
 
-    def cut(self, n_rounds: int) -> None:
-        """Forget the rounds after the first ``n_rounds``, but not how they validated."""
-        for name in ("rankers", "steps", "edges"):
-            del getattr(self, name)[n_rounds:]
+    def cut(self) -> None:
+        """Forget the rounds after the best.
+
+        How the best scored is found anew by a run that goes on, on what is then the validation part.
+        """
+        for name in ("rankers", "steps", "edges", "validation"):
+            del getattr(self, name)[self.best_round :]
         for name in ("objectives", "values", "norms", "log_sums"):
-            del getattr(self, name)[n_rounds + 1 :]
+            del getattr(self, name)[self.best_round + 1 :]
+        self.best_score = -np.inf
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the lists as arrays."""
+        """Return all that was written down as arrays."""
         return {name: np.array(values) for name, values in vars(self).items()}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> History:
         """Return the history that ``arrays`` gave."""
-        lists = {name: values.tolist() for name, values in arrays.items()}
-        lists["log_sums"] = [tuple(pair) for pair in lists["log_sums"]]
-        return cls(**lists)
+        kept = {name: values.tolist() for name, values in arrays.items()}
+        kept["log_sums"] = [tuple(pair) for pair in kept["log_sums"]]
+        return cls(**kept)
 
 
 @dataclass(frozen=True)
@@ -184,7 +193,7 @@ class Run:
     def _validate(self, plan: Plan) -> None:
         if plan.validate is None:
             return
-        self.history.validation.append(plan.validate(self.descent.scores))
+        self.history.note_validation(plan.validate(self.descent.scores))
         if self.history.rounds_since_best == 0:
             self.best_scores = self.descent.scores.copy()
 

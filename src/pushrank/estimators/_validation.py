@@ -7,8 +7,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import get_config
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -75,20 +76,45 @@ def training_data(
     Raises
     ------
     ValueError
+        When ``y`` has not exactly two classes of positive weight, anything is not finite or of the wrong
+        shape, or a warm start finds other features than the last fit.
+    """
+    X, checked = validate_data(
+        estimator,
+        detached(X),
+        y,
+        accept_sparse=FORMATS,
+        dtype=float_types(X),
+        reset=_takes_any_features(estimator),
+    )
+    if not is_numpy(X):
+        return X, _target_elsewhere(estimator, X, checked, sample_weight)
+    return X, binary_target(estimator, checked, sample_weight)
+
+
+def _takes_any_features(estimator: Any) -> bool:
+    """Return whether a fit is free to learn other features; a warm start goes on with those of the last."""
+    return not (getattr(estimator, "warm_start", False) and hasattr(estimator, "threshold_"))
+
+
+def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
+    """Return two classes to rank.
+
+    Raises
+    ------
+    ValueError
         When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
         shape.
     """
-    checked: NDArray[Any]
-    X, checked = validate_data(estimator, detached(X), y, accept_sparse=FORMATS, dtype=float_types(X))
-    if not is_numpy(X):
-        return X, _target_elsewhere(estimator, X, checked, sample_weight)
-    check_classification_targets(checked)
-    classes = distinct(checked)
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    classes = distinct(labels)
     if len(classes) != 2:
         raise ValueError(not_two(type(estimator).__name__, classes))
-    weights = row_weights(sample_weight, len(checked))
-    codes = checked == classes[1]
-    return X, Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
+    weights = row_weights(sample_weight, len(labels))
+    codes = labels == classes[1]
+    return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
@@ -131,9 +157,14 @@ def ranking_data(
     Raises
     ------
     ValueError
-        When data are not finite or not of one length, there is nothing to rank, or targets are given twice.
+        When data are not finite or not of one length, there is nothing to rank, targets are given twice, or
+        a warm start finds other features than the last fit.
     """
-    options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": float_types(X)}
+    options: dict[str, Any] = {
+        "accept_sparse": FORMATS,
+        "dtype": float_types(X),
+        "reset": _takes_any_features(estimator),
+    }
     if allow_missing:
         options["ensure_all_finite"] = "allow-nan"
     if pairs is not None:

@@ -21,7 +21,8 @@ def weight_bounds(
     Raises
     ------
     ValueError
-        When the constraints are not -1, 0 or 1 for features that there are, or the rankers have no direction.
+        When the constraints are not -1, 0 or 1 for features that there are, or the rankers have no direction,
+        or the feature's values are categories, which have no order.
     """
     lower = -np.inf if signed else 0.0
     if monotonic_cst is None:
@@ -30,6 +31,7 @@ def weight_bounds(
         raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
     directions = _directions(monotonic_cst, n_features, names)
     if isinstance(family, Stumps):
+        _check_ordered(family, directions, names)
         directions = np.repeat(directions, 2 * WIDTH)
         # the rankers of missing values alone order no numbers
         firsts = np.arange(n_features) * 2 * WIDTH + WIDTH
@@ -52,3 +54,13 @@ def _directions(monotonic_cst: Any, n_features: int, names: list[str]) -> NDArra
             f"{monotonic_cst!r}."
         )
     return directions.astype(np.intp)
+
+
+def _check_ordered(family: Stumps, directions: NDArray[np.intp], names: list[str]) -> None:
+    """Raise where scores should rise or fall with a category."""
+    for feature in np.flatnonzero(directions):
+        if family.categories_[feature] is not None:
+            raise ValueError(
+                f"monotonic_cst constrains {names[feature] if names else f'feature {feature}'}, which is "
+                "categorical and has no order: set it to 0 there, or encode the feature as numbers that have."
+            )

@@ -17,7 +17,6 @@ from pushrank._log_space import Floats
 from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Run
-from pushrank.estimators.rank_boost import check_rounds
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.solvers.score_problem import ClassProblem, ScoreProblem
@@ -66,7 +65,7 @@ class AdaBoostRanker(BoostedRanker):
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
     warm_start : bool, default=False
-        Add rounds to the last fit, up to ``max_rounds`` in all.
+        Add rounds to the last fit, up to ``max_rounds`` in all; features and weak rankers must be its own.
     checkpoint : str or Path, default=None
         As for :class:`RankBoost`.
     checkpoint_every : int, default=100
@@ -181,10 +180,6 @@ class AdaBoostRanker(BoostedRanker):
     def _pair_objective(self) -> None:
         """Return None: F+ + F- is summed over rows."""
 
-    def _check_parameters(self) -> None:
-        check_rounds(self)
-        super()._check_parameters()
-
     def _check_target(self, target: Target) -> None:
         if not isinstance(target.sample, BipartiteSample):
             raise ValueError(
@@ -201,6 +196,15 @@ class AdaBoostRanker(BoostedRanker):
         if isinstance(pool, GrowingPool):
             return GrowingPlusMinus(pool, constant=bool(self.constant_ranker))
         return PlusMinus(pool, constant=bool(self.constant_ranker))
+
+    def _check_last_rounds(self, family: WeakRankers, X: Any) -> None:
+        super()._check_last_rounds(family, X)
+        shifts = set(self._history["rankers"] - self.rankers_)
+        if shifts - {int(self.constant_ranker)}:
+            raise ValueError(
+                f"warm_start=True adds rounds to the last fit, and constant_ranker={self.constant_ranker!r} "
+                "is not what it was: set it back, or warm_start=False to start anew."
+            )
 
     def _bounds(
         self, family: WeakRankers, n_features: int, n_rankers: int

@@ -7,7 +7,6 @@ Cynthia Rudin, *The P-Norm Push*, Journal of Machine Learning Research 10 (2009)
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Integral, Real
@@ -17,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter, validate_data
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import BaseRanker
-from pushrank.estimators._validation import DTYPES, FORMATS, training_data
+from pushrank.estimators._validation import DTYPES, FORMATS, binary_target
+from pushrank.estimators._warnings import warn
 from pushrank.estimators.p_norm_push import PNormPush
 
 
@@ -132,10 +132,9 @@ class CascadeRanker(BaseRanker):
             When the survivors of a cut are all of one class, where the cascade ends.
         """
         stages, keep = self._checked_stages(), self._checked_keep()
-        n_rows = _num_samples(X)
-        # only the stages read the features: here the rows' numbers stand for them, and a new instance for
-        # this one, which a bad y then leaves as it was
-        _, target = training_data(type(self)(), np.arange(n_rows)[:, None], y, sample_weight)
+        check_consistent_length(X, y)
+        target = binary_target(self, y, sample_weight)
+        n_rows = target.sample.n_rows
         weights = target.weights
         counts = _counts(keep, n_rows if weights is None else float(weights.sum()))
         keywords = [None if weights is None else _weight_keyword(stage) for stage in stages]
@@ -266,12 +265,11 @@ class CascadeRanker(BaseRanker):
         )
 
     def _warn_of_the_end(self, level: int, labels: NDArray[Any]) -> None:
-        warnings.warn(
+        warn(
             f"{type(self).__name__} ends after stage {level + 1} of {len(self._all_stages())}: the survivors "
             f"of cut {level + 1} are all of class {labels[0]!s}, so the next stage has nothing to learn. "
             f"Raise keep[{level}] to let rows of both classes through, or leave later stages out.",
             UserWarning,
-            stacklevel=3,
         )
 
     def __sklearn_tags__(self) -> Any:

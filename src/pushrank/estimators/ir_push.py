@@ -38,7 +38,8 @@ class IRPush(PushFamilyRanker):
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
-        Start from the last fit's coefficients.
+        Start from the last fit's coefficients, or with ``max_rounds`` add rounds to it; features and weak
+        rankers must be its own.
     verbose : bool, default=False
         Show a progress bar.
     weak_rankers : {"columns", "stumps", "regressors"}, WeakRankers, regressor or list, default="columns"

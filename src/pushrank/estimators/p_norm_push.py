@@ -47,7 +47,8 @@ class PNormPush(PushFamilyRanker):
     max_iter : int, default=1000
         The most iterations; for ``"coordinate"`` the paper's number of rounds :math:`t_{max}`.
     warm_start : bool, default=False
-        Start from the last fit's coefficients, as when p grows along a path.
+        Start from the last fit's coefficients, as when p grows along a path, or with ``max_rounds`` add
+        rounds to it; features and weak rankers must be its own.
     verbose : bool, default=False
         Show a progress bar.
     weak_rankers : {"columns", "stumps", "regressors"}, WeakRankers, regressor or list, default="columns"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
@@ -12,6 +11,7 @@ from pushrank import losses, prices
 from pushrank._checks import check_number
 from pushrank.estimators._linear import AnyLinearModel, LinearRanker
 from pushrank.estimators._validation import ranking_data
+from pushrank.estimators._warnings import warn
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective, SmoothedObjective
@@ -66,7 +66,7 @@ class PushRanker(LinearRanker):
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
-        Start from the last fit's coefficients.
+        Start from the last fit's coefficients; the features must be its own.
     verbose : bool, default=False
         Show a progress bar.
 
@@ -240,12 +240,11 @@ class PushRanker(LinearRanker):
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_ = certificate.gap
         if found.collapsed:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} collapsed: zero coefficients are optimal (objective "
                 f"{found.at_zero:g} there, at least {certificate.dual:g} anywhere). Push less: use "
                 "Power(p), whose p can be chosen, in place of Maximum, or lower alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found.result
 

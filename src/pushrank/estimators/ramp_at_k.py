@@ -25,6 +25,7 @@ from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
 from pushrank.estimators._validation import training_data
+from pushrank.estimators._warnings import warn
 from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.models import LinearModel
 from pushrank.objectives import precision_kernels as kernels
@@ -209,18 +210,16 @@ class RampAtK(CoefficientRanker):
             self.coef_ = coef.astype(X.dtype)
         self._keep_classes(target, finite_scores(X, self.coef_))
         if not self.coef_.any():
-            warnings.warn(
+            warn(
                 f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "
                 "all rows alike: raise C, take another k, or add features.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         elif not self.converged_:
-            warnings.warn(
+            warn(
                 f"RampAtK did not converge in {self.n_iter_} convex problems; raise max_iter or tol, "
                 "lower C, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

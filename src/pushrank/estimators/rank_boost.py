@@ -52,7 +52,7 @@ class RankBoost(BoostedRanker):
         all weights are at least 0, the paper's convex combinations: scores then rise with every feature.
     monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
         For stumps and columns: 1 where scores may only rise with a feature, -1 where they may only fall, 0
-        where they are free.
+        where they are free, as those of categories must be.
     subsample : float, default=1.0
         The part of the rows, of each class or grade (of the query groups where there are such), that a round
         chooses and steps by, in (0, 1].
@@ -69,7 +69,7 @@ class RankBoost(BoostedRanker):
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
     warm_start : bool, default=False
-        Add rounds to the last fit, up to ``max_rounds`` in all.
+        Add rounds to the last fit, up to ``max_rounds`` in all; features and weak rankers must be its own.
     checkpoint : str or Path, default=None
         A file in which the run is kept. A fit with the same data and parameters goes on from it, and ends
         with the same model to the last bit as if never stopped; it may have a larger ``max_rounds``.
@@ -102,7 +102,8 @@ class RankBoost(BoostedRanker):
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in the fall of the objective.
     validation_path_ : ndarray
-        With ``early_stopping``: the scores of the validation part, before the first round and after each.
+        With ``early_stopping``: the scores of the validation part, before the first round and after each,
+        also after those beyond the best, which are not kept and which a warm start runs anew.
     best_round_ : int
         With ``early_stopping``: the number of rounds kept.
     n_iter_ : int
@@ -193,7 +194,6 @@ class RankBoost(BoostedRanker):
     def _check_parameters(self) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        check_rounds(self)
         super()._check_parameters()
 
     def _check_target(self, target: Target) -> None:
@@ -202,15 +202,3 @@ class RankBoost(BoostedRanker):
                 "variant='freund' chooses rankers by sums over two classes; for grades, query groups and "
                 "explicit pairs use variant='coordinate'."
             )
-
-
-def check_rounds(ranker: Any) -> None:
-    """Raise where a ranker without a tolerance to reach is not told how many rounds to run.
-
-    Raises
-    ------
-    ValueError
-        When ``max_rounds`` is None.
-    """
-    if ranker.max_rounds is None:
-        raise ValueError("max_rounds must be an integer of at least 1, got None.")

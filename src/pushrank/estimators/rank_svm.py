@@ -223,10 +223,16 @@ class RankSVM(KernelRanker):
 
         Parameters
         ----------
-        X, y, sample_weight, group, qid, pairs
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            As for ``fit``.
+        y : array-like of shape (n_samples,), or None
             As for ``fit``.
         Cs : iterable of float
             The positive weights of the loss, in the order to go; rising is fastest.
+        sample_weight, group, qid : array-like of shape (n_samples,), optional
+            As for ``fit``.
+        pairs : array-like of shape (n_pairs, 2) or (n_pairs, 3), or pair of arrays, optional
+            As for ``fit``.
 
         Returns
         -------

@@ -6,7 +6,6 @@ middle*, COLT 2005.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -15,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from pushrank._log_space import Floats
 from pushrank.estimators._boosting import BoostedRanker
+from pushrank.estimators._target import Target
 from pushrank.estimators._training import Run
-from pushrank.estimators.rank_boost import check_rounds
+from pushrank.estimators._warnings import warn
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.step_rules import SmoothMarginStep
+from pushrank.weak_rankers.base import WeakRankers
 
 ANSWERS = ("raise", "warn")
 
@@ -67,7 +67,7 @@ class SmoothMarginRanking(BoostedRanker):
     tol : float, default=1e-10
         Stop when no ranker's edge exceeds this, at least 0.
     warm_start : bool, default=False
-        Add rounds to the last fit, up to ``max_rounds`` in all.
+        Add rounds to the last fit, up to ``max_rounds`` in all; features and weak rankers must be its own.
     checkpoint : str or Path, default=None
         As for :class:`RankBoost`.
     checkpoint_every : int, default=100
@@ -153,34 +153,20 @@ class SmoothMarginRanking(BoostedRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def smooth_margin_path_(self) -> Floats:
-        """The smooth margin before the first round and after each, shape (n_iter_ + 1,)."""
-        if not hasattr(self, "steps_"):
-            raise AttributeError("smooth_margin_path_ needs a fitted ranker.")
-        values, norms = np.array(self._history["values"]), np.array(self._history["norms"])
-        path: Floats = np.divide(
-            self._log_unit - values, norms, out=np.full_like(values, -np.inf), where=norms > 0.0
-        )
-        return path
-
     def _objective(self) -> PushObjective:
         return PushObjective(scale="log")
 
     def _rule(self, sample: Sample) -> SmoothMarginStep:
         # a pair that weighs more than one only lowers G, which then still bounds the margin
-        self._log_unit = min(0.0, sample.least_log_weight)
-        return SmoothMarginStep(self._log_unit)
+        return SmoothMarginStep(min(0.0, sample.least_log_weight))
 
     def _check_parameters(self) -> None:
         if self.not_separable not in ANSWERS:
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
-        check_rounds(self)
         super()._check_parameters()
 
     def _check_run(self, run: Run) -> None:
-        reached = self._log_unit - run.history.values[-1]
-        if reached > 0.0:
+        if _smooth_margins(run)[-1] > 0.0:
             return
         if run.converged:
             why = "the training data are not separable by these weak rankers"
@@ -194,4 +180,14 @@ class SmoothMarginRanking(BoostedRanker):
                 f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
                 "answer."
             )
-        warnings.warn(f"{message} This is RankBoost's answer.", ConvergenceWarning, stacklevel=4)
+        warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
+
+    def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
+        super()._keep_rounds(family, X, target, train, run)
+        self.smooth_margin_path_ = np.array(_smooth_margins(run))
+
+
+def _smooth_margins(run: Run) -> list[float]:
+    """Return the smooth margin before the first round and after each."""
+    rule: Any = run.descent.rule
+    return [rule.smooth_margin(*at) for at in zip(run.history.values, run.history.norms, strict=True)]

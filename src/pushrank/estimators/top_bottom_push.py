@@ -36,7 +36,7 @@ class TopBottomPush(LinearRanker):
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
-        Start from the last fit's coefficients.
+        Start from the last fit's coefficients; the features must be its own.
     verbose : bool, default=False
         Show a progress bar.
 

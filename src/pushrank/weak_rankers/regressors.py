@@ -92,8 +92,8 @@ class Regressors(WeakRankers):
         weights: Floats,
         features: Numbers | None,
         random_state: np.random.RandomState,
-    ) -> int:
-        """Fit one more regressor and return its number."""
+    ) -> Floats:
+        """Fit one more regressor and return its values on the rows."""
         regressor = clone(self._base())
         if "random_state" in regressor.get_params():
             regressor.set_params(random_state=int(random_state.randint(LARGEST_SEED)))
@@ -106,15 +106,13 @@ class Regressors(WeakRankers):
         self.subsets_.append(features)
         self.lows_.append(low)
         self.ranges_.append(high - low)
-        return len(self.regressors_) - 1
+        return self._scaled(output, -1)
 
     def values(self, X: Any, ranker: int) -> Values:
         """Return a regressor's output in units of its range."""
         features = self.subsets_[ranker]
         output = self.regressors_[ranker].predict(X if features is None else X[:, features])
-        unit = 1.0 / self.ranges_[ranker] if self.ranges_[ranker] > 0.0 else 0.0
-        values: Floats = (np.asarray(output, dtype=np.float64) - self.lows_[ranker]) * unit
-        return values
+        return self._scaled(np.asarray(output, dtype=np.float64), ranker)
 
     def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
         """Return the sums of steps."""
@@ -137,6 +135,10 @@ class Regressors(WeakRankers):
             own = self.regressors_[ranker].feature_importances_
             total[slice(None) if features is None else features] += gain * own
         return total
+
+    def _scaled(self, output: Floats, ranker: int) -> Floats:
+        unit = 1.0 / self.ranges_[ranker] if self.ranges_[ranker] > 0.0 else 0.0
+        return (output - self.lows_[ranker]) * unit
 
     def _base(self) -> Any:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
@@ -171,7 +173,10 @@ class RegressorPool:
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
     ) -> int:
         """Fit a new regressor and return its number."""
-        return self._family.grow(self._X, targets, weights, features, random_state)
+        values = self._family.grow(self._X, targets, weights, features, random_state)
+        newest = self.n_rankers - 1
+        self._last = (newest, values)
+        return newest
 
     def edges(self, forces: Floats) -> Floats:
         """Return the edge of the newest regressor; earlier ones are not looked at again."""

@@ -1,0 +1,75 @@
+"""Warnings point at the line of the user's code."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+
+import pushrank
+from pushrank import (
+    SVMMAP,
+    BottomPush,
+    CascadeRanker,
+    InfinitePush,
+    IRPush,
+    OnePassMiniBatchAtK,
+    PerceptronAtK,
+    PNormPush,
+    PNormPushCV,
+    PushRanker,
+    PushRankerCV,
+    RampAtK,
+    RankSVM,
+    SGDAtK,
+    SmoothMarginRanking,
+    StructSVMAtK,
+    TopBottomPush,
+)
+
+Y = np.arange(200) >= 150
+X = np.random.default_rng(0).normal(size=(200, 3)) + 0.7 * Y[:, None]
+
+WARNING = [
+    *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker)),
+    *(ranker(max_iter=1, solver="coordinate") for ranker in (PNormPush, IRPush, BottomPush)),
+    PNormPush(max_iter=1, weak_rankers="stumps"),
+    *(ranker(max_iter=1) for ranker in (PNormPushCV, PushRankerCV)),
+    PushRanker("hinge", "maximum", alpha=10.0),
+    SmoothMarginRanking("warn", max_rounds=1),
+    *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVMAtK)),
+    RampAtK(max_iter=1, tol=1e-9),
+    InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
+    *(ranker(batch_size=2, max_iter=1, shuffle=False) for ranker in (PerceptronAtK, SGDAtK)),
+    OnePassMiniBatchAtK(batch_size=2, shuffle=False),
+    CascadeRanker([PNormPush(), PNormPush()], keep=[2]),
+    CascadeRanker([PNormPush(max_iter=1)]),
+]
+SILENT = {"RankBoost", "AdaBoostRanker"}  # rounds are all that was asked of them
+
+
+MESSAGE = "did not converge|collapsed|smooth margin is not|learned nothing|ends after"
+
+
+@pytest.mark.parametrize("ranker", WARNING, ids=str)
+def test_a_warning_of_a_fit_points_here(ranker):
+    with pytest.warns(UserWarning, match=MESSAGE) as caught:  # which a ConvergenceWarning is
+        ranker.fit(X, Y)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_every_ranker_is_tried():
+    rankers = {name for name in pushrank.__all__ if hasattr(getattr(pushrank, name), "decision_function")}
+    assert {type(ranker).__name__ for ranker in WARNING} == rankers - SILENT
+
+
+def test_a_path_points_here_and_what_others_call_at_the_others():
+    with pytest.warns(ConvergenceWarning, match=MESSAGE) as caught:
+        RankSVM(max_iter=1).path(X, Y, [100.0])
+    assert caught[0].filename == __file__
+    with pytest.warns(ConvergenceWarning, match=MESSAGE) as caught:
+        make_pipeline(PNormPush(max_iter=1)).fit(X, Y)
+    assert caught[0].filename == inspect.getfile(make_pipeline)
