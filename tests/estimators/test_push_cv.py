@@ -70,7 +70,7 @@ def test_sums_are_as_accurate_as_asked(data):
         for accuracy in (1e-3, 1e-12)
     )
     assert 0.0 < np.abs(rough - fine).max() < 1e-2
-    with pytest.raises(ValueError, match="accuracy must be >= 1e-13 and <= 0.1"):
+    with pytest.raises(ValueError, match=r"accuracy must be >= 1e-13 and <= 0\.1"):
         PushRankerCV(accuracy=0.5).fit(X, y)
 
 

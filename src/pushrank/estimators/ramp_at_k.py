@@ -255,12 +255,12 @@ class RampAtK(CoefficientRanker):
             found = cutting_plane(partial(problem.above, held), model, C, tol, MOST_PLANES, start=planes)
             candidate = model.scores(found.coef)
             objective = 0.5 * model.squared_norm(found.coef, candidate) + C * problem.ramp(candidate)
-            if watcher is not None:
-                watcher(iteration, objective=objective, fall=path[-1] - objective)
             solved = found.n_iter < MOST_PLANES or found.certificate.gap <= tol
             if objective >= path[-1]:
                 return coef, path, solved
             falls = path[-1] - objective
+            if watcher is not None:
+                watcher(iteration, objective=objective, fall=falls)
             coef, before, held = found.coef, held, problem.held(candidate)
             planes = found.planes.tilted(model.pull_back((before - held) / problem.k))
             path.append(objective)
