@@ -36,7 +36,8 @@ from pushrank.cli.options import (
     Seed,
     Separator,
 )
-from pushrank.cli.tables import TextFormat, check_output_kind, write_table
+from pushrank.cli.tables import check_output_kind, write_table
+from pushrank.cli.text_format import TextFormat
 
 
 def compare(

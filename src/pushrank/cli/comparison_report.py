@@ -115,6 +115,6 @@ def _of_table(rows: Labelled) -> dict[str, str]:
 
 def _of_sparse_rows(rows: Labelled) -> dict[str, str]:
     return {
-        "Features": rows.said_of_features,
+        "Features": f"{rows.features.shape[1]:,}, sparse",
         "Preprocessing": "columns scaled by their largest absolute value, within each fit",
     }

@@ -14,7 +14,7 @@ from pushrank import metrics
 from pushrank.cli.labels import label_column, positive_rows
 from pushrank.cli.options import Decimal, Encoding, Separator
 from pushrank.cli.saved_model import SavedModel
-from pushrank.cli.tables import TextFormat
+from pushrank.cli.text_format import TextFormat
 
 MEASURES = {
     "positives_at_top": "positives above every negative",

@@ -19,7 +19,7 @@ from pushrank.cli.models import (
 )
 from pushrank.cli.options import Data, Decimal, Encoding, Exclude, Label, Positive, Separator
 from pushrank.cli.saved_model import SavedModel
-from pushrank.cli.tables import TextFormat
+from pushrank.cli.text_format import TextFormat
 
 
 def rows_or_share(text: str) -> float:

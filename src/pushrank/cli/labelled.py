@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pushrank.cli.columns import column_kinds, feature_frame
 from pushrank.cli.errors import warn
 from pushrank.cli.labels import label_column, positive_rows
-from pushrank.cli.tables import AS_USUAL, Table, TextFormat, read_table
+from pushrank.cli.tables import Table, read_table
+from pushrank.cli.text_format import AS_USUAL, TextFormat
 
 
 @dataclass(frozen=True)

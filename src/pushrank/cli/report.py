@@ -29,7 +29,7 @@ from pushrank.cli.options import (
     Seed,
     Separator,
 )
-from pushrank.cli.tables import TextFormat
+from pushrank.cli.text_format import TextFormat
 from pushrank.report import sentences
 
 

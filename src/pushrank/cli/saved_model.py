@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 import pushrank
 from pushrank.cli.columns import feature_frame
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.tables import AS_USUAL, Table, TextFormat, read_table
+from pushrank.cli.tables import Table, read_table
+from pushrank.cli.text_format import AS_USUAL, TextFormat
 from pushrank.exceptions import ModelFileError
 from pushrank.interop import persistence
 

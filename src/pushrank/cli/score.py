@@ -13,7 +13,8 @@ from rich.console import Console
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.options import Decimal, Encoding, Separator
 from pushrank.cli.saved_model import SavedModel
-from pushrank.cli.tables import TextFormat, check_output_kind, write_table
+from pushrank.cli.tables import check_output_kind, write_table
+from pushrank.cli.text_format import TextFormat
 
 
 def score(

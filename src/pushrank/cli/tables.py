@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +16,8 @@ from sklearn.datasets import load_svmlight_file
 
 from pushrank._atomic import written_whole
 from pushrank.cli.errors import InputError, writing
+from pushrank.cli.text_format import AS_USUAL, OTHER_SEPARATORS, SEPARATORS, TextFormat, kind_of_file
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
 READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet) or libsvm (.libsvm, .svmlight, .svm)"
 LIBSVM_LABEL = "label"
@@ -32,66 +30,6 @@ UNREADABLE = (
     pd.errors.ParserError,
     pd.errors.EmptyDataError,
 )
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a CSV or TSV file is written, where not as its extension says, in UTF-8 and with decimal points."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-
-    def check(self, path: Path) -> None:
-        """Raise when a file cannot be read so.
-
-        Raises
-        ------
-        InputError
-            When the file is no CSV or TSV, the encoding is not known, or a mark is not one character.
-        """
-        given = {key: value for key, value in vars(self).items() if value is not None}
-        for option, value in given.items():
-            if _kind(path) not in SEPARATORS:
-                raise InputError(f"--{option} is for CSV and TSV files, not for {path}.")
-            if option != "encoding" and len(value) != 1:
-                raise InputError(f"--{option} must be one character, got {value!r}.")
-        if self.decimal is not None and self.decimal == (self.separator or SEPARATORS[_kind(path)]):
-            raise InputError(
-                f"--decimal {self.decimal!r} separates the columns, too; name another --separator."
-            )
-        try:
-            codecs.lookup(self.encoding or "utf-8")
-        except LookupError as error:
-            raise InputError(
-                f"--encoding {self.encoding!r} is not known; utf-8, latin-1, cp1252 and utf-16 are."
-            ) from error
-
-    def read(self, path: Path, text: Sequence[str]) -> pd.DataFrame:
-        """Return the rows, with the columns named in ``text`` as they are written.
-
-        Raises
-        ------
-        InputError
-            When the file is coded otherwise.
-        """
-        try:
-            return pd.read_csv(
-                path,
-                sep=self.separator or SEPARATORS[_kind(path)],
-                encoding=self.encoding,
-                decimal=self.decimal or ".",
-                dtype=dict.fromkeys(text, str),
-                low_memory=False,  # else a column may be numbers in some chunks and text in others
-            )
-        except UnicodeError as error:
-            raise InputError(
-                f"{path} is not coded as {self.encoding or 'utf-8'} ({error}); say how it is: for example "
-                "--encoding latin-1, cp1252 or utf-16."
-            ) from error
-
-
-AS_USUAL = TextFormat()
 
 
 @dataclass(frozen=True)
@@ -114,7 +52,7 @@ class Table:
     def said_of_columns(self) -> str:
         """Which columns there are, and, where it seems so, that they are separated otherwise."""
         shown = ", ".join(map(repr, self.frame.columns[:20]))
-        if len(self.frame.columns) == 1 and _kind(self.path) in SEPARATORS:
+        if len(self.frame.columns) == 1 and kind_of_file(self.path) in SEPARATORS:
             for mark, name in OTHER_SEPARATORS.items():
                 if mark in str(self.frame.columns[0]):
                     return f"{shown}. If {name} separates the columns, say so: --separator {name}"
@@ -126,10 +64,6 @@ def as_text(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
-
-
-def _kind(path: Path) -> str:
-    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def read_table(
@@ -153,7 +87,7 @@ def read_table(
     InputError
         When the file is missing, unreadable, empty, or of an unknown kind.
     """
-    kind = _kind(path)
+    kind = kind_of_file(path)
     if kind not in {*SEPARATORS, *SPARSE, ".parquet"}:
         raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
     if not path.exists():
