@@ -128,3 +128,31 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
         assert len(summary["equally_good"]) == len(summary["models"]) - 1
         for model, measures in summary["models"].items():
             assert measures[criterion]["mean"] == pytest.approx(expected), model
+
+
+def test_json_holds_the_differences_with_intervals(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
+    frame.assign(y=(frame["a"] > 0.3).astype(int)).to_csv(tmp_path / "a.csv", index=False)
+    arguments = ["compare", tmp_path / "a.csv", "--label", "y", "--p", 4, "--folds", 3, "--nested"]
+    summary = json.loads(call(*arguments, "--json").stdout)
+    best, criterion, models = summary["best"], summary["criterion"], summary["models"]
+    assert summary["verdict"] in " ".join(call(*arguments).stdout.split())
+    assert set(summary["differences"]) == set(models) - {best, "best of the above, chosen inside"}
+    for model, difference in summary["differences"].items():
+        gain = models[best][criterion]["mean"] - models[model][criterion]["mean"]
+        assert difference["mean"] == pytest.approx(gain)
+        reach = stats.t.ppf(0.975, 2) * difference["standard_error"]
+        assert difference["low"] == pytest.approx(gain - reach)
+        assert difference["high"] == pytest.approx(gain + reach)
+
+
+def test_what_is_more_than_chance():
+    for parts, expected in (
+        ([0.75] * 3, None),
+        ([0.75] * 6, True),
+        ([0.5] * 6, False),
+        ([0.7, 0.6] * 3, True),
+        ([0.7, 0.3] * 3, False),
+    ):
+        found = compared(logistic_regression=[0.5] * len(parts), push=parts)
+        assert found.more_than_chance("push", "logistic regression") is expected

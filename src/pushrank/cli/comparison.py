@@ -23,6 +23,8 @@ CRITERION = "precision at 1/4"
 CONFIDENCE = 0.95
 ROUNDING = 1e-9
 """Differences of means below this are errors of rounding."""
+ENOUGH_EQUAL_PARTS = 6
+"""With as many, one sign in all of them has a two-sided probability below 5 %: 2 / 2^6."""
 CHOSEN = "best of the above, chosen inside"
 
 
@@ -119,6 +121,18 @@ class Comparison:
         mean, error = self.difference(model, other)
         reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_parts - 1)) * error
         return mean, mean - reach, mean + reach
+
+    def more_than_chance(self, model: str, other: str) -> bool | None:
+        """Return whether chance would hardly explain a difference; None where test parts are too few to tell.
+
+        That is where the interval leaves out zero, or many test parts have one and the same difference.
+        """
+        mean, low, high = self.interval(model, other)
+        if high - low > ROUNDING:
+            return low > 0.0 or high < 0.0
+        if abs(mean) <= ROUNDING:
+            return False
+        return True if self.n_parts >= ENOUGH_EQUAL_PARTS else None
 
 
 def compare_models(

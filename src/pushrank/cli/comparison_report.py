@@ -6,6 +6,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
+from pushrank.cli.columns import MOST_CATEGORIES
 from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, contestants, on_one_scale
 from pushrank.cli.design import Design
 from pushrank.cli.errors import InputError, writing
@@ -104,9 +105,11 @@ def _alphas(rows: Labelled, design: Design) -> str:
 def _of_table(rows: Labelled) -> dict[str, str]:
     features = rows.table.frame[[*rows.numeric, *rows.categorical]]
     return {
-        "Features": f"{len(rows.numeric)} numeric, {len(rows.categorical)} of text or other kinds",
+        "Features": rows.said_of_features,
+        **({"Columns left out": ", ".join(rows.excluded)} if rows.excluded else {}),
         "Missing values": f"{100 * float(features.isna().to_numpy().mean()):.3g} %",
-        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded, within each fit",
+        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (all but the "
+        f"{MOST_CATEGORIES - 1} most frequent values of a column as one), within each fit",
     }
 
 

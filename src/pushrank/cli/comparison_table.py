@@ -9,9 +9,7 @@ from rich.progress import Progress
 from rich.table import Table as Grid
 
 from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, ROUNDING, Comparison
-
-ENOUGH_EQUAL_PARTS = 6
-"""With as many, one sign in all of them has a two-sided probability below 5 %: 2 / 2^6."""
+from pushrank.cli.errors import warn
 
 
 def progress_bar() -> Progress:
@@ -40,8 +38,7 @@ def print_comparison(comparison: Comparison, title: str) -> None:
     console.print(verdict(comparison), highlight=False)
     for model, lines in comparison.warned.items():
         if lines:
-            stderr = Console(stderr=True, soft_wrap=True)
-            stderr.print(f"warning: {model}, in {len(lines)} fits: {lines[0]}", markup=False, highlight=False)
+            warn(f"{model}, in {len(lines)} fits: {lines[0]}")
 
 
 def verdict(comparison: Comparison) -> str:
@@ -75,19 +72,13 @@ def _best_and_chance(comparison: Comparison) -> str:
     gain, low, high = comparison.interval(best, rival)
     versus = rival if rival == BASELINE else f"{rival}, the next best"
     said += f", {gain:+.{digits}f} against {versus}"
+    beyond = comparison.more_than_chance(best, rival)
     if high - low <= ROUNDING:
-        return f"{said}, {_without_spread(comparison.n_parts)}"
-    said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
-    if low > 0.0:
+        said += f", the same in each of {comparison.n_parts} test parts"
+    else:
+        said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
+    if beyond is None:
+        return f"{said}, too few to know what chance alone would do; raise --folds or --repeats."
+    if beyond:
         return f"{said}: more than chance explains."
     return f"{said}: chance alone may explain the difference, so these data do not tell them apart."
-
-
-def _without_spread(n_parts: int) -> str:
-    """Return what the same difference in every test part says: by chance, few would have one sign."""
-    if n_parts >= ENOUGH_EQUAL_PARTS:
-        return f"the same in each of {n_parts} test parts: more than chance explains."
-    return (
-        f"the same in each of {n_parts} test parts, too few to know what chance alone would do; raise "
-        "--folds or --repeats."
-    )

@@ -19,7 +19,7 @@ BUDGET = 30
 def demo() -> None:
     """Find a rare handwritten digit: compare models with no data of your own.
 
-    The digit 8 among 1,668 handwritten digits, made rare by keeping every fourth one. You can look at 30
+    The digit 8 among 1,667 handwritten digits, made rare by keeping every fourth one. You can look at 30
     images: how many of them are eights?
     """
     X, y = rare_digit()

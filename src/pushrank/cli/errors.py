@@ -1,4 +1,4 @@
-"""What the command line says of input it cannot use: one line, exit code 2."""
+"""What the command line says of input that it cannot use (one line, exit code 2) or that is doubtful."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def told_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(2) from error
 
     return told
+
+
+def warn(line: str) -> None:
+    """Print a warning to standard error."""
+    typer.echo(f"warning: {line}", err=True)
 
 
 @contextmanager

@@ -8,16 +8,23 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pushrank.cli.errors import check_can_write, writing
+from pushrank.cli.errors import check_can_write, warn, writing
 from pushrank.cli.labelled import Labelled
 from pushrank.cli.models import (
     MODELS,
     fit_quietly,
     make_model,
     make_ranking_pipeline,
+    models_with,
 )
-from pushrank.cli.options import Data, Label, Positive
+from pushrank.cli.options import Data, Decimal, Encoding, Exclude, Label, Positive, Separator
 from pushrank.cli.saved_model import SavedModel
+from pushrank.cli.text_format import TextFormat
+
+
+def rows_or_share(text: str) -> float:
+    """Return a number of rows as an int and a share as a float, as the models tell them apart."""
+    return int(text) if text.isdecimal() else float(text)
 
 
 def fit(
@@ -25,23 +32,42 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")],
     label: Label = None,
     positive: Positive = None,
+    exclude: Exclude = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
-    p: Annotated[float | None, typer.Option(help="The strength of the push, at least 1.")] = None,
+    p: Annotated[
+        float | None, typer.Option(help=f"The strength of the push, at least 1, for {models_with('p')}.")
+    ] = None,
+    k: Annotated[
+        float | None,
+        typer.Option(
+            parser=rows_or_share,
+            metavar="K",
+            help="The top: a number of rows (1, 2, ...) or a share of the positives (0.25, 1.0), "
+            f"for {models_with('k')}.",
+        ),
+    ] = None,
     alpha: Annotated[
         float | None,
         typer.Option(
-            help="The L2 strength, at least 0; by default 0.1 on the standardised columns of a table."
+            help="The L2 strength, at least 0, by default 0.1 on the standardised columns of a table, "
+            f"for {models_with('alpha')}."
         ),
     ] = None,
     C: Annotated[
-        float | None, typer.Option("--C", help="The weight of the loss, positive, for infinite-push.")
+        float | None, typer.Option("--C", help=f"The weight of the loss, positive, for {models_with('C')}.")
     ] = None,
     bottom_weight: Annotated[
-        float | None, typer.Option(help="The weight of the bottom, for top-bottom-push.")
+        float | None, typer.Option(help=f"The weight of the bottom, for {models_with('bottom_weight')}.")
     ] = None,
     solver: Annotated[
         str | None,
-        typer.Option(help="lbfgs, newton-cg or coordinate; by default what the other options need."),
+        typer.Option(
+            help="lbfgs, newton-cg, coordinate or what else the model has; by default what the other options "
+            f"need. For {models_with('solver')}."
+        ),
     ] = None,
     weak_rankers: Annotated[
         str | None, typer.Option(help="What to boost: columns, stumps or regressors.")
@@ -53,15 +79,18 @@ def fit(
 ) -> None:
     """Learn to rank from a file and save the model.
 
-    Text columns are one-hot encoded, missing values imputed and numbers scaled; all of that is saved with
-    the model, so that scoring needs nothing else.
+    Text columns are one-hot encoded (the 99 most frequent values of each, the others as one), missing values
+    imputed and numbers scaled; all of that is saved with the model, so that scoring needs nothing else.
+    Columns that name rows, such as identifiers, and dates are refused: leave them out with --exclude.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
     check_can_write(output)
     boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
-    chosen = make_model(model, p=p, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting)
-    rows = Labelled.read(data, label, positive)
+    chosen = make_model(
+        model, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
+    )
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
     sparse = rows.table.is_sparse
     pipeline = make_ranking_pipeline(chosen, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
     warned = fit_quietly(pipeline, rows.features, rows.y)
@@ -78,10 +107,10 @@ def fit(
     with writing(output):
         saved.save(output)
     for line in warned:
-        Console(stderr=True, soft_wrap=True).print(f"warning: {line}", markup=False)
+        warn(line)
     Console(soft_wrap=True).print(
-        f"{model} fitted on {len(rows.y):,} rows, {int(rows.y.sum()):,} of them {rows.meaning}; "
-        f"saved as {output}.",
+        f"{model} fitted on {len(rows.y):,} rows, {int(rows.y.sum()):,} of them {rows.meaning}, by "
+        f"{rows.said_of_features}; saved as {output}.",
         markup=False,
         highlight=False,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.tables import LIBSVM_LABEL, Table
+from pushrank.cli.tables import LIBSVM_LABEL, Table, as_text
 
 
 def label_column(table: Table, label: str | None) -> str:
@@ -24,8 +24,7 @@ def label_column(table: Table, label: str | None) -> str:
     if label is None:
         raise InputError("name the column that holds the label: --label COLUMN.")
     if label not in table.frame.columns:
-        found = ", ".join(map(repr, table.frame.columns[:20]))
-        raise InputError(f"{table.path} has no column {label!r} for --label; it has {found}.")
+        raise InputError(f"{table.path} has no column {label!r} for --label; it has {table.said_of_columns}.")
     return label
 
 
@@ -44,7 +43,7 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
     Raises
     ------
     InputError
-        When a label is missing, there are not two classes, or the value does not occur.
+        When a label is missing, there are not two classes, or the value does not occur or may be several.
     """
     labels = table.frame[column]
     if labels.isna().any():
@@ -54,7 +53,7 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
         )
     values = list(labels.unique())
     values.sort(key=lambda value: (isinstance(value, str), value))
-    shown = ", ".join(map(_as_text, values[:10])) + (", ..." if len(values) > 10 else "")
+    shown = ", ".join(map(as_text, values[:10])) + (", ..." if len(values) > 10 else "")
     if len(values) < 2:
         raise InputError(
             f"column {column!r} of {table.path} holds one class only ({shown}); ranking needs two."
@@ -67,29 +66,30 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
             )
         chosen = values[-1]
     else:
-        matches = [value for value in values if _matches(value, positive)]
+        matches = _named(values, positive)
+        if len(matches) > 1:
+            raise InputError(
+                f"--positive {positive!r} may be any of {', '.join(map(as_text, matches))} in column "
+                f"{column!r} of {table.path}; write it as it is there."
+            )
         if not matches:
             raise InputError(
                 f"--positive {positive!r} does not occur in column {column!r} of {table.path}, "
                 f"which holds {shown}."
             )
         chosen = matches[0]
-    return (labels == chosen).to_numpy(dtype=bool), _as_text(chosen)
+    return (labels == chosen).to_numpy(dtype=bool), as_text(chosen)
 
 
-def _matches(value: Any, text: str) -> bool:
-    """Compare a label with what was typed: as text, or, for numbers and truth values, by value."""
-    if _as_text(value).lower() == text.lower() and not isinstance(value, str):
-        return True
-    if isinstance(value, str):
-        return value == text
+def _named(values: list[Any], text: str) -> list[Any]:
+    """Return the labels that were meant: as written, or else, for numbers and truth values, by value."""
+    return [value for value in values if as_text(value) == text] or [
+        value for value in values if not isinstance(value, str) and _equal(value, text)
+    ]
+
+
+def _equal(value: Any, text: str) -> bool:
     try:
-        return float(value) == float(text)
-    except ValueError:
+        return str(value).lower() == text.lower() or float(value) == float(text)
+    except (TypeError, ValueError):
         return False
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)

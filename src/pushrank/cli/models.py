@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -16,8 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from pushrank import estimators
+from pushrank.cli.columns import MOST_CATEGORIES
 from pushrank.cli.errors import InputError
-from pushrank.cli.tables import Table
 
 
 def kebab_case(name: str) -> str:
@@ -41,6 +40,11 @@ STANDARD_ALPHA = 0.1
 """The penalty on tables: their columns are standardised, so that one strength suits them all."""
 
 
+def models_with(option: str) -> str:
+    """Return the names of the models that have an option."""
+    return ", ".join(sorted(name for name, model in MODELS.items() if option in model().get_params()))
+
+
 def make_model(name: str, **options: Any) -> BaseEstimator:
     """Return a model by its name, with the options that are not None.
 
@@ -58,24 +62,6 @@ def make_model(name: str, **options: Any) -> BaseEstimator:
         if option not in model.get_params():
             raise InputError(f"--{option.replace('_', '-')} is not an option of --model {name}.")
     return model.set_params(**given)
-
-
-def column_kinds(table: Table, label: str) -> tuple[list[str], list[str]]:
-    """Return the numeric and the other feature columns of a table.
-
-    Raises
-    ------
-    InputError
-        When there is no feature.
-    """
-    if table.is_sparse:
-        return [], []
-    features = table.frame.drop(columns=label)
-    numeric = [name for name in features if pd.api.types.is_numeric_dtype(features[name].dtype)]
-    categorical = [name for name in features if name not in numeric]
-    if not numeric and not categorical:
-        raise InputError(f"{table.path} has no column but the label; there is nothing to rank by.")
-    return numeric, categorical
 
 
 def penalty(model: BaseEstimator, alpha: float | None, *, sparse: bool) -> float | None:
@@ -108,7 +94,7 @@ def make_ranking_pipeline(
     )
     words = make_pipeline(
         SimpleImputer(strategy="constant", fill_value="(missing)", keep_empty_features=True),
-        OneHotEncoder(handle_unknown="ignore"),
+        OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES),
     )
     columns = ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
     return Pipeline([("columns", columns), ("rank", model)])

@@ -12,6 +12,23 @@ Label = Annotated[str | None, typer.Option(help="The column that holds the label
 Positive = Annotated[
     str | None, typer.Option(help="The label to rank at the top; by default the larger of two.")
 ]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="A column to leave out, such as an identifier; may be repeated.")
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        parser=lambda text: "\t" if text in ("tab", "\\t") else text,
+        metavar="CHARACTER",
+        help="What separates columns: one character or tab; by default a comma in .csv, a tab in .tsv.",
+    ),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="How .csv and .tsv files are coded, such as cp1252; by default utf-8.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="The decimal mark of .csv and .tsv files; by default a point.")
+]
 Budget = Annotated[
     int | None, typer.Option(min=1, help="How many of the rows you can act on: count hits among them.")
 ]

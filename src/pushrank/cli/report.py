@@ -13,7 +13,23 @@ from pushrank.cli.comparison_report import check_report_kind, write_comparison_r
 from pushrank.cli.design import POWERS, Design
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
-from pushrank.cli.options import Alpha, Budget, Data, Folds, Label, Nested, Positive, Powers, Repeats, Seed
+from pushrank.cli.options import (
+    Alpha,
+    Budget,
+    Data,
+    Decimal,
+    Encoding,
+    Exclude,
+    Folds,
+    Label,
+    Nested,
+    Positive,
+    Powers,
+    Repeats,
+    Seed,
+    Separator,
+)
+from pushrank.cli.text_format import TextFormat
 from pushrank.report import sentences
 
 
@@ -22,6 +38,10 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
     label: Label = None,
     positive: Positive = None,
+    exclude: Exclude = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     budget: Budget = None,
     p: Powers = None,
     alpha: Alpha = None,
@@ -40,7 +60,7 @@ def report(
     """
     check_can_write(output)
     check_report_kind(output)
-    rows = Labelled.read(data, label, positive)
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
     design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
     findings = write_comparison_report(output, rows, comparison, design)

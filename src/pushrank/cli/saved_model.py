@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 import pushrank
-from pushrank.cli.errors import InputError
-from pushrank.cli.tables import Table, feature_frame, read_table
+from pushrank.cli.columns import feature_frame
+from pushrank.cli.errors import InputError, warn
+from pushrank.cli.tables import Table, read_table
+from pushrank.cli.text_format import AS_USUAL, TextFormat
 from pushrank.exceptions import ModelFileError
 from pushrank.interop import persistence
 
@@ -61,21 +63,37 @@ class SavedModel:
             )
         return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
 
-    def read(self, path: Path) -> Table:
-        """Read rows of the kind that the model was fitted on.
+    def read(self, path: Path, written: TextFormat = AS_USUAL) -> Table:
+        """Read rows of the kind that the model was fitted on; its text columns are text in every file.
 
         Raises
         ------
         InputError
             When they cannot be read, or are of the other kind.
         """
-        table = read_table(path, self.n_features if self.sparse else None)
+        table = read_table(path, self.n_features if self.sparse else None, self.categorical, written)
         if table.is_sparse != self.sparse:
             wanted = "a libsvm file" if self.sparse else "a table with named columns"
             raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
         return table
 
     def scores(self, table: Table) -> NDArray[np.float64]:
-        """Return the score of every row, the higher the better."""
+        """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
         features: Any = feature_frame(table, self.numeric, self.categorical)
+        self._warn_of_unknown_values(table.path, features)
         return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
+
+    def _warn_of_unknown_values(self, path: Path, features: Any) -> None:
+        if not self.categorical:
+            return
+        encoder = self.pipeline.named_steps["columns"].named_transformers_["words"][-1]
+        for name, known in zip(self.categorical, encoder.categories_, strict=True):
+            values = features[name].dropna()
+            unknown = values[~values.isin(known)]
+            if len(unknown) > len(values) / 2:
+                warn(
+                    f"column {name!r} of {path}: {len(unknown):,} of {len(values):,} values are unknown to "
+                    f"the model, such as {unknown.iloc[0]!r}; it knows {', '.join(map(repr, known[:5]))}"
+                    + ", ..." * (len(known) > 5)
+                    + ". Check that the column is written as where the model was fitted."
+                )

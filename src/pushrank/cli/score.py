@@ -11,8 +11,10 @@ import typer
 from rich.console import Console
 
 from pushrank.cli.errors import check_can_write
+from pushrank.cli.options import Decimal, Encoding, Separator
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.tables import check_output_kind, write_table
+from pushrank.cli.text_format import TextFormat
 
 
 def score(
@@ -20,6 +22,9 @@ def score(
     data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv or .parquet.")],
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
 ) -> None:
     """Write the rows best first, with their score and rank.
 
@@ -31,7 +36,7 @@ def score(
     check_can_write(output)
     check_output_kind(output)
     saved = SavedModel.load(model)
-    table = saved.read(data)
+    table = saved.read(data, TextFormat(separator, encoding, decimal))
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
     frame = pd.DataFrame({"row": np.arange(1, len(table) + 1)}) if table.is_sparse else table.frame

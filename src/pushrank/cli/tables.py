@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,11 @@ from sklearn.datasets import load_svmlight_file
 
 from pushrank._atomic import written_whole
 from pushrank.cli.errors import InputError, writing
+from pushrank.cli.text_format import AS_USUAL, OTHER_SEPARATORS, SEPARATORS, TextFormat, kind_of_file
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
 READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet) or libsvm (.libsvm, .svmlight, .svm)"
 LIBSVM_LABEL = "label"
-LARGEST = 1e150
-"""Scaling squares and adds up a column's numbers; those of larger ones would overflow."""
 UNREADABLE = (
     OSError,
     ValueError,
@@ -49,12 +48,27 @@ class Table:
         """Whether the rows came from a libsvm file."""
         return self.features is not None
 
+    @property
+    def said_of_columns(self) -> str:
+        """Which columns there are, and, where it seems so, that they are separated otherwise."""
+        shown = ", ".join(map(repr, self.frame.columns[:20]))
+        if len(self.frame.columns) == 1 and kind_of_file(self.path) in SEPARATORS:
+            for mark, name in OTHER_SEPARATORS.items():
+                if mark in str(self.frame.columns[0]):
+                    return f"{shown}. If {name} separates the columns, say so: --separator {name}"
+        return shown
 
-def _suffix(path: Path) -> str:
-    return "".join(path.suffixes[-2:] if path.suffix == ".gz" else path.suffixes[-1:]).lower()
+
+def as_text(value: Any) -> str:
+    """Return a value as text; whole numbers have no decimal point, even where gaps made them floats."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
 
 
-def read_table(path: Path, n_features: int | None = None) -> Table:
+def read_table(
+    path: Path, n_features: int | None = None, text: Sequence[str] = (), written: TextFormat = AS_USUAL
+) -> Table:
     """Read a file by its extension.
 
     Parameters
@@ -63,20 +77,24 @@ def read_table(path: Path, n_features: int | None = None) -> Table:
         A file whose name ends in .csv, .tsv, .parquet, .libsvm, .svmlight or .svm; text also in .gz.
     n_features : int, optional
         The number of features a libsvm file should have, if known.
+    text : sequence of str, optional
+        The columns that are text even where they look like numbers.
+    written : TextFormat, optional
+        How a CSV or TSV file is written.
 
     Raises
     ------
     InputError
         When the file is missing, unreadable, empty, or of an unknown kind.
     """
-    suffix = _suffix(path)
-    kind = suffix.removesuffix(".gz")
+    kind = kind_of_file(path)
     if kind not in {*SEPARATORS, *SPARSE, ".parquet"}:
         raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file.")
+    written.check(path)
     try:
         if kind in SPARSE:
             features, labels = load_svmlight_file(str(path), n_features=n_features)
@@ -84,10 +102,12 @@ def read_table(path: Path, n_features: int | None = None) -> Table:
         elif kind == ".parquet":
             table = Table(path, pd.read_parquet(path))
         else:
-            table = Table(path, pd.read_csv(path, sep=SEPARATORS[kind]))
+            table = Table(path, written.read(path, text))
     except UNREADABLE as error:
+        otherwise = " If its columns are separated otherwise, say so: --separator."
         raise InputError(
             f"{path} cannot be read as {kind[1:]}: {error}. Check that the file is whole and of that kind."
+            + otherwise * isinstance(error, pd.errors.ParserError)
         ) from error
     if not len(table):
         raise InputError(f"{path} holds no rows.")
@@ -119,51 +139,3 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
             frame.to_parquet(beside, index=False)
         else:
             frame.to_csv(beside, sep=SEPARATORS[path.suffix.lower()], index=False)
-
-
-def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> Any:
-    """Return the features that a model was fitted on, in its types.
-
-    Raises
-    ------
-    InputError
-        When a column is missing, holds infinity or numbers too large to scale, or text where numbers are
-        needed.
-    """
-    if table.is_sparse:
-        return table.features
-    wanted = numeric + categorical
-    missing = [name for name in wanted if name not in table.frame.columns]
-    if missing:
-        raise InputError(
-            f"{table.path} lacks the column{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))} that "
-            f"the model was fitted on; it has {', '.join(map(repr, table.frame.columns[:20]))}."
-        )
-    columns: dict[str, Any] = {}
-    for name in numeric:
-        columns[name] = _numbers(table, name)
-    for name in categorical:
-        column = table.frame[name]
-        columns[name] = column.map(str, na_action="ignore").astype(object).where(column.notna(), np.nan)
-    return pd.DataFrame(columns, index=table.frame.index)
-
-
-def _numbers(table: Table, name: str) -> Any:
-    column = table.frame[name]
-    numbers = pd.to_numeric(column, errors="coerce").astype(np.float64)
-    bad = numbers.isna() & column.notna()
-    if bad.any():
-        raise InputError(
-            f"column {name!r} of {table.path} must hold numbers, as where the model was fitted; row "
-            f"{int(np.flatnonzero(bad)[0]) + 1} holds {column[bad].iloc[0]!r}."
-        )
-    if np.isinf(numbers).any():
-        row = int(np.flatnonzero(np.isinf(numbers))[0]) + 1
-        raise InputError(f"column {name!r} of {table.path} holds infinity in row {row}; replace or drop it.")
-    if (numbers.abs() > LARGEST).any():
-        row = int(np.flatnonzero(numbers.abs() > LARGEST)[0])
-        raise InputError(
-            f"column {name!r} of {table.path} holds {numbers.iloc[row]:g} in row {row + 1}, too large to "
-            f"compute with (more than {LARGEST:g}); divide the column or take its logarithm."
-        )
-    return numbers

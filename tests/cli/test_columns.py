@@ -1,0 +1,249 @@
+"""How columns and labels are read: the same in every file, and what cannot be categories is told."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+from pushrank.cli.columns import MOST_CATEGORIES
+from pushrank.cli.saved_model import SavedModel
+
+N_ROWS = 300
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture
+def frame():
+    """Numbers that tell little and a category of codes that tells much."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 4, N_ROWS)
+    y = rng.random(N_ROWS) < np.array([0.05, 0.3, 0.6, 0.95])[code]
+    return pd.DataFrame({"x": rng.normal(size=N_ROWS) + 0.2 * y, "code": code, "y": y.astype(int)})
+
+
+def auc(model, data):
+    return json.loads(call("evaluate", model, data, "--json").stdout)["auc"]
+
+
+def fitted(folder, frame, *more, code=0):
+    frame.to_csv(folder / "train.csv", index=False)
+    return call("fit", folder / "train.csv", "--label", "y", "-o", folder / "m.skops", *more, code=code)
+
+
+@pytest.mark.parametrize("positive", [2**53, 2**53 + 1])
+def test_large_labels_are_not_mistaken_for_each_other(tmp_path, frame, positive):
+    frame["y"] += 2**53
+    fitted(tmp_path, frame, "--positive", positive)
+    assert SavedModel.load(tmp_path / "m.skops").positive == str(positive)
+    found = json.loads(call("evaluate", tmp_path / "m.skops", tmp_path / "train.csv", "--json").stdout)
+    assert found["positives"] == (frame["y"] == positive).sum()
+    assert found["auc"] > 0.8
+
+
+def test_a_label_that_may_be_several_is_asked_for(tmp_path, frame):
+    frame["y"] += 2**53
+    shown = fitted(tmp_path, frame, "--positive", f"{2**53}.0", code=2)
+    assert "may be any of 9007199254740992, 9007199254740993" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "codes", [["1", "2", "3", "A"], ["01", "02", "03", "X9"], ["TRUE", "False", "1", "x"]]
+)
+def test_categories_are_text_in_every_file(tmp_path, frame, codes):
+    frame["code"] = np.array(codes)[frame["code"]]
+    fitted(tmp_path, frame)
+    model = tmp_path / "m.skops"
+    saved = SavedModel.load(model)
+    without = frame[frame["code"] != codes[-1]].reset_index(drop=True)
+    expected = saved.pipeline.decision_function(without[["x", "code"]])
+    gap = without.copy()
+    gap.loc[0, "code"] = None
+    for new in (without, gap):
+        new.to_csv(tmp_path / "new.csv", index=False)
+        scores = saved.scores(saved.read(tmp_path / "new.csv"))
+        np.testing.assert_array_equal(scores[1:], expected[1:])
+    assert call("evaluate", model, tmp_path / "new.csv").stderr == ""
+
+
+def test_codes_that_are_whole_floats_in_parquet_are_the_same_categories(tmp_path, frame):
+    train = frame.assign(code=np.array(["0", "1", "2", "A"])[frame["code"]])
+    fitted(tmp_path, train)
+    saved = SavedModel.load(tmp_path / "m.skops")
+    new = frame[frame["code"] < 3].reset_index(drop=True)
+    expected = saved.pipeline.decision_function(new.assign(code=new["code"].astype(str))[["x", "code"]])
+    new.astype({"code": float}).to_parquet(tmp_path / "new.parquet")
+    np.testing.assert_array_equal(saved.scores(saved.read(tmp_path / "new.parquet")), expected)
+
+
+def test_unknown_values_are_warned_of(tmp_path, frame):
+    fitted(tmp_path, frame.assign(code=frame["code"].map(lambda code: f"kind {code}")))
+    frame.assign(code=frame["code"].map(lambda code: f"Kind {code}")).to_csv(tmp_path / "new.csv")
+    for command in (["evaluate"], ["score", "-o", tmp_path / "ranked.csv"]):
+        shown = call(*command, tmp_path / "m.skops", tmp_path / "new.csv")
+        assert "warning: column 'code' of" in shown.stderr
+        assert "300 of 300 values are unknown to the model, such as 'Kind " in shown.stderr
+        assert "it knows 'kind 0', 'kind 1', 'kind 2', 'kind 3'." in shown.stderr
+
+
+def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
+    frame["code"] = "code " + frame["code"].astype(str)
+    assert "by 1 numeric column and 1 of text ('code')" in fitted(tmp_path, frame).stdout
+    shown = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4).stdout
+    assert "1 numeric column and 1 of text ('code')" in " ".join(shown.split())
+
+
+def test_text_that_is_nearly_all_numbers_is_told(tmp_path, frame):
+    text = frame["x"].map(str)
+    text[7] = "?"
+    shown = fitted(tmp_path, frame.assign(x=text), code=2)
+    assert "column 'x' of" in shown.stderr
+    assert "is read as text, for row 8 holds '?', though 99.67 % of its values are numbers" in shown.stderr
+    assert "leave such cells empty, or leave the column out: --exclude x." in shown.stderr
+    codes = frame["code"].map(str)
+    codes[7] = "?"  # few values: categories, perhaps
+    assert "warning: column 'code' of" in fitted(tmp_path, frame.assign(code=codes)).stderr
+    commas = frame["x"].map(lambda x: f"{x:.6f}".replace(".", ","))
+    assert "say --decimal ','" in fitted(tmp_path, frame.assign(x=commas), code=2).stderr
+
+
+def test_identifiers_are_refused_and_can_be_left_out(tmp_path, frame):
+    expected = tmp_path / "expected.csv"
+    fitted(tmp_path, frame)
+    call("score", tmp_path / "m.skops", tmp_path / "train.csv", "-o", expected)
+    named = frame.assign(**{"the id": [f"row {row}" for row in range(N_ROWS)]})
+    for command in (["fit", "-o", tmp_path / "m.skops"], ["compare"], ["report", "-o", tmp_path / "r.html"]):
+        named.to_csv(tmp_path / "named.csv", index=False)
+        shown = call(*command, tmp_path / "named.csv", "--label", "y", code=2)
+        assert "holds 300 different texts in 300 rows, so it names rows, not categories" in shown.stderr
+        assert "--exclude 'the id'" in shown.stderr
+        few = ["--folds", 2, "--p", 4] * (command[0] != "fit")
+        call(*command, tmp_path / "named.csv", "--label", "y", "--exclude", "the id", *few)
+    call("score", tmp_path / "m.skops", tmp_path / "named.csv", "-o", tmp_path / "ranked.csv")
+    ranked = pd.read_csv(tmp_path / "ranked.csv")
+    assert "the id" in ranked
+    pd.testing.assert_frame_equal(ranked.drop(columns="the id"), pd.read_csv(expected))
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<dt>Columns left out</dt><dd>the id</dd>" in page
+    assert "row 17" in page  # what was left out still names the rows
+
+
+def test_what_cannot_be_left_out_is_told(tmp_path, frame):
+    assert "--exclude 'z' is not in" in fitted(tmp_path, frame, "--exclude", "z", code=2).stderr
+    assert "--exclude 'y' is the label" in fitted(tmp_path, frame, "--exclude", "y", code=2).stderr
+    shown = fitted(tmp_path, frame, "--exclude", "x", "--exclude", "code", code=2)
+    assert "nothing to rank by" in shown.stderr
+    (tmp_path / "a.libsvm").write_text("1 1:0.5\n0 1:1\n")
+    shown = call("fit", tmp_path / "a.libsvm", "--exclude", "x", "-o", tmp_path / "m.skops", code=2)
+    assert "--exclude is for named columns" in shown.stderr
+
+
+def test_rare_categories_count_as_one(tmp_path, frame):
+    rng = np.random.default_rng(1)
+    city = np.char.add("city ", np.sort(rng.integers(0, 140, N_ROWS)).astype(str))
+    shown = fitted(tmp_path, frame.assign(city=city))
+    assert f"different texts; all but the {MOST_CATEGORIES - 1} most frequent count as one" in shown.stderr
+    saved = SavedModel.load(tmp_path / "m.skops")
+    assert saved.pipeline["rank"].coef_.size == 2 + MOST_CATEGORIES
+    scores = saved.scores(saved.read(tmp_path / "train.csv"))
+    counts = pd.Series(city).value_counts()
+    assert np.isfinite(scores).all()
+    rare = counts.index[counts == 1][-1]
+    like = frame.iloc[:1].assign(city=["never seen"]), frame.iloc[:1].assign(city=[rare])
+    found = [float(saved.pipeline.decision_function(row.drop(columns="y"))[0]) for row in like]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "dates"])
+def test_dates_are_refused(tmp_path, frame, kind):
+    days = pd.Timestamp("2024-01-30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="D")
+    table = frame.assign(opened=days.date if kind == "dates" else days)
+    data = tmp_path / f"data.{'csv' if kind == 'csv' else 'parquet'}"
+    table.to_csv(data, index=False) if kind == "csv" else table.to_parquet(data)
+    shown = call("fit", data, "--label", "y", "-o", tmp_path / "m.skops", code=2)
+    assert "column 'opened' of" in shown.stderr
+    assert "holds dates or times, such as 2024-01-30" in shown.stderr
+    call("fit", data, "--label", "y", "-o", tmp_path / "m.skops", "--exclude", "opened")
+
+
+def test_dates_are_no_numbers_when_scored(tmp_path, frame):
+    fitted(tmp_path, frame)
+    frame.assign(x=pd.Timestamp("2024-01-30")).to_parquet(tmp_path / "new.parquet")
+    shown = call("evaluate", tmp_path / "m.skops", tmp_path / "new.parquet", code=2)
+    assert "must hold numbers" in shown.stderr
+    assert "row 1 holds '2024-01-30 00:00:00'" in shown.stderr
+
+
+def test_truth_values_and_decimals_are_numbers_beside_gaps_too(tmp_path, frame):
+    known = frame["code"].map(lambda code: None if code == 0 else bool(code > 1)).astype(object)
+    price = frame["x"].map(lambda x: Decimal(f"{x:.2f}") if x > 0 else None)
+    fitted(tmp_path, frame.assign(known=known))
+    assert SavedModel.load(tmp_path / "m.skops").numeric == ["x", "code", "known"]
+    frame.assign(known=known, price=price).to_parquet(tmp_path / "data.parquet")
+    shown = call("fit", tmp_path / "data.parquet", "--label", "y", "-o", tmp_path / "m.skops").stdout
+    assert "by 4 numeric columns; saved as" in shown
+    assert auc(tmp_path / "m.skops", tmp_path / "data.parquet") > 0.8
+
+
+def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
+    frame["code"] = np.array(["grün", "blau", "rot", "weiß"])[frame["code"]]
+    fitted(tmp_path, frame)
+    expected = SavedModel.load(tmp_path / "m.skops")
+    data = tmp_path / "other.csv"
+    frame.to_csv(data, index=False, sep=";", decimal=",", encoding="latin-1")
+    out = ["--label", "y", "-o", tmp_path / "o.skops"]
+    assert "is not coded as utf-8" in (told := call("fit", data, *out, code=2).stderr)
+    assert "--encoding latin-1" in told
+    told = call(
+        "fit", data, *out, "--encoding", "latin-1", "--decimal", ",", "--separator", ",", code=2
+    ).stderr
+    assert "--decimal ',' separates the columns, too" in told
+    otherwise = ["--encoding", "latin-1", "--separator", ";", "--decimal", ","]
+    call("fit", data, *out, *otherwise)
+    saved = SavedModel.load(tmp_path / "o.skops")
+    np.testing.assert_array_equal(
+        saved.scores(expected.read(tmp_path / "train.csv")),
+        expected.scores(expected.read(tmp_path / "train.csv")),
+    )
+    call("evaluate", tmp_path / "o.skops", data, *otherwise)
+    call("score", tmp_path / "o.skops", data, *otherwise, "-o", tmp_path / "ranked.csv")
+    call("compare", data, "--label", "y", "--folds", 2, "--p", 4, *otherwise)
+    frame.to_csv(data, index=False, sep="\t")
+    call("fit", data, *out, "--separator", "tab")
+    assert "--separator tab" in call("evaluate", tmp_path / "o.skops", data, code=2).stderr
+    frame.to_csv(data, index=False, sep=";")
+    assert "separates the columns, say so: --separator ';'" in call("fit", data, *out, code=2).stderr
+    frame.to_parquet(tmp_path / "data.parquet")
+    for arguments, said in (
+        ([data, "--separator", ";;"], "--separator must be one character, got ';;'"),
+        ([data, "--encoding", "klingon"], "--encoding 'klingon' is not known"),
+        ([tmp_path / "data.parquet", "--separator", ";"], "--separator is for CSV and TSV files"),
+    ):
+        told = call("fit", *arguments, *out, code=2).stderr
+        assert said in told
+        assert len(told.splitlines()) == 1
+
+
+def test_the_top_of_the_models_at_k(tmp_path, frame):
+    for text, k in (("5", 5), ("0.5", 0.5), ("1.0", 1.0), ("1", 1)):
+        fitted(tmp_path, frame, "--model", "ramp-at-k", "--k", text)
+        found = SavedModel.load(tmp_path / "m.skops").pipeline["rank"].k
+        assert (found, type(found)) == (k, type(k))
+    assert "k must be" in fitted(tmp_path, frame, "--model", "ramp-at-k", "--k", "-1", code=2).stderr
+    assert "--k is not an option" in fitted(tmp_path, frame, "--k", "5", code=2).stderr
+
+
+def test_the_help_names_the_models_that_have_an_option():
+    shown = "".join(call("fit", "--help").stdout.split())  # lines break at hyphens, too
+    assert "infinite-push,logistic-regression,ramp-at-k,rank-svm,struct-svm-at-k,svmmap." in shown
+    assert "boosted stumps" in " ".join(call("compare", "--help").stdout.split())
