@@ -8,7 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._folds import choose, results_table, stratified_folds
@@ -28,6 +31,7 @@ class PushCV(CoefficientRanker):
     ``max_iter``, and names its pushes and their objectives.
     """
 
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012  they are the splitter's
     _push: str
     """The name of the push's parameter, such as ``p``."""
 
@@ -35,7 +39,14 @@ class PushCV(CoefficientRanker):
     def _pushes(self) -> list[tuple[Any, PushObjective]]:
         """Return the checked values of the push's parameter, each with its objective."""
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
 
         Parameters
@@ -46,6 +57,9 @@ class PushCV(CoefficientRanker):
             Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights, for training and for scoring.
+        groups : array-like of shape (n_samples,), optional
+            What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups whole.
+            In a pipeline, metadata routing brings them here.
 
         Returns
         -------
@@ -68,7 +82,7 @@ class PushCV(CoefficientRanker):
         self._check_parameters()
         pushes, alphas = self._pushes(), [float(alpha) for alpha in self.alphas]
         X, target = training_data(self, X, y, sample_weight)
-        folds = stratified_folds(self.cv, self.scoring, X, target)
+        folds = stratified_folds(self.cv, self.scoring, X, target, self._routed(groups))
         # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
         grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
         scores, n_iter = np.empty((2, len(grid), len(folds)))
@@ -107,6 +121,32 @@ class PushCV(CoefficientRanker):
                 stacklevel=2,
             )
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's routing: weights stay here, groups go to the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+            What is asked of ``fit``, and what ``cv`` asks of it.
+        """
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)
+
+    def _routed(self, groups: ArrayLike | None) -> dict[str, Any]:
+        """Return what the splitter is told besides the rows.
+
+        Raises
+        ------
+        TypeError
+            Under metadata routing, when there are groups and the splitter takes none.
+        """
+        if groups is None:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            return {"groups": groups}
+        return dict(process_routing(self, "fit", groups=groups).splitter.split)
 
     def _path(self, X: Any, sample: Sample) -> RegularisationPath:
         return RegularisationPath(LinearModel(X), sample, self.tol, self.max_iter)
