@@ -9,6 +9,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
@@ -94,7 +95,7 @@ def test_integer_weights_are_copies(data):
     halves = np.arange(len(y)) % 2
     folds = [(np.flatnonzero(halves == h), np.flatnonzero(halves != h)) for h in (0, 1)]
     of_copies = [tuple(np.flatnonzero(np.isin(copies, rows)) for rows in fold) for fold in folds]
-    for scoring in ("average_precision", "positives_at_top"):
+    for scoring in ("average_precision", "positives_at_top", "discounted_cumulative_gain"):
         weighted = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=folds).fit(X, y, w)
         copied = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=of_copies).fit(X[copies], y[copies])
         np.testing.assert_allclose(
@@ -172,10 +173,12 @@ def test_bad_parameters(data, ranker, error, message):
         ranker.fit(X, y)
 
 
-def test_a_scorer_without_weights_is_named(data):
+def test_weights_that_a_scorer_does_not_take_are_named(data):
     X, y = data
     with pytest.raises(TypeError, match="sample_weight"):
-        PNormPushCV(scoring="discounted_cumulative_gain").fit(X, y, np.ones(len(y)))
+        PNormPushCV(scoring=make_scorer(lambda *_: 1.0)).fit(X, y, np.ones(len(y)))
+    with pytest.raises(ValueError, match="sample_weight must be whole numbers"):
+        PNormPushCV(scoring="discounted_cumulative_gain").fit(X, y, np.full(len(y), 0.5))
 
 
 @pytest.mark.parametrize("ranker", [PNormPushCV((1.0, 4.0)), PushRankerCV(prices=("identity", Power(4.0)))])
