@@ -15,6 +15,8 @@ from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
 from pushrank.solvers import batch_sample, rows, stream
 
+__all__ = ["load", "save"]
+
 STREAM = tuple(
     f"{member.__module__}.{member.__qualname__}"
     for member in (stream.Stream, stream.State, stream.Rule, batch_sample.BatchSample, rows.Rows)
