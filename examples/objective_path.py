@@ -1,6 +1,6 @@
 """The objective's path: quasi-Newton, Newton and boosting steps towards the same minimum."""
 
-import sys
+import argparse
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -8,6 +8,10 @@ from sklearn.preprocessing import StandardScaler
 from pushrank import PNormPush
 from pushrank.datasets import load_ionosphere
 from pushrank.plots import ObjectivePathDisplay
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("picture", help="the file to write, such as picture.png")
+picture = parser.parse_args().picture
 
 X, y = load_ionosphere(return_X_y=True)
 
@@ -22,4 +26,4 @@ ax = None
 for display in displays:
     ax = display.plot(ax, above=lowest).ax_
 ax.set_title("PNormPush(p=4) on ionosphere")
-ax.figure.savefig(sys.argv[1], dpi=100)
+ax.figure.savefig(picture, dpi=100)

@@ -1,6 +1,6 @@
 """The left edge of the ROC curve: gamma rays that a telescope finds before the first false alarms."""
 
-import sys
+import argparse
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -10,6 +10,10 @@ from sklearn.preprocessing import StandardScaler
 from pushrank import PNormPush
 from pushrank.datasets import load_magic
 from pushrank.plots import RocLeftEdgeDisplay
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("picture", help="the file to write, such as picture.png")
+picture = parser.parse_args().picture
 
 X, y = load_magic(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
@@ -23,4 +27,4 @@ for name, model in {
     ranker = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
     ax = RocLeftEdgeDisplay.from_estimator(ranker, X_test, y_test, name=name, ax=ax).ax_
 ax.set_title("MAGIC: 5,706 unseen showers")
-ax.figure.savefig(sys.argv[1], dpi=100)
+ax.figure.savefig(picture, dpi=100)

@@ -1,14 +1,18 @@
 """The smooth margin's path: it bounds the margin from below and rises towards the largest there is."""
 
-import sys
+import argparse
 
 from pushrank import SmoothMarginRanking
 from pushrank.datasets import load_ionosphere
 from pushrank.plots import SmoothMarginPathDisplay
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("picture", help="the file to write, such as picture.png")
+picture = parser.parse_args().picture
 
 X, y = load_ionosphere(return_X_y=True)
 
 ranker = SmoothMarginRanking(weak_rankers="stumps", max_rounds=3000).fit(X, y)
 display = SmoothMarginPathDisplay.from_estimator(ranker)
 display.ax_.set_title("SmoothMarginRanking on ionosphere, with thresholds of features")
-display.figure_.savefig(sys.argv[1], dpi=100)
+display.figure_.savefig(picture, dpi=100)

@@ -1,6 +1,6 @@
 """Reliability of the top: the share of spam at each depth of the list, beside what was foretold."""
 
-import sys
+import argparse
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -11,6 +11,10 @@ from pushrank import PNormPush
 from pushrank.datasets import load_spambase
 from pushrank.plots import TopReliabilityDisplay
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("picture", help="the file to write, such as picture.png")
+picture = parser.parse_args().picture
+
 X, y = load_spambase(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
 
@@ -19,4 +23,4 @@ for model in (LogisticRegression(max_iter=1000), PNormPush(p=4)):
     ranker = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
     ax = TopReliabilityDisplay.from_estimator(ranker, X_test, y_test, ax=ax).ax_
 ax.set_title("Spam among 2,301 unseen e-mails")
-ax.figure.savefig(sys.argv[1], dpi=100)
+ax.figure.savefig(picture, dpi=100)

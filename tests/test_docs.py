@@ -1,13 +1,24 @@
-"""The guides' code runs and prints what they say."""
+"""The guides' code runs and prints what they say, and they leave no public name out."""
 
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
+import re
+import warnings
 from pathlib import Path
 
 import pytest
 
-DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
+from pushrank import plots
+from test_quality import PUBLIC
+
+ROOT = Path(__file__).parent.parent
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+TEXTS = [*DOCS, ROOT / "README.md"]
+REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## [^`\n]+`([\w.]+)`\n(.*?)(?=^## |\Z)", REFERENCE, re.MULTILINE | re.DOTALL))
 GUIDES = [path for path in DOCS if ">>>" in path.read_text(encoding="utf-8")]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -45,3 +56,32 @@ def test_the_tutorials_classes_keep_the_laws():
         value = lambda step: objective.linearise(sample, scores + step * direction).value  # noqa: B023, E731
         slope = sample.join(*objective.linearise(sample, scores).gradient()) @ direction
         assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_the_readmes_code_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for block in re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL):
+            exec(compile(block, "README.md", "exec"), names)  # noqa: S102
+    assert len(names) > 20
+
+
+@pytest.mark.parametrize("module", sorted({*PUBLIC, *SECTIONS}))
+def test_the_reference_has_every_public_name_and_no_other(module):
+    public = importlib.import_module(module)
+    listed = re.findall(r"^\| `(\w+)` \|", SECTIONS[module], re.MULTILINE)
+    assert sorted(listed) == sorted(n for n in public.__all__ if not inspect.ismodule(getattr(public, n)))
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_links_lead_somewhere(text):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text.read_text(encoding="utf-8")):
+        assert (text.parent / target).exists(), target
+
+
+def test_the_pictures_guide_names_every_display():
+    guide = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(\w+Display)`", guide)) == set(plots.__all__)

@@ -22,6 +22,20 @@ def test_every_picture_of_the_docs_is_there_and_has_its_script():
         assert (ROOT / "docs" / "pictures" / f"{name}.png").stat().st_size < 100_000
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_an_example_says_what_it_needs_before_it_works(script):
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False,
+                         env={**os.environ, "MPLBACKEND": "Agg", "PUSHRANK_DATA": os.devnull})  # fmt: skip
+    assert run.returncode == 2
+    assert "the following arguments are required: picture" in run.stderr
+
+
+def test_every_example_is_told_of():
+    told = (ROOT / "docs" / "pictures.md").read_text() + (ROOT / "examples" / "README.md").read_text()
+    for script in (ROOT / "examples").glob("*.py"):
+        assert script.stem in told
+
+
 @pytest.mark.skipif("PUSHRANK_DATA" not in os.environ, reason="PUSHRANK_DATA is not set")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_examples_run_without_a_warning(script, tmp_path):

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -356,6 +357,22 @@ def test_missing_values_and_categories():
     )
     with pytest.raises(ValueError, match="no column of"):
         RankBoost(weak_rankers=Stumps(categorical_features=["shape"])).fit(frame, y)
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["green", "blue", "red"])])
+def test_categories_of_polars_frames(kind):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue", None], 300)
+    y = (colour == "green") | (rng.random(300) < 0.1)
+    frame = pl.DataFrame({"size": rng.normal(size=300), "colour": colour.tolist()})
+    frame = frame.with_columns(pl.col("colour").cast(kind))
+    by_polars, by_pandas = (RankBoost(max_rounds=5).fit(table, y) for table in (frame, frame.to_pandas()))
+    expected = by_pandas.decision_function(frame.to_pandas())
+    for ranker in (by_polars, by_pandas):
+        for table in (frame, frame.to_pandas()):
+            np.testing.assert_array_equal(ranker.decision_function(table), expected)
+    by_name = RankBoost(weak_rankers=Stumps(categorical_features=["colour"]), max_rounds=5).fit(frame, y)
+    np.testing.assert_array_equal(by_name.decision_function(frame), expected)
 
 
 def test_routing_of_groups():

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
-from sklearn.preprocessing import scale
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, scale
 
 from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
 from pushrank.estimators._folds import choose
@@ -102,7 +106,7 @@ def test_integer_weights_are_copies(data):
     halves = np.arange(len(y)) % 2
     folds = [(np.flatnonzero(halves == h), np.flatnonzero(halves != h)) for h in (0, 1)]
     of_copies = [tuple(np.flatnonzero(np.isin(copies, rows)) for rows in fold) for fold in folds]
-    for scoring in ("average_precision", "positives_at_top"):
+    for scoring in ("average_precision", "positives_at_top", "discounted_cumulative_gain"):
         weighted = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=folds).fit(X, y, w)
         copied = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=of_copies).fit(X[copies], y[copies])
         np.testing.assert_allclose(
@@ -180,7 +184,34 @@ def test_bad_parameters(data, ranker, error, message):
         ranker.fit(X, y)
 
 
-def test_a_scorer_without_weights_is_named(data):
+def test_weights_that_a_scorer_does_not_take_are_named(data):
     X, y = data
     with pytest.raises(TypeError, match="sample_weight"):
-        PNormPushCV(scoring="discounted_cumulative_gain").fit(X, y, np.ones(len(y)))
+        PNormPushCV(scoring=make_scorer(lambda *_: 1.0)).fit(X, y, np.ones(len(y)))
+    with pytest.raises(ValueError, match="sample_weight must be whole numbers"):
+        PNormPushCV(scoring="discounted_cumulative_gain").fit(X, y, np.full(len(y), 0.5))
+
+
+@pytest.mark.parametrize("ranker", [PNormPushCV((1.0, 4.0)), PushRankerCV(prices=("identity", Power(4.0)))])
+def test_groups_are_kept_whole_by_their_splitter(data, ranker):
+    X, y = data
+    groups = np.random.default_rng(3).integers(0, 40, len(y))
+    splitter = StratifiedGroupKFold(3)
+    told = clone(ranker).set_params(cv=list(splitter.split(X, y, groups)), scoring="average_precision")
+    expected = told.fit(X, y).cv_results_["mean_test_score"]
+    ranker = clone(ranker).set_params(cv=splitter, scoring="average_precision")
+    found = [clone(ranker).fit(X, y, groups=groups)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        found.append(clone(ranker).fit(X, y, groups=groups))
+        found.append(make_pipeline(FunctionTransformer(), clone(ranker)).fit(X, y, groups=groups)[-1])
+        weighted = ranker.set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(FunctionTransformer(), weighted)
+        found.append(pipeline.fit(X, y, groups=groups, sample_weight=np.ones(len(y)))[-1])
+        with pytest.raises(TypeError, match="groups"):
+            clone(ranker).set_params(cv=3).fit(X, y, groups=groups)
+    for fitted in found:
+        np.testing.assert_array_equal(fitted.cv_results_["mean_test_score"], expected)
+    with pytest.raises(ValueError, match="groups"):
+        ranker.fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ranker.fit(X, y, groups=groups[1:])

@@ -24,8 +24,8 @@ LISTS = st.integers(2, 12).flatmap(
 
 
 WEIGHTED = (
-    "auc", "average_precision", "bedroc", "partial_auc", "positives_at_top", "r_max",
-    "robust_initial_enhancement", "rp_error",
+    "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain",
+    "partial_auc", "positives_at_top", "r_max", "robust_initial_enhancement", "rp_error",
 )  # fmt: skip
 
 
@@ -127,6 +127,8 @@ def test_integer_weights_are_copies(ties, case):
         metric = getattr(metrics, name)
         weighted = metric(y, scores, ties=ties, sample_weight=w)
         assert weighted == pytest.approx(metric(y[copies], scores[copies], ties=ties)), name
+    of_copies = metrics.top_of_list(y[copies], scores[copies])
+    assert metrics.top_of_list(y, scores, sample_weight=w) == pytest.approx(of_copies)
     for name, depths in DEPTHS.items():
         metric = getattr(metrics, name)
         for depth in depths:

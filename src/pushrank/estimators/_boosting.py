@@ -19,7 +19,7 @@ from pushrank.estimators import _checkpoint
 from pushrank.estimators._additive import LEARNED, AdditiveRanker
 from pushrank.estimators._base import linear_scores
 from pushrank.estimators._early_stopping import parts, validator
-from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder
+from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder, in_pandas
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
 from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
@@ -179,6 +179,7 @@ class BoostedRanker(AdditiveRanker):
     def _encoded(self, family: WeakRankers, X: Any) -> tuple[Any, Any]:
         if not isinstance(family, Stumps):
             return X, None
+        X = in_pandas(X)
         numbers = categorical_numbers(family, X)
         encoder = getattr(self, "encoder_", None) if self._adds_rounds else fitted_encoder(X, numbers)
         family.set_params(categorical_features=numbers or "from_dtype")

@@ -82,7 +82,9 @@ class Fold:
         return found
 
 
-def stratified_folds(cv: Any, scoring: Any, X: Any, target: Target) -> list[Fold]:
+def stratified_folds(
+    cv: Any, scoring: Any, X: Any, target: Target, split_params: dict[str, Any]
+) -> list[Fold]:
     """Return the folds of a number, splitter or iterable, with a scorer of ours, or one of scikit-learn's.
 
     Raises
@@ -96,7 +98,8 @@ def stratified_folds(cv: Any, scoring: Any, X: Any, target: Target) -> list[Fold
         scorer = check_scoring(Stage(target.classes), scoring=scoring)
     codes = np.asarray(target.codes).astype(np.intp)
     folds = []
-    for number, (train, test) in enumerate(check_cv(cv, codes, classifier=True).split(X, codes)):
+    splits = check_cv(cv, codes, classifier=True).split(X, codes, **split_params)
+    for number, (train, test) in enumerate(splits):
         for part, rows in (("train", train), ("score", test)):
             counted = codes[rows] if target.weights is None else codes[rows][target.weights[rows] > 0.0]
             if len(np.unique(counted)) < 2:

@@ -12,6 +12,11 @@ from sklearn.preprocessing import OrdinalEncoder
 from pushrank.weak_rankers import Stumps
 
 
+def in_pandas(X: Any) -> Any:
+    """Return a data frame of another library, such as polars, as one of pandas; anything else as it is."""
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
 def categorical_numbers(family: Stumps, X: Any) -> list[int]:
     """Return the numbers of the features that ``categorical_features`` names.
 
@@ -62,7 +67,10 @@ def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
 
 def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
     """Return the frame with its categorical columns as numbers; anything else as it is."""
-    if encoder is None or not isinstance(X, pd.DataFrame):
+    if encoder is None:
+        return X
+    X = in_pandas(X)
+    if not isinstance(X, pd.DataFrame):
         return X
     names = list(encoder.feature_names_in_)
     missing = [name for name in names if name not in X.columns]

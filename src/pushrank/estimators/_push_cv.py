@@ -7,7 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._checks import check_number
@@ -32,6 +35,7 @@ class PushCV(CoefficientRanker):
     ``max_iter`` and ``verbose``, and names its pushes and their objectives.
     """
 
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012  they are the splitter's
     _push: str
     """The name of the push's parameter, such as ``p``."""
 
@@ -47,7 +51,14 @@ class PushCV(CoefficientRanker):
         check_is_fitted(self)
         return self._objective_of(getattr(self, f"{self._push}_"))
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
 
         Parameters
@@ -58,6 +69,9 @@ class PushCV(CoefficientRanker):
             Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights, for training and for scoring.
+        groups : array-like of shape (n_samples,), optional
+            What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups whole.
+            In a pipeline, metadata routing brings them here.
 
         Returns
         -------
@@ -81,7 +95,7 @@ class PushCV(CoefficientRanker):
         pushes, alphas = self._pushes(), [float(alpha) for alpha in self.alphas]
         objectives = [self._objective_of(push) for push in pushes]
         X, target = training_data(self, X, y, sample_weight)
-        folds = stratified_folds(self.cv, self.scoring, X, target)
+        folds = stratified_folds(self.cv, self.scoring, X, target, self._routed(groups))
         # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
         grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
         scores, n_iter = np.empty((2, len(grid), len(folds)))
@@ -119,6 +133,32 @@ class PushCV(CoefficientRanker):
                 ConvergenceWarning,
             )
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's routing: weights stay here, groups go to the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+            What is asked of ``fit``, and what ``cv`` asks of it.
+        """
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)
+
+    def _routed(self, groups: ArrayLike | None) -> dict[str, Any]:
+        """Return what the splitter is told besides the rows.
+
+        Raises
+        ------
+        TypeError
+            Under metadata routing, when there are groups and the splitter takes none.
+        """
+        if groups is None:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            return {"groups": groups}
+        return dict(process_routing(self, "fit", groups=groups).splitter.split)
 
     def _path(self, X: Any, sample: Sample) -> RegularisationPath:
         return RegularisationPath(LinearModel(X), sample, self.tol, self.max_iter)

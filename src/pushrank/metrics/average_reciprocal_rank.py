@@ -17,6 +17,7 @@ def average_reciprocal_rank(
     scores: ArrayLike,
     *,
     ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
     r"""Return the reciprocal ranks of the positives, summed: Rudin's AveR.
@@ -31,6 +32,8 @@ def average_reciprocal_rank(
         Finite scores, the higher the better; a table holds a ranking in each row.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives first; the expectation under a random order; or positives first.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative whole numbers; a row counts as that many copies of itself.
     pos_label : label, optional
         The positive class; by default the larger of the two values.
 
@@ -42,11 +45,12 @@ def average_reciprocal_rank(
     Raises
     ------
     ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+        When there are not two classes, a score is not finite, lengths differ, a weight is negative or not
+        whole, or `ties` is not known.
 
     Notes
     -----
-    O(n log n). Ranks count rows from 1 at the top, so there are no sample weights.
+    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum.
 
     References
     ----------
@@ -57,7 +61,7 @@ def average_reciprocal_rank(
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.3333
     """
-    return measured(of_ranking, y_true, scores, None, pos_label, ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
 
 
 def of_ranking(ranking: Tally, ties: Ties) -> float:

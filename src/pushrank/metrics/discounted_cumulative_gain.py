@@ -21,6 +21,7 @@ def discounted_cumulative_gain(
     *,
     log_base: float = 2.0,
     ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
     r"""Return the discounted gains of the positives, summed.
@@ -37,6 +38,8 @@ def discounted_cumulative_gain(
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives first; the expectation under a random order; or positives first.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative whole numbers; a row counts as that many copies of itself.
     pos_label : label, optional
         The positive class; by default the larger of the two values.
 
@@ -50,12 +53,12 @@ def discounted_cumulative_gain(
     TypeError
         When `log_base` is not a number.
     ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `log_base` or `ties` is out of range.
+        When there are not two classes, a score is not finite, lengths differ, a weight is negative or not
+        whole, or `log_base` or `ties` is out of range.
 
     Notes
     -----
-    O(n log n). Ranks count rows from 1 at the top, so there are no sample weights. With half ties it equals
+    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum. With half ties it equals
     scikit-learn's ``dcg_score`` of the labels.
 
     References
@@ -67,7 +70,7 @@ def discounted_cumulative_gain(
     >>> round(discounted_cumulative_gain([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.5
     """
-    return measured(of_ranking, y_true, scores, None, pos_label, log_base, ties)
+    return measured(of_ranking, y_true, scores, sample_weight, pos_label, log_base, ties)
 
 
 def of_ranking(ranking: Tally, log_base: float, ties: Ties) -> float:

@@ -19,10 +19,13 @@ def rank_sum(ranking: Tally, worth: Callable[[Floats], Floats], ties: Ties) -> f
     Raises
     ------
     ValueError
-        When rows have weights.
+        When rows weigh other than whole numbers.
     """
-    if not ranking.counts_rows:
-        raise ValueError("this measure counts places in rows, and takes no sample weights.")
+    if not ranking.has_whole_places:
+        raise ValueError(
+            "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
+            "for so many copies of itself. Measures such as average_precision take any weights."
+        )
     share = tie_share(ties)
     hits = ranking.positives_at
     hits_above = np.cumsum(hits[::-1])[::-1] - hits

@@ -18,7 +18,13 @@ from pushrank.metrics.ranks import Ranking
 from pushrank.metrics.rp_error import of_ranking as rp_error
 
 
-def top_of_list(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> dict[str, float]:
+def top_of_list(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> dict[str, float]:
     r"""Return the measures of a ranking, each under its own default for ties.
 
     .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
@@ -29,6 +35,8 @@ def top_of_list(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) 
         Labels of two values.
     scores : array-like of shape (n,)
         Finite scores, the higher the better.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative whole numbers; a row counts as that many copies of itself.
     pos_label : label, optional
         The positive class; by default the larger of the two values.
 
@@ -43,11 +51,12 @@ def top_of_list(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) 
     Raises
     ------
     ValueError
-        When there are not two classes, a score is not finite, lengths differ, or the labels are not two.
+        When there are not two classes, a score is not finite, lengths differ, or a weight is negative or not
+        whole.
 
     Notes
     -----
-    O(n log n): the order of the scores is found once.
+    O(n log n): the order of the scores is found once. With weights, n is their sum.
 
     References
     ----------
@@ -58,7 +67,7 @@ def top_of_list(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) 
     >>> top_of_list([1, 0, 1], [3.0, 2.0, 1.0])["positives_at_top"]
     1.0
     """
-    ranking = Ranking(y_true, scores, None, pos_label)
+    ranking = Ranking(y_true, scores, sample_weight, pos_label)
     return {
         "positives_at_top": positives_at_top(ranking, "pessimistic"),
         "precision_at_quarter": precision_at_k(ranking, 0.25, "pessimistic"),
