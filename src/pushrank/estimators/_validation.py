@@ -191,7 +191,8 @@ def ranking_data(
         codes = labels == classes[1]
         sample: Sample = BipartiteSample.from_mask(codes, weights)
     else:
-        codes = np.searchsorted(classes, labels)
+        # a grade without weight counts as a neighbour
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
         sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
     return X, Target(sample, weights, classes, codes, groups)
