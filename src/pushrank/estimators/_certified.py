@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,11 +19,13 @@ from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._class_weights import class_weighted
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_number, training_data
+from pushrank.estimators._validation import LEAST_ALPHA, check_number, training_data
 from pushrank.models import LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
+
+MOST_C = 1.0 / LEAST_ALPHA
 
 
 class Solution(NamedTuple):
@@ -60,6 +63,10 @@ class CertifiedRanker(CoefficientRanker):
         self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
     ) -> Solution:
         """Solve the problem with a weight C of the loss, from the state of a neighbouring one or None."""
+
+    @abstractmethod
+    def _loss(self, sample: Sample, scores: Floats) -> float:
+        """Return the loss of all rows' scores, whose weight is C."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -146,8 +153,20 @@ class CertifiedRanker(CoefficientRanker):
                     cost = float(ranker.C) * factor
                     solution = ranker._optimise(model, weighted.sample, cost, watcher, state)
                 state = solution.state
+                if isinstance(model, LinearModel) and X.dtype != np.float64:
+                    solution = ranker._rounded(solution, model, weighted.sample, cost, X.dtype)
                 ranker._keep(solution, cost, X, model, target, weighted)
         return rankers
+
+    def _rounded(
+        self, solution: Solution, model: LinearModel, sample: Sample, cost: float, dtype: Any
+    ) -> Solution:
+        """Return a solution with coefficients rounded to a dtype, and the objective at these."""
+        with np.errstate(over="ignore"):  # finite_scores tells
+            coef = solution.coef.astype(dtype).astype(np.float64)
+        scores = model.scores(coef)
+        primal = 0.5 * model.squared_norm(coef, scores) + cost * self._loss(sample, scores)
+        return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
 
     def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
         """Return the functions to choose from."""
@@ -163,7 +182,7 @@ class CertifiedRanker(CoefficientRanker):
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_, self.n_iter_ = certificate.gap, solution.n_iter
         self.converged_ = bool(certificate.gap <= self.tol)
-        self._forget(("coef_", "support_", "dual_coef_"))
+        self._forget(("coef_", "support_", "dual_coef_", "classes_", "thresholds_"))
         if solution.dual is not None:
             self.support_ = np.flatnonzero(solution.dual)
             self.dual_coef_ = solution.dual[self.support_]
@@ -185,6 +204,11 @@ class CertifiedRanker(CoefficientRanker):
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, 0.0, exclusive=True)
+        if self.C > MOST_C:
+            raise ValueError(
+                f"C must be at most {MOST_C:g}, got {self.C!r}: the objective of data that are not separable "
+                "would be beyond the range of floats."
+            )
         check_number("tol", self.tol, 0.0, exclusive=True)
         check_number("max_iter", self.max_iter, 1, integer=True)
 
@@ -192,7 +216,9 @@ class CertifiedRanker(CoefficientRanker):
         """Return what the user should know of the answer; empty where all is well."""
         if self.converged_:
             return ""
+        rounded = hasattr(self, "coef_") and self.coef_.dtype == np.float32
         return (
             f"did not converge: the relative duality gap is {self.dual_gap_:.1e} after {self.n_iter_} "
-            "iterations; raise max_iter or tol, lower C, or scale the features."
+            "iterations; raise max_iter or tol, lower C, or scale the features"
+            f"{', or give them in float64, for coef_ to be so too' if rounded else ''}."
         )
