@@ -16,6 +16,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils import check_X_y
 
 from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVMAtK
+from pushrank.pairs import BipartiteSample
 from pushrank.solvers.projections import within_budget
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -197,8 +198,10 @@ def test_weights_of_svm_map_are_copies():
     other = SVMMAP(10.0, tol=1e-8).fit(X.repeat(weights, axis=0), y.repeat(weights))
     assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-7)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
-    with pytest.raises(ValueError, match=r"whole numbers as sample_weight.* found 1e\+300"):
+    with pytest.raises(ValueError, match=r"whole numbers as sample_weight.* found 2e\+301 in all"):
         SVMMAP().fit(X, y, np.full(len(y), 1e300))
+    with pytest.raises(ValueError, match=r"at most 10,000,000 in a class, and found 2e\+07 in all"):
+        SVMMAP().fit(X, y, np.full(len(y), 1e6))
     with pytest.raises(ValueError, match=r"whole numbers as sample_weight.* found 0.5"):
         SVMMAP().fit(X, y, sample_weight=np.full(60, 0.5))
 
@@ -324,3 +327,63 @@ def test_one_advice_for_gaps_that_stay_wide():
     for ranker, easier in ((RankSVM(1e3, loss="hinge"), "lower C"), (PushRanker("hinge"), "raise alpha")):
         with pytest.warns(ConvergenceWarning, match=f"{gap}{easier}, or scale the features"):
             ranker.set_params(max_iter=3).fit(X, y)
+
+
+@quiet
+@pytest.mark.parametrize("name", KINDS)
+def test_a_weight_of_the_loss_beyond_floats_is_refused(name):
+    with pytest.raises(ValueError, match=r"C must be > 0 and <= 1e\+30, got 1e\+300"):
+        KINDS[name](1e300).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_another_fit_leaves_no_classes_or_thresholds_behind():
+    rng = np.random.default_rng(0)
+    X, grades = rng.normal(size=(60, 3)), np.arange(60) % 4
+    ranker = RankSVM().fit(X, grades)
+    assert len(ranker.thresholds_) == 3
+    assert set(ranker.fit(X, grades > 1).predict(X)) <= {False, True}
+    assert not hasattr(ranker, "thresholds_")
+    ranker.fit(X, grades).fit(X, pairs=([0, 1], [2, 3]))
+    assert not hasattr(ranker, "thresholds_")
+    assert not hasattr(ranker, "classes_")
+
+
+@pytest.mark.parametrize("emptied", [0, 1, 3])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0}])
+def test_grades_without_weight_are_as_if_they_were_not_there(emptied, class_weight):
+    rng = np.random.default_rng(0)
+    X, grades = rng.normal(size=(80, 3)), rng.integers(0, 4, 80)
+    kept = grades != emptied
+    if isinstance(class_weight, dict):
+        class_weight = {grade: weight for grade, weight in class_weight.items() if grade != emptied}
+    weighted = RankSVM(class_weight=class_weight).fit(X, grades, kept.astype(float))
+    left_out = RankSVM(class_weight=class_weight).fit(X[kept], grades[kept])
+    np.testing.assert_allclose(weighted.coef_, left_out.coef_, atol=1e-12)
+    np.testing.assert_allclose(weighted.thresholds_, left_out.thresholds_, atol=1e-12)
+    assert weighted.classes_.tolist() == left_out.classes_.tolist()
+
+
+LINEAR = {
+    **{name: make for name, make in KINDS.items() if "rbf" not in name},
+    "precision": lambda C=1.0, **options: StructSVMAtK(C, **options),
+    "precision of all": lambda C=1.0, **options: StructSVMAtK(C, measure="prbep", **options),
+    "area": lambda C=1.0, **options: StructSVMAtK(C, measure="auc", **options),
+}
+
+
+@quiet
+@pytest.mark.parametrize("name", LINEAR)
+def test_the_gap_of_float32_is_that_of_the_rounded_coefficients(name):
+    """The loss of float32 coefficients is that of float64 ones which are the same numbers."""
+    rng = np.random.default_rng(1)
+    y = np.arange(200) % 4 == 0
+    X = (rng.normal(size=(200, 4)) + 2.0 * y[:, None]).astype(np.float32)
+    ranker = LINEAR[name](100.0, tol=1e-9, max_iter=300).fit(X, y)
+    assert ranker.coef_.dtype == np.float32
+    coef = ranker.coef_.astype(np.float64)
+    loss = ranker._loss(BipartiteSample.from_labels(y), X.astype(np.float64) @ coef)
+    expected = 0.5 * coef @ coef + 100.0 * loss
+    assert ranker.primal_objective_ == pytest.approx(expected, rel=1e-13)
+    assert ranker.dual_gap_ == pytest.approx(abs(expected - ranker.dual_objective_) / abs(expected), rel=1e-3)
+    precise = LINEAR[name](100.0, tol=1e-9, max_iter=300).fit(X.astype(np.float64), y)
+    assert ranker.primal_objective_ >= precise.dual_objective_ - 1e-12 * abs(expected)

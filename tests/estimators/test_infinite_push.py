@@ -222,6 +222,25 @@ def test_the_projection_is_the_nearest_point(seed):
     np.testing.assert_allclose(beta, z.value, atol=1e-5)
 
 
+CYCLED = """
+60 73 16 -93 0 1;  -14 33 17 -66 0 1;  -44 -37 29 30 1 3.7;  -100 -85 94 88 1 .001;  -6 -62 54 -6 1 3.7
+-94 -50 41 3 1 .001;  -26 -50 -82 21 1 100;  32 4 86 85 1 .25;  -59 21 26 -51 1 .25;  44 30 -57 -23 0 1
+75 -24 -80 18 1 .25;  39 59 -42 25 1 .001;  -64 -92 49 -64 1 .25;  70 17 -67 77 0 1;  92 93 24 95 1 100
+21 0 94 20 1 1;  57 -33 57 94 1 .25;  -90 7 -27 -90 0 1
+"""
+
+
+def test_corrections_that_lead_round_and_round_are_left_out():
+    """Features, class and weight of rows whose interior point steps came back to where they had been."""
+    table = np.array([row.split() for row in CYCLED.strip().replace("\n", ";").split(";")], dtype=float)
+    X, y, weights = table[:, :4], table[:, 4], table[:, 5]
+    ranker = InfinitePush(10.0, loss="squared_hinge", solver="interior-point").fit(X, y, weights)
+    assert ranker.converged_
+    assert ranker.n_iter_ < 50
+    other = InfinitePush(10.0, loss="squared_hinge", solver="projected-dual").fit(X, y, weights)
+    assert ranker.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from pushrank import InfinitePush, RankSVM
 from pushrank.interop.persistence import load, save
+from pushrank.models import Kernel, KernelModel
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
@@ -222,6 +223,24 @@ def test_a_kernel_that_is_none_is_refused():
         InfinitePush(kernel=lambda A, B: rbf_kernel(A, B)[:, 1:]).fit(X, y)
     with pytest.raises(ValueError, match="dense matrix"):
         InfinitePush(kernel="precomputed").fit(sp.csr_array(rbf_kernel(X)), y)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+def test_a_kernel_with_negative_eigenvalues_proves_nothing(kind, loss, C):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = scale(X)[:200, :3], y[:200]
+    for kernel, table in ((sigmoid_kernel, X), ("precomputed", sigmoid_kernel(X))):
+        with pytest.raises(ValueError, match="not positive semi-definite: its values at training rows"):
+            kind(C, kernel, loss=loss).fit(table, y)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_semi_definite_kernel_passes_whatever_its_rank_and_precision(dtype):
+    X = scale(load_breast_cancer().data)
+    for values in (X[:, :1] @ X[:, :1].T, X @ X.T, rbf_kernel(X, gamma=1e-4), np.zeros((3, 3))):
+        KernelModel(values.astype(dtype), Kernel("precomputed"), 1 << 30).check_definite()
 
 
 @quiet

@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 from skops import io
 
-from pushrank import PushRanker, RankBoost, estimators
+from pushrank import PushRanker, RankBoost, RankSVM, estimators
 from pushrank._atomic import written_whole
 from pushrank.exceptions import ModelFileError
 from pushrank.interop import persistence
@@ -81,6 +83,22 @@ def test_tensors_are_refused_and_their_numbers_come_back(tmp_path):
     ranker.coef_, ranker.classes_ = np.asarray(ranker.coef_), np.asarray(ranker.classes_)
     persistence.save(ranker, tmp_path / "model.skops")
     np.testing.assert_array_equal(persistence.load(tmp_path / "model.skops").decision_function(X), expected)
+
+
+def own_kernel(A, B):
+    return A @ B.T
+
+
+@pytest.mark.parametrize("kernel", [own_kernel, linear_kernel, lambda A, B: A @ B.T])
+@pytest.mark.parametrize("wrap", [lambda ranker: ranker, make_pipeline, lambda ranker: {"model": ranker}])
+def test_what_could_not_be_loaded_again_is_not_saved(tmp_path, kernel, wrap):
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    model = wrap(RankSVM(kernel=kernel).fit(X, y))
+    with pytest.raises(TypeError, match=rf"cannot be saved: .*kernel is .*{kernel.__name__}"):
+        persistence.save(model, tmp_path / "model.skops")
+    with pytest.raises(TypeError, match=r"cannot be saved: it holds .*Stranger"):
+        persistence.save({"format": Stranger()}, tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_untrusted_type_is_refused(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,12 +20,14 @@ from pushrank.estimators._base import CoefficientRanker, linear_scores
 from pushrank.estimators._class_weights import class_weighted
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import training_data
+from pushrank.estimators._validation import LEAST_ALPHA, training_data
 from pushrank.estimators._warnings import warn
 from pushrank.models import LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
+
+MOST_C = 1.0 / LEAST_ALPHA
 
 
 class Solution(NamedTuple):
@@ -62,6 +65,10 @@ class CertifiedRanker(CoefficientRanker):
         self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
     ) -> Solution:
         """Solve the problem with a weight C of the loss, from the state of a neighbouring one or None."""
+
+    @abstractmethod
+    def _loss(self, sample: Sample, scores: Floats) -> float:
+        """Return the loss of all rows' scores, whose weight is C."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -156,8 +163,20 @@ class CertifiedRanker(CoefficientRanker):
                     cost = float(ranker.C) * factor
                     solution = ranker._optimise(model, weighted.sample, cost, watcher, state)
                 state = solution.state
+                if isinstance(model, LinearModel) and table.dtype != np.float64:
+                    solution = ranker._rounded(solution, model, weighted.sample, cost, table.dtype)
                 ranker._keep(solution, cost, table, model, target, weighted)
         return rankers
+
+    def _rounded(
+        self, solution: Solution, model: LinearModel, sample: Sample, cost: float, dtype: Any
+    ) -> Solution:
+        """Return a solution with coefficients rounded to a dtype, and the objective at these."""
+        with np.errstate(over="ignore"):  # finite_scores tells
+            coef = solution.coef.astype(dtype).astype(np.float64)
+        scores = model.scores(coef)
+        primal = 0.5 * model.squared_norm(coef, scores) + cost * self._loss(sample, scores)
+        return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
 
     def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
         """Return the functions to choose from."""
@@ -173,7 +192,7 @@ class CertifiedRanker(CoefficientRanker):
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_, self.n_iter_ = certificate.gap, solution.n_iter
         self.converged_ = bool(certificate.gap <= self.tol)
-        self._forget(("coef_", "support_", "dual_coef_"))
+        self._forget(("coef_", "support_", "dual_coef_", "classes_", "thresholds_"))
         if solution.dual is not None:
             self.support_ = np.flatnonzero(solution.dual)
             self.dual_coef_ = solution.dual[self.support_]
@@ -194,7 +213,7 @@ class CertifiedRanker(CoefficientRanker):
         return linear_scores(X, self.coef_)
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, above=0.0)
+        check_number("C", self.C, above=0.0, most=MOST_C)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
 
@@ -202,5 +221,7 @@ class CertifiedRanker(CoefficientRanker):
         """Return what the user should know of the answer; empty where all is well."""
         if self.converged_:
             return ""
+        rounded = hasattr(self, "coef_") and self.coef_.dtype == np.float32
+        easier = "lower C, give the features in float64, for coef_ to be so too" if rounded else "lower C"
         certificate = Certificate(self.primal_objective_, self.dual_objective_)
-        return f"did not converge: {certificate.advice(self.n_iter_, 'lower C')}"
+        return f"did not converge: {certificate.advice(self.n_iter_, easier)}"

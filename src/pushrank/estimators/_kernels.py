@@ -16,6 +16,7 @@ from pushrank.estimators._target import Target
 from pushrank.models import Kernel, KernelModel, LinearModel, Model
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
+POSITIVE = ("rbf", "poly")  # semi-definite whatever the parameters
 BLOCK_NUMBERS = 1 << 22  # kernel values that are worked on at a time
 MEGABYTE = 1 << 20
 
@@ -77,7 +78,10 @@ class KernelRanker(CertifiedRanker):
             # in single precision rounding makes kernels that are not positive semi-definite
             X = X.astype(np.float64, copy=False)
             LinearModel(X, centred=False).check_range()
-        return KernelModel(X, self._kernel(self._gamma(X, weights)), int(self.cache_size * MEGABYTE))
+        model = KernelModel(X, self._kernel(self._gamma(X, weights)), int(self.cache_size * MEGABYTE))
+        if self.kernel not in POSITIVE:
+            model.check_definite()
+        return model
 
     def _keep_function(
         self, solution: Solution, X: Any, model: Model, target: Target

@@ -15,6 +15,8 @@ from pushrank.estimators._kernels import KernelRanker
 from pushrank.estimators._validation import check_solver
 from pushrank.models import Model
 from pushrank.objectives import PushObjective
+from pushrank.pairs import Sample
+from pushrank.prices import Maximum
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.gradient_projection import gradient_projection
@@ -42,10 +44,11 @@ class InfinitePush(KernelRanker):
     Parameters
     ----------
     C : float, default=1.0
-        The weight of the loss against the norm, positive.
+        The weight of the loss against the norm, positive and at most 1e30.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         The space of the scores: linear ones, or those of a kernel, by name or as a function of two sets of
-        rows to the matrix of its values. ``"precomputed"`` takes that matrix in place of ``X``.
+        rows to the matrix of its values, which must be positive semi-definite; a ranker that holds a
+        function cannot be saved. ``"precomputed"`` takes that matrix in place of ``X``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "projected-dual", "smo", "gradient-projection"}, default="auto"
@@ -88,7 +91,8 @@ class InfinitePush(KernelRanker):
     gamma_ : float
         With a kernel, unless precomputed: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
-        The objective at the answer, and the bound below which no answer is.
+        The objective at the answer, as rounded to the dtype of ``coef_``, and the bound below which no answer
+        is.
     dual_gap_ : float
         Their difference, relative to the first.
     n_iter_ : int
@@ -165,6 +169,9 @@ class InfinitePush(KernelRanker):
             method = method_for(model) if self.solver == "auto" else str(self.solver)
             point, n_iter = METHODS[method](problem, tol, max_iter, watcher, start)
         return Solution(point.coef, point.certificate, n_iter, point, sample.join(point.alpha, -point.beta))
+
+    def _loss(self, sample: Sample, scores: Floats) -> float:
+        return PushObjective(self.loss, Maximum(), scale="mean").linearise(sample, scores).value
 
     def _by_pairs(self, problem: WorstNegative, C: float, watcher: Watcher | None) -> tuple[DualPoint, int]:
         """Run the paper's algorithm."""

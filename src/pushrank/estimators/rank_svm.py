@@ -48,10 +48,11 @@ class RankSVM(KernelRanker):
     Parameters
     ----------
     C : float, default=1.0
-        The weight of the mean loss against the norm, positive.
+        The weight of the mean loss against the norm, positive and at most 1e30.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         The space of the scores: linear ones, or those of a kernel, by name or as a function of two sets of
-        rows to the matrix of its values. ``"precomputed"`` takes that matrix in place of ``X``.
+        rows to the matrix of its values, which must be positive semi-definite; a ranker that holds a
+        function cannot be saved. ``"precomputed"`` takes that matrix in place of ``X``.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
     solver : {"auto", "gradient-projection"}, default="auto"
@@ -91,7 +92,8 @@ class RankSVM(KernelRanker):
     gamma_ : float
         With a kernel, unless precomputed: its :math:`\gamma`.
     primal_objective_, dual_objective_ : float
-        The objective at the answer, and a bound below which no answer is.
+        The objective at the answer, as rounded to the dtype of ``coef_``, and a bound below which no answer
+        is.
     dual_gap_ : float
         Their difference, relative to the first.
     n_iter_ : int
@@ -288,6 +290,9 @@ class RankSVM(KernelRanker):
             state,
         )
         return Solution(coef, certificate, n_iter, coef)
+
+    def _loss(self, sample: Sample, scores: Floats) -> float:
+        return PushObjective(self.loss, scale="mean").linearise(sample, scores).value
 
     def _by_gradients(
         self,

@@ -21,7 +21,7 @@ from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
 from pushrank.pairs import Sample
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
-from pushrank.solvers.cutting_plane import cutting_plane
+from pushrank.solvers.cutting_plane import Risk, cutting_plane
 
 MEASURES = ("precision", "prbep", "auc")
 
@@ -42,7 +42,7 @@ class StructSVMAtK(CertifiedRanker):
     Parameters
     ----------
     C : float, default=1.0
-        The weight of the loss against the norm, positive.
+        The weight of the loss against the norm, positive and at most 1e30.
     measure : {"precision", "prbep", "auc"}, default="precision"
         Precision at k; the precision-recall break-even point, which is precision at the number of positives;
         or the AUC, the loss of which is the mean hinge of all pairs.
@@ -143,16 +143,22 @@ class StructSVMAtK(CertifiedRanker):
     def _optimise(
         self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
     ) -> Solution:
-        if self.measure == "auc":
-            risk = partial(mean_hinge, sample)
-        else:
-            surrogate = PrecisionAtK(1.0 if self.measure == "prbep" else self.k, "struct")
-            count = surrogate.count(sample.class_weights[0])
-            risk = partial(_mean_struct, surrogate, count, sample)
+        risk = self._risk(sample)
         found = cutting_plane(
             risk, model, C, float(self.tol), int(self.max_iter), watcher, state, non_negative=False
         )
         return Solution(found.coef, found.certificate, found.n_iter, found.planes)
+
+    def _risk(self, sample: Sample) -> Risk:
+        """Return the measure's loss and subgradient as a function of the scores."""
+        if self.measure == "auc":
+            return partial(mean_hinge, sample)
+        surrogate = PrecisionAtK(1.0 if self.measure == "prbep" else self.k, "struct")
+        count = surrogate.count(sample.class_weights[0])
+        return partial(_mean_struct, surrogate, count, sample)
+
+    def _loss(self, sample: Sample, scores: Floats) -> float:
+        return self._risk(sample)(scores)[0]
 
 
 def _mean_struct(

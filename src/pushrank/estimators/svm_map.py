@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from pushrank._log_space import Floats
 from pushrank.estimators._certified import CertifiedRanker, Solution
 from pushrank.models import Model
 from pushrank.objectives.mean_average_precision import average_precision_hinge
@@ -28,12 +29,12 @@ class SVMMAP(CertifiedRanker):
         + \frac{1}{m n} \sum_{i, k} (\hat y_{ik} - 1) (f(x_i) - f(\tilde x_k)) \Bigr] ,
 
     over all orders :math:`\hat y` of the m positives among the n negatives. Sample weights are copies
-    of rows, and must be whole numbers.
+    of rows, and must be whole numbers, of at most 10 million in a class; the time grows with their sum.
 
     Parameters
     ----------
     C : float, default=1.0
-        The weight of the loss against the norm, positive.
+        The weight of the loss against the norm, positive and at most 1e30.
     class_weight : dict, "balanced" or None, default=None
         C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of
         a class. Moves ``threshold_``.
@@ -91,3 +92,6 @@ class SVMMAP(CertifiedRanker):
         risk = partial(average_precision_hinge, sample)
         found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
         return Solution(found.coef, found.certificate, found.n_iter, found.planes)
+
+    def _loss(self, sample: Sample, scores: Floats) -> float:
+        return average_precision_hinge(sample, scores)[0]

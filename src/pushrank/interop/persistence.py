@@ -67,7 +67,8 @@ def save(model: Any, path: str | Path) -> None:
     OSError
         When the file cannot be written; nothing is left in its place.
     TypeError
-        When the model holds an array of a library that skops does not know, as one fitted to tensors does.
+        When the model holds what could not be loaded again: a function, as for a kernel of one's own, an
+        object of a type that is not trusted, or an array of a library that skops does not know.
 
     Notes
     -----
@@ -96,6 +97,13 @@ def save(model: Any, path: str | Path) -> None:
                 f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
             ) from error
+        strangers = _strangers(beside.read_bytes())
+        if strangers:
+            raise TypeError(
+                f"{type(model).__name__} cannot be saved: {_places(model, strangers)}, and a file must be "
+                "loaded without running what it holds. Give parameters by name; kernel='precomputed' takes "
+                "the values of any kernel."
+            )
 
 
 def load(path: str | Path) -> Any:
@@ -136,7 +144,7 @@ def load(path: str | Path) -> Any:
 
     data = Path(path).read_bytes()
     try:
-        strangers = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+        strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=list(TRUSTED))
         check_trees(model)
     except UntrustedTypesFoundException as error:
@@ -151,3 +159,29 @@ def load(path: str | Path) -> Any:
             "saved can be loaded; fit the model again."
         )
     return model
+
+
+def _strangers(data: bytes) -> list[str]:
+    """Return the types and functions in a file's bytes that are not trusted."""
+    from skops import io
+
+    return sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+
+
+def _places(model: Any, strangers: list[str]) -> str:
+    """Return which parameters hold strangers, or the strangers alone where none does."""
+    holders = model.values() if isinstance(model, dict) else [model]
+    found = [
+        f"{name} is {type_name}"
+        for holder in holders
+        if hasattr(holder, "get_params")
+        for name, value in holder.get_params().items()
+        if (type_name := _type_name(value)) in strangers
+    ]
+    return ", ".join(found) or f"it holds {', '.join(strangers)}"
+
+
+def _type_name(value: Any) -> str:
+    """Return the name of a function, or of the type of an object."""
+    named = value if hasattr(value, "__name__") else type(value)
+    return f"{named.__module__}.{named.__name__}"

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from pushrank._chunks import map_chunks
@@ -13,6 +14,8 @@ from pushrank._log_space import Floats
 from pushrank.models.kernels import Kernel
 
 ROUNDING = 1e-12  # of the largest squared norm that coefficients of their size could have
+INDEFINITE = 1e-5  # of the largest eigenvalue: what is less may be the rounding of single precision
+MOST_EXAMINED = 1000  # rows, whose kernel's eigenvalues take a fraction of a second
 BLOCK_NUMBERS = 1 << 19  # kernel values that are worked on at a time, so few that their memory is used again
 
 
@@ -90,6 +93,28 @@ class KernelModel:
                 f"the kernel is not positive semi-definite: a function has the squared norm {norm:g}."
             )
         return max(norm, 0.0)
+
+    def check_definite(self) -> None:
+        """Raise when a negative eigenvalue says that the kernel is no inner product.
+
+        Among more than 1,000 rows, as many that lie evenly are looked at.
+
+        Raises
+        ------
+        ValueError
+            When there is one.
+        """
+        few = np.linspace(0, self.n_rows - 1, min(self.n_rows, MOST_EXAMINED)).astype(np.intp)
+        if self._kernel.kind == "precomputed":
+            values = self._X[np.ix_(few, few)].astype(np.float64)
+        else:
+            values = self._kernel.between(self._X[few], self._X[few])
+        eigenvalues = scipy.linalg.eigvalsh(values, check_finite=False)
+        if eigenvalues[0] < -INDEFINITE * np.abs(eigenvalues).max():
+            raise ValueError(
+                "the kernel is not positive semi-definite: its values at training rows have the eigenvalue "
+                f"{eigenvalues[0]:g}, the largest being {eigenvalues[-1]:g}."
+            )
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
         """Return the inner products of other functions with one, whose scores may be known."""

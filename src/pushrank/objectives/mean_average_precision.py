@@ -13,7 +13,7 @@ from pushrank.objectives.ranking_kernels import most_violated
 from pushrank.pairs import Sample
 from pushrank.pairs.sample import Rows
 
-MOST_COPIES = 10**6
+MOST_COPIES = 10**7  # of the rows of a class
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
@@ -45,12 +45,12 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     Raises
     ------
     ValueError
-        When a weight is no whole number.
+        When a weight is no whole number, or those of a class are more than 10 million in all.
 
     Notes
     -----
     The best order keeps each class sorted by score, and how many positives r_j stand above the j-th negative
-    never falls with j: divide and conquer finds it in O(n log n).
+    never falls with j: divide and conquer finds it in O(n log n), n counting copies.
 
     Examples
     --------
@@ -79,10 +79,11 @@ def _copies(order: Rows, weights: Floats | None) -> Rows:
     """Return an order with every row as often as it weighs."""
     if weights is None:
         return order
-    refused = (weights != np.floor(weights)) | (weights > MOST_COPIES)
-    if refused.any():
+    fractions, total = weights[weights != np.floor(weights)], float(weights.sum())
+    if len(fractions) or total > MOST_COPIES:
+        found = f"{fractions[0]:g}" if len(fractions) else f"{total:g} in all"
         raise ValueError(
             "average precision takes whole numbers as sample_weight, copies of rows, of which at most "
-            f"{MOST_COPIES:,}, and found {weights[refused][0]:g}; round the weights, or use class_weight."
+            f"{MOST_COPIES:,} in a class, and found {found}; round the weights, or use class_weight."
         )
     return np.repeat(order, weights[order].astype(np.intp))

@@ -65,7 +65,8 @@ def labelled(
     if len(classes) == 2 and groups is None:
         codes = labels == classes[1]
         return BipartiteSample.from_mask(codes, weights), classes, codes, None
-    codes = np.searchsorted(classes, labels)
+    # a grade without weight counts as a neighbour
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
     return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
 

@@ -26,8 +26,8 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """The relative duality gap, (primal - dual) / primal."""
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), np.finfo(float).tiny)
+        """The relative duality gap, (primal - dual) / primal, or as much as rounding turned it round."""
+        return abs(self.primal - self.dual) / max(abs(self.primal), np.finfo(float).tiny)
 
     def proves_collapse(self, at_zero: float, tol: float) -> bool:
         """Return whether zero coefficients are optimal, to a tolerance relative to the objective there.

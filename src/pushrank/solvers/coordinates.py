@@ -14,6 +14,7 @@ WIDEST_WHITENED = 1024
 MOST_ROWS = 512
 SMALL_BASIS = 1 << 20  # numbers that a basis may always hold; beyond, a sixteenth of what the data hold
 RIDGE = 1e-11
+ROUNDING = 1e-15  # of a mean, for every row that adds to it
 
 
 class Coordinates(Protocol):
@@ -78,8 +79,8 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     """Return the curvature along every coefficient, and the columns' standard deviations.
 
     Both are taken within the classes, under the given row weights; the penalty is left out. Gradients are
-    measured in units of the deviations (one for a constant column), so that a tolerance does not depend on
-    the units of a feature.
+    measured in units of the deviations (of one for a constant column, or of its value where that is more),
+    so that a tolerance does not depend on the units of a feature.
 
     Notes
     -----
@@ -93,8 +94,11 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
         # a column that is constant within the classes is measured by its step from one to the other
         totals = np.maximum(of_classes, np.finfo(float).tiny)
         means = problem.model.class_sums(row_weights, problem.groups) / totals[:, None]
-        scales = np.where(scales > 0.0, scales, np.abs(means[1] - means[0]))
-    return curvature, np.where(scales > 0.0, scales, 1.0)
+        steps, sizes = np.abs(means[1] - means[0]), np.abs(means).max(axis=0)
+        # a step that rounding could have made is none, and large values leave that much of a gradient
+        steps = np.where(steps > ROUNDING * problem.model.n_rows * sizes, steps, np.maximum(sizes, 1.0))
+        scales = np.where(scales > 0.0, scales, steps)
+    return curvature, scales
 
 
 def diagonal(problem: Problem, curvature: Floats) -> Diagonal:

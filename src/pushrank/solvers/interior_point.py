@@ -30,6 +30,7 @@ STEP = 0.995  # of the way to the boundary
 CHEAP_WORK = 1 << 20  # below this (I + J) d^2, iterations take milliseconds
 REFINED = 1e-14  # and so does going on to this gap, or as far as rounding lets
 STALLED = 3
+CENTRED = 0.1  # of the mean complementarity product, in a step that goes without correction
 RIDGE = 1e-15
 NONE = np.zeros(0)
 FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, against the last gap
@@ -219,6 +220,10 @@ class _Restricted:
             count = sum(len(left) for left, _ in self.now.pairs)
             centred = self._products / count * (after / self._products) ** 3
             step = self._direction(centred, affine)
+            corrected = self.now.after(step, STEP * self.now.longest(step)).products
+            if self._unmet < self._products < corrected:
+                # the correction, made for a whole step, leads astray in a short one, round and round
+                step = self._direction(CENTRED * self._products / count)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration  # as far as floats reach
             self.now = self.now.after(step, STEP * self.now.longest(step))
@@ -240,7 +245,8 @@ class _Restricted:
         self._value = 0.5 * float(w @ w) + float(self._problem.costs @ losses)
         total = float(self._problem.costs.sum())
         unmet = float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
-        return self._products + total * unmet + abs(self._of_t) <= tol * self._value
+        self._unmet = total * unmet + abs(self._of_t)
+        return self._products + self._unmet <= tol * self._value
 
     def _factor(self) -> None:
         """Factor the matrix of the normal equations in (w, t)."""
