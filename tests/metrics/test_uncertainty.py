@@ -16,7 +16,7 @@ from pushrank.metrics.ranks import Ranking
 from pushrank.metrics.resample_kernels import draw_counts
 from pushrank.metrics.resampling import Resampler
 
-MEASURES = {measure.__name__: measure for measure in ORDER_MEASURES}
+MEASURES = {name: NUMBER_MEASURES[name] for name in sorted(measure.__name__ for measure in ORDER_MEASURES)}
 MEASURES |= {name: partial(MEASURES[name], k=0.5) for name in ("precision_at_k", "recall_at_k")}
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 
