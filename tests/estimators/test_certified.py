@@ -25,7 +25,8 @@ oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of t
 KINDS = {
     "push": lambda C=1.0, **options: InfinitePush(C, **options),
     "top push": lambda C=1.0, **options: InfinitePush(C, loss="squared_hinge", **options),
-    "push, wide": lambda C=1.0, **options: InfinitePush(C, solver="projected-dual", **options),
+    "push, wide": lambda C=1.0, **options: InfinitePush(C, solver="semismooth-newton", **options),
+    "push, projected": lambda C=1.0, **options: InfinitePush(C, solver="projected-dual", **options),
     "push, rbf": lambda C=1.0, **options: InfinitePush(C, "rbf", **options),
     "hinge": lambda C=1.0, **options: RankSVM(C, loss="hinge", **options),
     "squared hinge": lambda C=1.0, **options: RankSVM(C, **options),

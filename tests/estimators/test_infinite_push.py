@@ -58,7 +58,7 @@ def pairwise_dual(X, y, C):
 
 @quiet
 @oracle
-@pytest.mark.parametrize("solver", ["interior-point", "projected-dual"])
+@pytest.mark.parametrize("solver", ["interior-point", "semismooth-newton", "projected-dual"])
 @pytest.mark.parametrize("seed", range(30))
 def test_the_optimum_is_that_of_the_pairwise_problems(seed, solver):
     X, y, C = small(seed)
@@ -87,7 +87,7 @@ def test_it_is_an_asymmetric_support_vector_machine(seed):
 
 
 @quiet
-@pytest.mark.parametrize("solver", ["interior-point", "projected-dual"])
+@pytest.mark.parametrize("solver", ["interior-point", "semismooth-newton", "projected-dual"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_gap_can_be_recomputed_from_what_is_kept(solver, loss):
     X, y = load_breast_cancer(return_X_y=True)
@@ -135,7 +135,7 @@ def test_extremes_give_an_answer_or_say_so(C, unit, loss):
     assert ranker.dual_objective_ <= ranker.primal_objective_ * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("solver", ["interior-point", "projected-dual"])
+@pytest.mark.parametrize("solver", ["interior-point", "semismooth-newton", "projected-dual"])
 @pytest.mark.parametrize(
     "X",
     [
@@ -154,7 +154,9 @@ def test_a_collapse_is_told(X, solver):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize(("solver", "C"), [("interior-point", 1e-5), ("projected-dual", 1e-3)])
+@pytest.mark.parametrize(
+    ("solver", "C"), [("interior-point", 1e-5), ("semismooth-newton", 1e-3), ("projected-dual", 1e-3)]
+)
 def test_a_small_weight_of_the_loss_is_no_collapse(loss, solver, C):
     """Whether zero is optimal does not hang on C; how much there is to gain does."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -249,6 +251,7 @@ def test_corrections_that_lead_round_and_round_are_left_out():
         ({"solver": "bundle"}, "solver must be one of"),
         ({"solver": "smo"}, "solver='smo' is for kernels"),
         ({"kernel": "rbf", "solver": "interior-point"}, "is for linear scores"),
+        ({"kernel": "rbf", "solver": "semismooth-newton"}, "is for linear scores"),
         ({"kernel": "cosine"}, "kernel must be one of"),
         ({"kernel": "rbf", "gamma": 0.0}, "gamma must be"),
         ({"kernel": "rbf", "gamma": "wide"}, "gamma must be"),
@@ -262,3 +265,22 @@ def test_corrections_that_lead_round_and_round_are_left_out():
 def test_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         InfinitePush(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_word_counts_take_few_iterations(layout, loss):
+    # counts of words that are common or rare by orders of magnitude; gradients alone take thousands
+    rng = np.random.default_rng(0)
+    frequency = 0.3 * np.arange(1, 401) ** -0.9 * 40
+    X = rng.poisson(frequency, size=(700, 400)).astype(float)
+    scores = X @ rng.normal(size=400)
+    y = scores + 0.3 * scores.std() * rng.normal(size=700) > np.quantile(scores, 0.8)
+    ranker = InfinitePush(100.0, loss=loss, solver="semismooth-newton").fit(layout(X), y)
+    assert ranker.converged_
+    assert 64 < ranker.n_iter_ < 200
+    exact = InfinitePush(100.0, loss=loss, solver="interior-point").fit(X, y)
+    assert ranker.primal_objective_ == pytest.approx(exact.primal_objective_, rel=2e-4)
+    few = InfinitePush(100.0, loss=loss, solver="semismooth-newton", max_iter=70)
+    with pytest.warns(ConvergenceWarning):
+        assert few.fit(layout(X), y).n_iter_ == 70

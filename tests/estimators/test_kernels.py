@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from pushrank import InfinitePush, RankSVM
 from pushrank.interop.persistence import load, save
 from pushrank.models import Kernel, KernelModel
+from pushrank.solvers.smo import BLOCK
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
@@ -251,3 +252,17 @@ def test_kernel_rankers_are_saved(tmp_path):
     save(ranker, tmp_path / "model.skops")
     again = load(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.decision_function(X), ranker.decision_function(X))
+
+
+def test_free_room_is_filled_with_whole_blocks_of_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 10))
+    y = (X[:, 0] + rng.normal(size=600) > 0.5).astype(int)
+    made = []
+    columns = KernelModel.columns
+    monkeypatch.setattr(
+        KernelModel, "columns", lambda model, rows: made.append(len(rows)) or columns(model, rows)
+    )
+    # room for nine tenths of the matrix
+    InfinitePush(10.0, "rbf", cache_size=0.9 * 8 * 600**2 / 2**20).fit(X, y)
+    assert len(made) <= 2 * 600 / BLOCK

@@ -51,10 +51,11 @@ class InfinitePush(KernelRanker):
         function cannot be saved. ``"precomputed"`` takes that matrix in place of ``X``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
-    solver : {"auto", "interior-point", "projected-dual", "smo", "gradient-projection"}, default="auto"
-        An interior point method on a working set of negatives, for dense or small data; accelerated
-        projected gradients on the dual, for sparse data and more than 1,000 features; sequential minimal
-        optimisation for kernels; ``"auto"`` takes the one or the other by these rules.
+    solver : {"auto", "interior-point", "semismooth-newton", "projected-dual", "smo", "gradient-projection"}
+        ``"auto"``, the default, takes an interior point method on a working set of negatives for dense or
+        small data; Newton's method on proximal points of the dual for sparse data and more than 1,000
+        features; sequential minimal optimisation for kernels. ``"projected-dual"`` is accelerated projected
+        gradients on the dual, of any scores; the Newton method starts with 64 of its iterations.
         ``"gradient-projection"`` is the algorithm of Agarwal's figure 2, with a variable for each pair, for
         reproduction: it takes unweighted rows and the hinge, and hardly ever reaches ``tol``.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -111,10 +112,11 @@ class InfinitePush(KernelRanker):
     Notes
     -----
     An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
-    gradient iteration two readings of the data. Where the mean of the positives lies within the convex hull
-    of the negatives, :math:`w = 0` is optimal: the fit then warns that the ranker says nothing, and what to
-    do. Sample weights are those of the positives' losses, relative to their sum; a negative counts where its
-    weight is not zero. Ties with the highest negative count as errors.
+    gradient iteration two readings of the data, and a semismooth Newton iteration some tens of readings of
+    the rows that matter. Where the mean of the positives lies within the convex hull of the negatives,
+    :math:`w = 0` is optimal: the fit then warns that the ranker says nothing, and what to do. Sample weights
+    are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
+    Ties with the highest negative count as errors.
 
     References
     ----------
@@ -136,7 +138,9 @@ class InfinitePush(KernelRanker):
         kernel: Any = "linear",
         *,
         loss: Literal["hinge", "squared_hinge"] = "hinge",
-        solver: Literal["auto", "interior-point", "projected-dual", "smo", "gradient-projection"] = "auto",
+        solver: Literal[
+            "auto", "interior-point", "semismooth-newton", "projected-dual", "smo", "gradient-projection"
+        ] = "auto",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -212,8 +216,8 @@ class InfinitePush(KernelRanker):
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
         check_solver(self.solver, ("auto", *METHODS, OF_THE_PAPER))
-        if self.solver == ("interior-point" if not self._is_linear else "smo"):
-            kinds = "linear scores" if self.solver == "interior-point" else "kernels"
+        if self.solver in (("smo",) if self._is_linear else ("interior-point", "semismooth-newton")):
+            kinds = "kernels" if self._is_linear else "linear scores"
             raise ValueError(
                 f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
             )

@@ -15,10 +15,16 @@ from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.interior_point import interior_point
 from pushrank.solvers.projected_dual import projected_dual
 from pushrank.solvers.result import CertifiedResult, Result, Watcher
+from pushrank.solvers.semismooth_newton import semismooth_newton
 from pushrank.solvers.smo import smo
 from pushrank.solvers.worst_negative import HingeLoss, WorstNegative, shared_costs
 
-METHODS = {"interior-point": interior_point, "projected-dual": projected_dual, "smo": smo}
+METHODS = {
+    "interior-point": interior_point,
+    "semismooth-newton": semismooth_newton,
+    "projected-dual": projected_dual,
+    "smo": smo,
+}
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
 WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
 SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
@@ -30,7 +36,7 @@ def method_for(model: Model) -> str:
         return "smo"
     X = model.data
     few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
-    return "interior-point" if few else "projected-dual"
+    return "interior-point" if few else "semismooth-newton"
 
 
 def is_infinite_push(objective: PushObjective, sample: Sample) -> bool:

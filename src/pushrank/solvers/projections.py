@@ -9,11 +9,13 @@ from pushrank._log_space import Floats
 MOST_TRIALS = 200
 
 
-def balanced(alpha: Floats, beta: Floats, upper: Floats) -> tuple[Floats, Floats]:
+def balanced(
+    alpha: Floats, beta: Floats, upper: Floats, rates: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
     r"""Return the nearest point with :math:`0 \le \alpha \le u`, :math:`\beta \ge 0` and equal sums.
 
-    It is :math:`\alpha_i = \mathrm{clip}(a_i - \lambda, 0, u_i)`, :math:`\beta_k = (b_k + \lambda)_+` for the
-    :math:`\lambda` that makes the sums equal: the zero of a decreasing, piecewise linear function.
+    It is :math:`\alpha_i = \mathrm{clip}(r_i (a_i - \lambda), 0, u_i)`, :math:`\beta_k = (b_k + \lambda)_+`
+    for the :math:`\lambda` that makes the sums equal: the zero of a decreasing, piecewise linear function.
 
     Parameters
     ----------
@@ -21,6 +23,8 @@ def balanced(alpha: Floats, beta: Floats, upper: Floats) -> tuple[Floats, Floats
         The point to project.
     upper : ndarray of shape (I,)
         The bounds u, which may be infinite.
+    rates : ndarray of shape (I,) or float, default=1.0
+        The r of at most one: :math:`(1 / r_i - 1) \alpha_i^2 / 2` joins half the squared distance.
 
     Notes
     -----
@@ -34,11 +38,11 @@ def balanced(alpha: Floats, beta: Floats, upper: Floats) -> tuple[Floats, Floats
     # below low no beta is positive and no alpha is zero for want of lambda; above high no alpha is positive
     low = min(float(-beta.max()), float((alpha - upper).min()) if np.isfinite(upper).all() else np.inf)
     low, high = min(low, float(alpha.max()) - 1.0), float(alpha.max())
-    while _excess(alpha, beta, upper, low)[0] < 0.0:
+    while _excess(alpha, beta, upper, rates, low)[0] < 0.0:
         low -= max(1.0, high - low)
     at = 0.0 if low <= 0.0 <= high else high
     for _ in range(MOST_TRIALS):
-        excess, slope = _excess(alpha, beta, upper, at)
+        excess, slope = _excess(alpha, beta, upper, rates, at)
         if excess == 0.0:
             break
         low, high = (at, high) if excess > 0.0 else (low, at)
@@ -47,7 +51,7 @@ def balanced(alpha: Floats, beta: Floats, upper: Floats) -> tuple[Floats, Floats
         if following in (at, low, high) or high - low <= 1e-15 * max(abs(low), abs(high)):
             break
         at = following
-    return np.clip(alpha - at, 0.0, upper), np.maximum(beta + at, 0.0)
+    return np.clip(rates * (alpha - at), 0.0, upper), np.maximum(beta + at, 0.0)
 
 
 def within_budget(values: Floats, budget: float) -> Floats:
@@ -107,9 +111,11 @@ def within_budget(values: Floats, budget: float) -> Floats:
     return np.minimum(clipped, heights)
 
 
-def _excess(alpha: Floats, beta: Floats, upper: Floats, shift: float) -> tuple[float, float]:
+def _excess(
+    alpha: Floats, beta: Floats, upper: Floats, rates: Floats | float, shift: float
+) -> tuple[float, float]:
     """Return the sum of alpha less that of beta after a shift, and how fast it falls with the shift."""
-    moved, raised = alpha - shift, beta + shift
+    moved, raised = rates * (alpha - shift), beta + shift
     inside = (moved > 0.0) & (moved < upper)
     excess = np.clip(moved, 0.0, upper).sum() - np.maximum(raised, 0.0).sum()
-    return float(excess), float(np.count_nonzero(inside) + np.count_nonzero(raised > 0.0))
+    return float(excess), float((inside * rates).sum() + np.count_nonzero(raised > 0.0))

@@ -53,7 +53,7 @@ def smo(
                 watcher(-(-steps // model.n_rows), objective=objective, gap=gap)
             if wanted < 0:
                 break
-            columns.fetch(wanted, state.most_violating(BLOCK))
+            columns.fetch(wanted, state.most_violating(BLOCK, columns.worth_making()))
         point = problem.at(*state.variables())
         if point.certificate.gap <= tol or steps >= max_iter * model.n_rows or steps == before:
             break
@@ -75,6 +75,14 @@ class _Columns:
         self.last_used = np.zeros(len(self.kept), dtype=np.int64)
         self._rows = np.full(len(self.kept), -1)
 
+    def worth_making(self) -> NDArray[np.bool_]:
+        """Return which rows' columns could be made beside a wanted one.
+
+        Free room is filled with those that are not there, as larger blocks are quicker made. Where there is
+        none any row may be meant, so that only columns that are needed soon push others out.
+        """
+        return (self.slots < 0) | (self._filled == len(self.kept))
+
     def fetch(self, wanted: int, others: NDArray[np.intp]) -> None:
         """Make the column of a wanted row, and those of other rows that are not there."""
         rows = np.append(wanted, others[(self.slots[others] < 0) & (others != wanted)])[:BLOCK]
@@ -82,7 +90,7 @@ class _Columns:
         self._filled += len(free)
         n_leaving = len(rows) - len(free)
         if n_leaving:
-            candidates = np.argsort(self.last_used[: self._filled - len(free)], kind="stable")
+            candidates = np.argpartition(self.last_used[: self._filled - len(free)], n_leaving - 1)
             free = np.append(free, candidates[:n_leaving])
         leaving = self._rows[free]
         self.slots[leaving[leaving >= 0]] = -1
@@ -129,18 +137,19 @@ class _State:
         )
         return int(wanted), int(steps)
 
-    def most_violating(self, count: int) -> NDArray[np.intp]:
-        """Return rows whose variables could move furthest, from both ends."""
+    def most_violating(self, count: int, among: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the rows of a set whose variables could move furthest, from both ends."""
         pressure = (self._signs > 0) - self._scores - self._bend * self._variables
         can_grow = (self._signs > 0) & (self._variables < self._upper)
         can_grow |= (self._signs < 0) & (self._variables > 0.0)
         can_shrink = (self._signs < 0) | ((self._signs > 0) & (self._variables > 0.0))
+        can_grow, can_shrink = can_grow & among, can_shrink & among
         last = min(count // 2, len(pressure)) - 1
         highest = np.argpartition(np.where(can_grow, -pressure, np.inf), last)[: last + 1]
         lowest = np.argpartition(np.where(can_shrink, pressure, np.inf), last)[: last + 1]
         rows: NDArray[np.intp] = np.unique(np.concatenate([highest, lowest]))
-        taking_part: NDArray[np.intp] = rows[self._signs[rows] != 0]
-        return taking_part
+        movable: NDArray[np.intp] = rows[can_grow[rows] | can_shrink[rows]]
+        return movable
 
     def objectives(self) -> tuple[float, float]:
         """Return the primal objective and the relative gap as they are known."""
