@@ -154,7 +154,7 @@ def test_a_path_needs_numbers():
     X, y = breast()
     with pytest.raises(ValueError, match="at least one number"):
         InfinitePush().path(X, y, [])
-    with pytest.raises(ValueError, match="C must be finite and > 0"):
+    with pytest.raises(ValueError, match="C must be > 0 and <="):
         RankSVM().path(X, y, [1.0, -1.0])
 
 

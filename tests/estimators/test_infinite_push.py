@@ -246,7 +246,7 @@ def test_corrections_that_lead_round_and_round_are_left_out():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"C": 0.0}, "C must be finite and > 0"),
+        ({"C": 0.0}, "C must be > 0 and <="),
         ({"loss": "logistic"}, "loss must be one of"),
         ({"solver": "bundle"}, "solver must be one of"),
         ({"solver": "smo"}, "solver='smo' is for kernels"),
