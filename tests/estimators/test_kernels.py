@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
+from sklearn.metrics.pairwise import (
+    euclidean_distances,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+    sigmoid_kernel,
+)
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
@@ -242,6 +248,23 @@ def test_a_semi_definite_kernel_passes_whatever_its_rank_and_precision(dtype):
     X = scale(load_breast_cancer().data)
     for values in (X[:, :1] @ X[:, :1].T, X @ X.T, rbf_kernel(X, gamma=1e-4), np.zeros((3, 3))):
         KernelModel(values.astype(dtype), Kernel("precomputed"), 1 << 30).check_definite()
+        KernelModel((values + 1e4).astype(dtype), Kernel("precomputed"), 1 << 30).check_definite()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+def test_a_kernel_of_differences_is_enough(kind, loss):
+    """Half of minus the squared distance is the linear kernel but for a constant in the scores."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=120) > 0
+    ranker = kind(
+        10.0, kernel=lambda A, B: -0.5 * euclidean_distances(A, B, squared=True), loss=loss, tol=1e-9
+    )
+    linear = kind(10.0, loss=loss, tol=1e-9).fit(X, y)
+    scores = ranker.fit(X, y).decision_function(X) - linear.decision_function(X)
+    assert np.ptp(scores) < 1e-3
+    assert ranker.primal_objective_ == pytest.approx(linear.primal_objective_, rel=1e-6)
 
 
 @quiet

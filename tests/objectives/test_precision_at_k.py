@@ -121,8 +121,8 @@ def test_subgradient_inequality(name, case, seed):
 @settings(max_examples=200, deadline=None)
 def test_slopes_by_differences(name, case):
     y, s, k = case
-    if name == "ramp" and len(np.unique(s)) < len(s):
-        return  # not convex: at a tie a kink upwards and one downwards may cancel
+    if name == "ramp" and np.diff(np.sort(s)).min() < 1e-5:
+        return  # not convex: next to a tie a kink upwards and one downwards may cancel
     value, slope = MAKERS[name](k).evaluate(y, s)
     # piecewise linear: along a small step the value is the plane's, unless a kink is within the step
     step = 1e-7 * np.random.default_rng(0).normal(size=len(s))

@@ -95,9 +95,10 @@ class KernelModel:
         return max(norm, 0.0)
 
     def check_definite(self) -> None:
-        """Raise when a negative eigenvalue says that the kernel is no inner product.
+        """Raise when a negative eigenvalue says that the kernel is no inner product of differences.
 
-        Among more than 1,000 rows, as many that lie evenly are looked at.
+        A ranking sees differences of rows alone, and so the kernel about its mean: that of minus the squared
+        distance will do. Among more than 1,000 rows, as many that lie evenly are looked at.
 
         Raises
         ------
@@ -106,14 +107,17 @@ class KernelModel:
         """
         few = np.linspace(0, self.n_rows - 1, min(self.n_rows, MOST_EXAMINED)).astype(np.intp)
         if self._kernel.kind == "precomputed":
-            values = self._X[np.ix_(few, few)].astype(np.float64)
+            values = self._X[np.ix_(few, few)]
         else:
             values = self._kernel.between(self._X[few], self._X[few])
-        eigenvalues = scipy.linalg.eigvalsh(values, check_finite=False)
-        if eigenvalues[0] < -INDEFINITE * np.abs(eigenvalues).max():
+        rounding = len(few) * float(np.finfo(values.dtype).eps) * float(np.abs(values).max())
+        centred = values - values.mean(axis=0, dtype=np.float64)
+        centred -= centred.mean(axis=1)[:, None]
+        eigenvalues = scipy.linalg.eigvalsh(centred, check_finite=False)
+        if eigenvalues[0] < -max(INDEFINITE * float(np.abs(eigenvalues).max()), rounding):
             raise ValueError(
-                "the kernel is not positive semi-definite: its values at training rows have the eigenvalue "
-                f"{eigenvalues[0]:g}, the largest being {eigenvalues[-1]:g}."
+                "the kernel is not positive semi-definite: its values at training rows, about their mean, have "
+                f"the eigenvalue {eigenvalues[0]:g}, the largest being {eigenvalues[-1]:g}."
             )
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
