@@ -257,7 +257,7 @@ def test_a_kernel_of_differences_is_enough(kind, loss):
     """Half of minus the squared distance is the linear kernel but for a constant in the scores."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
-    y = X[:, 0] + 0.5 * rng.normal(size=120) > 0
+    y = X[:, 0] + 0.1 * rng.normal(size=120) > 0.5
     ranker = kind(
         10.0, kernel=lambda A, B: -0.5 * euclidean_distances(A, B, squared=True), loss=loss, tol=1e-9
     )

@@ -116,8 +116,8 @@ class KernelModel:
         eigenvalues = scipy.linalg.eigvalsh(centred, check_finite=False)
         if eigenvalues[0] < -max(INDEFINITE * float(np.abs(eigenvalues).max()), rounding):
             raise ValueError(
-                "the kernel is not positive semi-definite: its values at training rows, about their mean, have "
-                f"the eigenvalue {eigenvalues[0]:g}, the largest being {eigenvalues[-1]:g}."
+                "the kernel is not positive semi-definite: its values at training rows, about their mean, "
+                f"have the eigenvalue {eigenvalues[0]:g}, the largest being {eigenvalues[-1]:g}."
             )
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
