@@ -47,6 +47,28 @@ def sparse(n_rows: int, n_features: int) -> tuple[sp.csr_matrix, np.ndarray]:
     return X, (scores > np.quantile(scores, 0.75)).astype(int)
 
 
+def word_counts(n_rows: int, n_features: int) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Return counts of words of very different frequencies in texts of 20 to 300, and 20 % positives."""
+    rng = np.random.default_rng(0)
+    often = 1.0 / np.arange(1, n_features + 1) ** 0.9
+    lengths = rng.integers(20, 300, n_rows)
+    words = rng.choice(n_features, lengths.sum(), p=often / often.sum())
+    texts = np.repeat(np.arange(n_rows), lengths)
+    X = sp.csr_matrix((np.ones(len(words)), (texts, words)), shape=(n_rows, n_features))
+    scores = X @ rng.standard_normal(n_features)
+    scores += 0.3 * scores.std() * rng.standard_normal(n_rows)
+    return X, (scores > np.quantile(scores, 0.8)).astype(int)
+
+
+def wide(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return normal features, and 25 % positives told by all of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, n_features))
+    scores = X @ rng.standard_normal(n_features)
+    scores += 0.3 * scores.std() * rng.standard_normal(n_rows)
+    return X, (scores > np.quantile(scores, 0.75)).astype(int)
+
+
 def seconds(function: Callable[[], object]) -> float:
     """Return the wall-clock time of one call."""
     start = time.perf_counter()
@@ -138,6 +160,8 @@ def main() -> None:
         ("dense", *dense(20_000)),
         ("dense", *dense(200_000)),
         ("sparse", *sparse(20_000, 20_000)),
+        ("word counts", *word_counts(8_000, 5_000)),
+        ("wide", *wide(4_000, 1_100)),
     ):
         for C in (10.0, 1000.0):
             compare(f"{kind}, C = {C:g}", X, y, linear(C, y), options.repeats)
