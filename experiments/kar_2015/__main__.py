@@ -185,11 +185,12 @@ def text(figures: Mapping[str, pd.DataFrame]) -> str:
             )
     lines.append("")
     lines.append(
-        "Relative variation of the mean precision over batches of 100 to 5,000 rows, (max - min) / mean"
+        "Variation of the mean precision over batches of 100 to 5,000 rows: range / mean, deviation / mean"
     )
     for (name, method), rows in figures["batches"].groupby(["set", "method"], sort=False):
         means = rows.groupby("batch")["precision"].mean()
-        lines.append(f"  {name:12s}{method:20s}{(means.max() - means.min()) / means.mean():7.1%}")
+        spread, deviation = np.ptp(means) / means.mean(), means.std() / means.mean()
+        lines.append(f"  {name:12s}{method:20s}{spread:7.1%}{deviation:7.1%}")
     lines.append("")
     lines.append(
         f"All rows in one batch, {STEPS_IN_ONE} steps: precision on the training part, and on the test part"

@@ -78,7 +78,7 @@ class PassingRanker(StreamingRanker):
             best = self._passes(learned, valid, seed, watcher)
         self._keep(self._learned() if best is None else best, X.dtype)
         self._settle()
-        self._measure(learned, seed)
+        self._measure(learned, self._unit_scores(learned), seed)
         self._warn_of_skipped()
         return self
 
@@ -130,14 +130,17 @@ class PassingRanker(StreamingRanker):
             ) from error
         return rows.taken(np.sort(learned)), rows.taken(np.sort(valid))
 
-    def _measure(self, rows: Rows, seed: int) -> None:  # noqa: ARG002
+    def _measure(self, rows: Rows, unit_scores: Floats, seed: int) -> None:  # noqa: ARG002
         """Set the margins of the training rows."""
+        self.weak_margin_, self.margin_, self.strong_margin_ = margins(
+            unit_scores, rows.positive, rows.mass, self._k_of(rows)
+        )
+
+    def _unit_scores(self, rows: Rows) -> Floats:
+        """Return the scores by the coefficients scaled to unit length."""
         coef = self.coef_.astype(np.float64)
         length = float(np.linalg.norm(coef))
-        unit = linear_scores(rows.X, coef / length if length > 0.0 else coef).astype(np.float64)
-        self.weak_margin_, self.margin_, self.strong_margin_ = margins(
-            unit, rows.positive, rows.mass, self._k_of(rows)
-        )
+        return linear_scores(rows.X, coef / length if length > 0.0 else coef).astype(np.float64)
 
     def _precision(self, rows: Rows, coef: Floats) -> float:
         """Return precision at k, which as a number of rows is that of a batch, for as many batches' rows."""

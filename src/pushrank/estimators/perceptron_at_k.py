@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
-from pushrank.estimators._base import linear_scores
 from pushrank.estimators._passes import PassingRanker
 from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
@@ -26,9 +25,9 @@ VARIANTS = {
     "max": (kernels.PERCEPTRON_MAX, kernels.MAX),
 }
 """The update of each variant, and the surrogate in its mistake bound."""
-SCALES = 9
-"""Multiples of the weights that are tried for the bound."""
-FOR_SCALE = 50
+LENGTHS = 9
+"""Lengths of the weights that are tried for the bound."""
+FOR_LENGTH = 50
 """Batches that they are tried on."""
 
 
@@ -168,27 +167,26 @@ class PerceptronAtK(PassingRanker):
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
 
-    def _measure(self, rows: Rows, seed: int) -> None:
-        super()._measure(rows, seed)
-        coef = self.coef_.astype(np.float64)
-        reach = float(np.linalg.norm(coef)) * _largest_norm(rows) * np.sqrt(4.0 * self._stream.largest_k)
+    def _measure(self, rows: Rows, unit_scores: Floats, seed: int) -> None:
+        super()._measure(rows, unit_scores, seed)
+        reach = _largest_norm(rows) * np.sqrt(4.0 * self._stream.largest_k)
         self.mistake_bound_ = self._stream.most_mistakes  # that of zero weights
         if reach > 0.0:
-            # multiples whose norm's part in the bound of a pass is the zero vector's loss, and shares of it
-            scales = np.sqrt(self.mistake_bound_ / self.n_iter_) / reach * 0.5 ** np.arange(SCALES)
-            tried = next(self._orders(rows.n_rows, seed, 1))[: FOR_SCALE * int(self.batch_size)]
+            # lengths whose part in the bound of a pass is the zero vector's loss, and shares of it
+            lengths = np.sqrt(self.mistake_bound_ / self.n_iter_) / reach * 0.5 ** np.arange(LENGTHS)
+            tried = next(self._orders(rows.n_rows, seed, 1))[: FOR_LENGTH * int(self.batch_size)]
             weight = rows.n_rows / len(tried)
             of_a_pass = [
-                scale * reach + np.sqrt(weight * self._loss(rows, scale * coef, [tried])) for scale in scales
+                length * reach + np.sqrt(weight * self._loss(rows, length * unit_scores, [tried]))
+                for length in lengths
             ]
-            best = scales[np.argmin(of_a_pass)]
-            loss = self._loss(rows, best * coef, self._orders(rows.n_rows, seed, self.n_iter_))
+            best = lengths[np.argmin(of_a_pass)]
+            loss = self._loss(rows, best * unit_scores, self._orders(rows.n_rows, seed, self.n_iter_))
             self.mistake_bound_ = min(self.mistake_bound_, float((best * reach + np.sqrt(loss)) ** 2))
 
-    def _loss(self, rows: Rows, coef: Floats, orders: Iterable[NDArray[np.intp]]) -> float:
+    def _loss(self, rows: Rows, scores: Floats, orders: Iterable[NDArray[np.intp]]) -> float:
         """Return the sum of the surrogate over the batches of rows in some orders."""
         surrogate, rule = VARIANTS[self.variant][1], self._rule()
-        scores = linear_scores(rows.X, coef)
         return sum(
             float(
                 total_loss(
