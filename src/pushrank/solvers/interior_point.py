@@ -87,15 +87,17 @@ def interior_point(
         whole = np.zeros(len(sample.negatives))
         whole[working] = beta
         point = problem.at(alpha, whole)
+        scores = model.scores(restricted.now.w)
         if point.certificate.gap > tol:
-            point = problem.improved(point, restricted.now.w)
+            point = problem.improved(point, restricted.now.w, scores)
         if best is None or point.certificate.gap < best.certificate.gap:
             best = point
         if watcher is not None:
             watcher(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
         if best.certificate.gap <= tol or n_iter >= max_iter:
             return best, n_iter
-        scores = model.scores(point.coef)[sample.negatives]
+        # not those of the point, whose coefficients rounding may have made another's
+        scores = scores[sample.negatives]
         highest_within = scores[working].max()
         outside = np.ones(len(scores), dtype=bool)
         outside[working] = False
