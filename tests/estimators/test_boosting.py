@@ -19,9 +19,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from growth import growth
-from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking, metrics
+from pushrank import (
+    AdaBoostRanker,
+    BottomPush,
+    IRPush,
+    PNormPush,
+    PushRanker,
+    RankBoost,
+    SmoothMarginRanking,
+    metrics,
+)
 from pushrank.datasets import load_lambdarank_example
 from pushrank.metrics.scorers import positives_at_top
+from pushrank.prices import Power
 from pushrank.weak_rankers import Regressors, Stumps
 
 
@@ -625,3 +635,21 @@ def test_a_hard_push_stays_finite(p):
     ranker = PNormPush(p, solver="coordinate", weak_rankers="stumps", alpha=0.0, max_rounds=200).fit(X, y)
     assert np.isfinite(ranker.objective_path_).all()
     assert (np.diff(ranker.objective_path_) <= 1e-12).all()
+
+
+def test_rounds_that_end_at_the_optimum_have_converged_whoever_runs_them():
+    X, y = overlapping()
+    options = {"alpha": 1.0, "tol": 1e-4, "solver": "coordinate"}
+    needed = PNormPush(4, **options).fit(X, y).n_iter_
+    push = PNormPush(4, **options, max_iter=needed).fit(X, y)
+    general = PushRanker(price=Power(4), **options, max_iter=needed).fit(X, y)
+    assert push.converged_
+    assert general.converged_
+    np.testing.assert_array_equal(push.objective_path_, general.objective_path_)
+
+
+def test_a_fit_that_stops_early_does_not_warn_of_its_gradient():
+    X, y = overlapping()
+    ranker = PNormPush(early_stopping=True, random_state=0).fit(X, y)
+    assert len(ranker.validation_path_) < 1000
+    assert not ranker.converged_

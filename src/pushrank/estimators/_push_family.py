@@ -18,7 +18,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers import SOLVERS, Problem
-from pushrank.solvers.coordinate_descent import slope_units
+from pushrank.solvers.column_boosting import slope_units
 from pushrank.weak_rankers.base import WeakRankers
 
 OF_BOOSTING = (

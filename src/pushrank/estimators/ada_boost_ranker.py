@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._log_space import Floats
 from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
-from pushrank.estimators._training import Run
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
+from pushrank.solvers.boosting import Run
 from pushrank.solvers.score_problem import ClassProblem, ScoreProblem
 from pushrank.weak_rankers import Regressors
 from pushrank.weak_rankers.base import GrowingPool, Pool, WeakRankers
