@@ -650,6 +650,21 @@ def test_rounds_that_end_at_the_optimum_have_converged_whoever_runs_them():
 
 def test_a_fit_that_stops_early_does_not_warn_of_its_gradient():
     X, y = overlapping()
-    ranker = PNormPush(early_stopping=True, random_state=0).fit(X, y)
+    ranker = PNormPush(early_stopping=True, tol=1e-12, n_iter_no_change=2, random_state=0).fit(X, y)
     assert len(ranker.validation_path_) < 1000
     assert not ranker.converged_
+
+
+def test_early_stopping_takes_the_scorers_that_cross_validation_takes():
+    X, y = overlapping()
+    ranker = RankBoost(max_rounds=5, early_stopping=True, random_state=0)
+    by_name = clone(ranker).set_params(scoring="positives_at_top").fit(X, y)
+    by_scorer = clone(ranker).set_params(scoring=positives_at_top).fit(X, y)
+    np.testing.assert_array_equal(by_name.validation_path_, by_scorer.validation_path_)
+    for scoring, message in (
+        ("top", "scoring"),
+        ("neg_log_loss", "scoring='neg_log_loss' asks for what rankers do not have"),
+        (lambda *_: np.nan, "scoring gave nan"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(ranker).set_params(scoring=scoring).fit(X, y)
