@@ -606,7 +606,7 @@ def test_a_refit_leaves_nothing_of_the_last_fit():
     for name in ("coef_", "thresholds_", "validation_path_", "best_round_"):
         assert not hasattr(ranker, name), name
     ranker.set_params(solver="lbfgs", weak_rankers="columns", max_rounds=None).fit(X, relevance > 1)
-    for name in ("steps_", "rankers_", "weak_rankers_", "margin_", "intercept_"):
+    for name in ("steps_", "rankers_", "weak_rankers_", "margin_"):
         assert not hasattr(ranker, name), name
     assert ranker.decision_function(X).shape == (60,)
 

@@ -116,7 +116,7 @@ class BoostedRanker(AdditiveRanker):
         with one_blas_thread():
             self._boost(objective, family, X, target, y)
         if encoder is not None:
-            self.encoder_ = encoder
+            self._encoder = encoder
         return self
 
     def _check_parameters(self) -> None:
@@ -158,12 +158,12 @@ class BoostedRanker(AdditiveRanker):
         """Return the weak rankers as this algorithm sees them."""
         return pool
 
-    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats, float]:
-        """Return the rounds' rankers and steps in terms of values in [0, 1], and a constant.
+    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats]:
+        """Return the rounds' rankers and steps in terms of values in [0, 1].
 
         A round that moved no ranker of the family, but the constant, has the number -1.
         """
-        return np.array(run.history.rankers, dtype=np.intp), np.array(run.history.steps), 0.0
+        return np.array(run.history.rankers, dtype=np.intp), np.array(run.history.steps)
 
     @property
     def _n_threads(self) -> int | None:
@@ -182,7 +182,7 @@ class BoostedRanker(AdditiveRanker):
             return X, None
         X = in_pandas(X)
         numbers = categorical_numbers(family, X)
-        encoder = getattr(self, "encoder_", None) if self._adds_rounds else fitted_encoder(X, numbers)
+        encoder = getattr(self, "_encoder", None) if self._adds_rounds else fitted_encoder(X, numbers)
         family.set_params(categorical_features=numbers or "from_dtype")
         return encoded(X, encoder), encoder
 
@@ -347,17 +347,15 @@ class BoostedRanker(AdditiveRanker):
             scores = scores if run.best_scores is None else run.best_scores
         self._history = history.arrays()
         self.weak_rankers_ = family
-        self.rankers_, self.steps_, constant = self._weights_in_family(run)
+        self.rankers_, self.steps_ = self._weights_in_family(run)
         self.edge_path_ = np.array(history.edges)
         self.objective_path_ = np.array(history.objectives)
         self.n_iter_ = history.n_rounds
         self.converged_ = run.converged
-        if not isinstance(family, Columns):
-            self.intercept_ = constant
-        else:
-            self.initial_coef_ = np.zeros(X.shape[1]) if start is None else start
+        if isinstance(family, Columns):
+            self._first_coef = np.zeros(X.shape[1]) if start is None else start
             own = self.rankers_ >= 0
-            coef = self.initial_coef_ + family.coef(self.rankers_[own], self.steps_[own])
+            coef = self._first_coef + family.coef(self.rankers_[own], self.steps_[own])
             self.coef_ = coef.astype(X.dtype)
             scores = linear_scores(X, self.coef_)
         self.margin_ = self._margin(family, train, scores)

@@ -141,7 +141,7 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         if not self.warm_start:
             return None
         if self._adds_rounds:
-            return getattr(self, "initial_coef_", None)
+            return getattr(self, "_first_coef", None)
         return self._start(n_features) if self.max_rounds is None else None
 
     def __sklearn_tags__(self) -> Any:

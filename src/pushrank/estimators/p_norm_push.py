@@ -84,8 +84,10 @@ class PNormPush(PushFamilyRanker):
 
     Attributes
     ----------
-    weak_rankers_, rankers_, steps_, edge_path_, margin_, validation_path_, best_round_, thresholds_
-        As for :class:`RankBoost`, after a fit with ``solver="coordinate"`` (``thresholds_`` with grades).
+    weak_rankers_, rankers_, steps_, edge_path_, feature_importances_, margin_, validation_path_
+        As for :class:`RankBoost`, after a fit with ``solver="coordinate"``.
+    best_round_, thresholds_
+        As for :class:`RankBoost`, after such a fit.
     coef_ : ndarray of shape (n_features,)
         The coefficients, in the dtype of the training data.
     classes_ : ndarray of shape (2,)
