@@ -539,7 +539,7 @@ def test_stages_are_of_boosting():
 def test_parameters_of_boosting_are_refused_by_gradient_solvers():
     X, y = overlapping(40)
     for name, value in (("weak_rankers", "stumps"), ("max_rounds", 5), ("monotonic_cst", [1] * 5)):
-        with pytest.raises(ValueError, match=f"{name}=.*is for boosting; set solver='coordinate'"):
+        with pytest.raises(ValueError, match=f"{name}=.*: for boosting only; set solver='coordinate'"):
             PNormPush(solver="lbfgs", **{name: value}).fit(X, y)
 
 

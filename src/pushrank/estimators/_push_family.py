@@ -92,10 +92,12 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
 
     def _check_only_linear(self) -> None:
         """Raise where a parameter of boosting is set that a gradient solver would ignore."""
-        for name in self._set_for_boosting():
+        chosen = self._set_for_boosting()
+        if chosen:
+            given = ", ".join(f"{name}={getattr(self, name)!r}" for name in chosen)
             raise ValueError(
-                f"{name}={getattr(self, name)!r} is for boosting; set solver='coordinate' or 'auto', "
-                f"or leave {name} at its default with solver={self.solver!r}."
+                f"{given}: for boosting only; set solver='coordinate' or 'auto', or leave the default with "
+                f"solver={self.solver!r}."
             )
 
     def _check_parameters(self) -> None:

@@ -88,7 +88,7 @@ class BottomPush(PushFamilyRanker):
 
     Notes
     -----
-    An iteration reads the data once, O(nnz).
+    A fit costs as much as :class:`PNormPush`'s.
 
     References
     ----------

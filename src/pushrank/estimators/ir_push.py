@@ -84,8 +84,9 @@ class IRPush(PushFamilyRanker):
 
     Notes
     -----
-    An iteration reads the data twice, O(nnz). The paper's objective is the sum; the mean has the same
-    minimisers without a penalty, and makes ``alpha`` independent of the number of positives.
+    An iteration reads the data twice, O(nnz); otherwise a fit costs as much as :class:`PNormPush`'s. The
+    paper's objective is the sum; the mean has the same minimisers without a penalty, and makes ``alpha``
+    independent of the number of positives.
 
     References
     ----------

@@ -107,8 +107,13 @@ class PNormPush(PushFamilyRanker):
 
     Notes
     -----
-    An iteration reads the data once, O(nnz), and needs O(n_features) memory; there is no intercept, since
-    pairs ignore it. Positives and negatives with equal scores have the loss of margin zero.
+    An iteration reads the data once, O(nnz). Every 20 to 30 iterations a gradient solver also measures how
+    the objective curves: with up to 1,024 features in O(n_samples n_features^2) time and O(n_features^2)
+    memory, with more from the heaviest rows, in at most a sixteenth of the memory of the data (or 8 MiB).
+    Beside that and the data a fit holds about 50 bytes a row.
+
+    There is no intercept, since pairs ignore it. Positives and negatives with equal scores have the loss of
+    margin zero.
 
     References
     ----------
