@@ -155,4 +155,4 @@ def test_what_is_more_than_chance():
         ([0.7, 0.3] * 3, False),
     ):
         found = compared(logistic_regression=[0.5] * len(parts), push=parts)
-        assert found.more_than_chance("push", "logistic regression") is expected
+        assert found.difference("push", "logistic regression").more_than_chance is expected

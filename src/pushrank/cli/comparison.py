@@ -16,6 +16,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from pushrank import IRPush, PNormPush, metrics
 from pushrank.cli.design import Design
 from pushrank.cli.models import fit_quietly
+from pushrank.report import Difference
 
 BASELINE = "logistic regression"
 HITS = "hits in budget"
@@ -58,6 +59,10 @@ class Comparison:
         """The measure by which models are called better."""
         return CRITERION if self.budget is None else HITS
 
+    def name_of(self, measure: str) -> str:
+        """Return a measure's name, with the budget where hits are counted in one."""
+        return f"hits in {self.budget:,} rows" if measure == HITS else measure
+
     @property
     def n_parts(self) -> int:
         """The number of test parts."""
@@ -83,22 +88,19 @@ class Comparison:
 
     def equals(self) -> list[str]:
         """Return the other models that are exactly as good as the best by the criterion, on average."""
-        best = self.best()
-        others = (model for model in self.values if model not in (best, CHOSEN))
-        return [model for model in others if abs(self.difference(best, model)[0]) <= ROUNDING]
+        return [model for model, found in self.differences().items() if abs(found.mean) <= ROUNDING]
 
     @property
     def none_is_better(self) -> bool:
         """Whether all models are exactly as good by the criterion, so that the best is one of equals."""
-        return len(self.equals()) == len(self.values.keys() - {CHOSEN}) - 1
+        return len(self.equals()) == len(self.differences())
 
     def rival(self) -> str:
         """Return the model to hold the best against: the baseline, or the next best where it is the best."""
-        best = self.best()
-        if best != BASELINE:
+        if self.best() != BASELINE:
             return BASELINE
-        others = [model for model in self.values if model not in (best, CHOSEN)]
-        return min(others, key=lambda model: self.difference(best, model)[0])
+        differences = self.differences()
+        return min(differences, key=lambda model: differences[model].mean)
 
     @property
     def optimism(self) -> tuple[float, float] | None:
@@ -106,33 +108,30 @@ class Comparison:
 
         None where nothing was chosen inside.
         """
-        return self.difference(self.best(), CHOSEN) if CHOSEN in self.values else None
+        return self.difference(self.best(), CHOSEN)[:2] if CHOSEN in self.values else None
 
-    def difference(self, model: str, other: str) -> tuple[float, float]:
-        """Return the mean paired difference in the criterion, and its standard error."""
+    def differences(self) -> dict[str, Difference]:
+        """Return by how much the best model exceeds every other one by the criterion."""
+        best = self.best()
+        return {model: self.difference(best, model) for model in self.values if model not in (best, CHOSEN)}
+
+    def difference(self, model: str, other: str) -> Difference:
+        """Return the mean paired difference in the criterion, its interval, and whether it is beyond chance.
+
+        This is the one place where that is decided, for the table, the JSON and the report. The test parts
+        decide: their differences vary with the rows measured on and with those trained on, as they would for
+        whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
+
+        The interval is Student's t's, as if test parts were independent; the fewer, the wider. Beyond chance
+        are intervals without zero, and one and the same difference in many parts; in few, who knows (None).
+        """
         of_model, of_other = (np.array(self.values[name][self.criterion]) for name in (model, other))
-        return float(np.mean(of_model - of_other)), _standard_error(of_model - of_other)
-
-    def interval(self, model: str, other: str) -> tuple[float, float, float]:
-        """Return the mean paired difference in the criterion, and its interval by Student's t.
-
-        The interval counts test parts as independent; the fewer there are, the wider it is.
-        """
-        mean, error = self.difference(model, other)
+        mean, error = float(np.mean(of_model - of_other)), _standard_error(of_model - of_other)
         reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_parts - 1)) * error
-        return mean, mean - reach, mean + reach
-
-    def more_than_chance(self, model: str, other: str) -> bool | None:
-        """Return whether chance would hardly explain a difference; None where test parts are too few to tell.
-
-        That is where the interval leaves out zero, or many test parts have one and the same difference.
-        """
-        mean, low, high = self.interval(model, other)
-        if high - low > ROUNDING:
-            return low > 0.0 or high < 0.0
-        if abs(mean) <= ROUNDING:
-            return False
-        return True if self.n_parts >= ENOUGH_EQUAL_PARTS else None
+        beyond: bool | None = abs(mean) > max(reach, ROUNDING)
+        if beyond and 2.0 * reach <= ROUNDING and self.n_parts < ENOUGH_EQUAL_PARTS:
+            beyond = None
+        return Difference(mean, error, mean - reach, mean + reach, beyond)
 
 
 def compare_models(
