@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata, t
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
@@ -24,7 +24,7 @@ CRITERION = "precision at 1/4"
 CONFIDENCE = 0.95
 ROUNDING = 1e-9
 """Differences of means below this are errors of rounding."""
-ENOUGH_EQUAL_PARTS = 6
+ENOUGH_EQUAL_FOLDS = 6
 """With as many, one sign in all of them has a two-sided probability below 5 %: 2 / 2^6."""
 CHOSEN = "best of the above, chosen inside"
 
@@ -53,6 +53,7 @@ class Comparison:
     warned: dict[str, list[str]] = field(default_factory=dict)
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     parts: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    repeats: int = 1
 
     @property
     def criterion(self) -> str:
@@ -73,8 +74,18 @@ class Comparison:
         return float(np.mean(self.values[model][measure]))
 
     def standard_error(self, model: str, measure: str) -> float:
-        """Return the standard error of the mean, as if test parts were independent."""
-        return _standard_error(np.array(self.values[model][measure]))
+        """Return the standard error of the mean over the test parts."""
+        return self._error_of_mean(self.values[model][measure])
+
+    def _error_of_mean(self, values: ArrayLike) -> float:
+        """Return a standard error, as if the test parts of a repetition were independent.
+
+        Those of several are not, for they hold the same rows: repetitions steady the mean, but the error stays
+        that of one. Else the difference of any two models would be beyond chance after enough of them.
+        """
+        of_repetitions = np.reshape(values, (self.repeats, -1))
+        variance = np.mean(np.var(of_repetitions, axis=1, ddof=1))
+        return float(np.sqrt(variance) / np.sqrt(of_repetitions.shape[1]))
 
     def best(self) -> str:
         """Return the model that is best at the top; average precision decides between equals."""
@@ -122,14 +133,15 @@ class Comparison:
         decide: their differences vary with the rows measured on and with those trained on, as they would for
         whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
 
-        The interval is Student's t's, as if test parts were independent; the fewer, the wider. Beyond chance
-        are intervals without zero, and one and the same difference in many parts; in few, who knows (None).
+        The interval is Student's t's; the fewer the folds, the wider. Beyond chance is one without zero, and one
+        and the same difference in many folds; in few, who knows (None).
         """
         of_model, of_other = (np.array(self.values[name][self.criterion]) for name in (model, other))
-        mean, error = float(np.mean(of_model - of_other)), _standard_error(of_model - of_other)
-        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_parts - 1)) * error
+        mean, error = float(np.mean(of_model - of_other)), self._error_of_mean(of_model - of_other)
+        folds = self.n_parts // self.repeats
+        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, folds - 1)) * error
         beyond: bool | None = abs(mean) > max(reach, ROUNDING)
-        if beyond and 2.0 * reach <= ROUNDING and self.n_parts < ENOUGH_EQUAL_PARTS:
+        if beyond and 2.0 * reach <= ROUNDING and folds < ENOUGH_EQUAL_FOLDS:
             beyond = None
         return Difference(mean, error, mean - reach, mean + reach, beyond)
 
@@ -146,7 +158,7 @@ def compare_models(
 
     Hits in a budget of N rows are the share of the acted-on rows of a test part that are positive, times N.
     """
-    comparison = Comparison(design.budget, parts=np.empty(len(y), dtype=np.intp))
+    comparison = Comparison(design.budget, parts=np.empty(len(y), dtype=np.intp), repeats=design.repeats)
     splits = RepeatedStratifiedKFold(
         n_splits=design.folds, n_repeats=design.repeats, random_state=design.seed
     )
@@ -222,7 +234,3 @@ def _measures(
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def _standard_error(values: NDArray[np.float64]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))

@@ -76,7 +76,7 @@ def _best_and_chance(comparison: Comparison) -> str:
     else:
         said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
     if beyond is None:
-        return f"{said}, too few to know what chance alone would do; raise --folds or --repeats."
+        return f"{said}, too few to know what chance alone would do; raise --folds."
     if beyond:
         return f"{said}: more than chance explains."
     return f"{said}: chance alone may explain the difference, so these data do not tell them apart."
