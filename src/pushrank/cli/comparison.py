@@ -80,8 +80,8 @@ class Comparison:
     def _error_of_mean(self, values: ArrayLike) -> float:
         """Return a standard error, as if the test parts of a repetition were independent.
 
-        Those of several are not, for they hold the same rows: repetitions steady the mean, but the error stays
-        that of one. Else the difference of any two models would be beyond chance after enough of them.
+        Those of several are not, for they hold the same rows: repetitions steady the mean, and the error
+        stays that of one. Else any two models would differ beyond chance after enough of them.
         """
         of_repetitions = np.reshape(values, (self.repeats, -1))
         variance = np.mean(np.var(of_repetitions, axis=1, ddof=1))
@@ -133,8 +133,8 @@ class Comparison:
         decide: their differences vary with the rows measured on and with those trained on, as they would for
         whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
 
-        The interval is Student's t's; the fewer the folds, the wider. Beyond chance is one without zero, and one
-        and the same difference in many folds; in few, who knows (None).
+        The interval is Student's t's; the fewer the folds, the wider. Beyond chance is one without zero, or
+        one and the same difference in many folds; in few, who knows (None).
         """
         of_model, of_other = (np.array(self.values[name][self.criterion]) for name in (model, other))
         mean, error = float(np.mean(of_model - of_other)), self._error_of_mean(of_model - of_other)
