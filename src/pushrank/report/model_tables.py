@@ -92,7 +92,7 @@ def list_differences(findings: Findings) -> Markup:
     """Return the best model's list against every other, as they are."""
     return together(
         table(
-            f"These lists alone: hits among the first {findings.depth:,} by {findings.best} and by others",
+            f"These lists alone: hits among the first {findings.depth:,} rows",
             ("against", "hits more or less", "95 % interval", "p-value"),
             (
                 (
