@@ -157,6 +157,11 @@ for ranker in rankers:
         with pytest.raises(TypeError, match="library that it was fitted to"):
             found.decision_function(here)
 
+low = np.float32(1.6369617)  # the middle of its score and the next rounds to the upper one
+neighbours = np.array([[low], [np.nextafter(low, np.float32(2.0))]])
+pair = library.asarray(neighbours), library.asarray(np.array([0, 1]))
+assert np.asarray(PushRanker(alpha=1e-9, tol=1e-9).fit(*pair).predict(pair[0])).tolist() == [0, 1]
+
 there, labels = library.asarray(X), library.asarray(y)
 for ranker, message in (
     (PushRanker("hinge"), "smoothed for NumPy"),
