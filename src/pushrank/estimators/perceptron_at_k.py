@@ -160,7 +160,7 @@ class PerceptronAtK(PassingRanker):
         self.verbose = verbose
 
     def _rule(self) -> Rule:
-        return Rule(VARIANTS[self.variant][0], float(self.k), is_count(self.k), 0.0, np.inf)
+        return Rule(VARIANTS[self.variant][0], float(self.k), is_count(self.k))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
