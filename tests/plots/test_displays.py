@@ -352,7 +352,7 @@ def test_settings_out_of_range():
     y, scores = [0, 1, 1], [0.0, 1.0, 2.0]
     for display, setting in (
         (plots.PrecisionAtKDisplay, {"max_k": 4}),
-        (plots.PrecisionAtKDisplay, {"confidence": 1.0}),
+        (plots.PrecisionAtKDisplay, {"confidence_level": 1.0}),
         (plots.DiscountDisplay, {"p": [0.5]}),
     ):
         with pytest.raises(ValueError, match=f"^{next(iter(setting))}"):

@@ -20,6 +20,7 @@ from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._certified import MOST_C
 from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
@@ -49,7 +50,7 @@ class RampAtK(CoefficientRanker):
         An int is a number of rows, at most that of the positives; a float in (0, 1] the fraction of the
         positives, rounded to a number between 1 and theirs.
     C : float, default=10.0
-        The weight of the surrogate against the norm, positive.
+        The weight of the surrogate against the norm, positive and at most 1e30.
     init : {"best", "perceptron", "logistic"}, default="best"
         Where to start from: the averaged Perceptron@k-max, logistic regression, or both, keeping the lower
         objective.
@@ -195,7 +196,7 @@ class RampAtK(CoefficientRanker):
 
     def _check_parameters(self) -> None:
         check_k(self.k)
-        check_number("C", self.C, above=0.0)
+        check_number("C", self.C, above=0.0, most=MOST_C)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
         if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
