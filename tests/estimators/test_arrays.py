@@ -133,7 +133,7 @@ y = (X @ rng.normal(size=6) + rng.normal(size=1500) > 1.5).astype(int)
 w = rng.integers(0, 3, 1500).astype(float)
 rankers = [
     PushRanker("logistic", Power(4)),
-    PushRanker("squared_hinge", "log_one_plus", "pull"),
+    PushRanker("squared_hinge", "log_one_plus", side="pull"),
     PushRanker("exponential", Power(2), solver="newton-cg"),
     TopBottomPush(2.0),
 ]

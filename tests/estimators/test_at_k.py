@@ -195,6 +195,8 @@ def test_bad_parameters():
         StructSVMAtK(k=3).fit(X, y)
     with pytest.raises(ValueError, match="k=3 is above the number of positives, 2"):
         RampAtK(k=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"C must be > 0 and <= 1e\+30, got 1e\+31"):
+        RampAtK(C=1e31).fit(X, y)
     with pytest.raises(ValueError, match="init must be one of"):
         RampAtK(init="zero").fit(X, y)
 
