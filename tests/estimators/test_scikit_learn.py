@@ -52,7 +52,7 @@ AT_K = [ranker for ranker in RANKERS if "k" in ranker().get_params()]
 CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
     PNormPushCV((1.0, 4.0), (0.01, 0.1), scoring="average_precision", cv=3),
-    PushRankerCV("logistic", ("identity",), (0.01, 0.1), scoring="average_precision", cv=3),
+    PushRankerCV("logistic", ("identity",), alphas=(0.01, 0.1), scoring="average_precision", cv=3),
     PushRanker("logistic", "power"),
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),

@@ -79,6 +79,14 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
     assert worst < 1e-12
 
 
+def test_positives_have_the_code_one_and_rows_that_take_no_part_one_of_their_own():
+    kept = np.arange(60) % 4 > 0
+    sample = BipartiteSample.from_mask(data("real")[1]).restricted(kept)
+    problem = score_problem(PushObjective(scale="log"), sample)
+    np.testing.assert_array_equal(problem.class_codes, np.where(kept, sample.class_codes, 2))
+    np.testing.assert_array_equal(problem.at(np.zeros(60)).gradient[~kept], 0.0)
+
+
 @pytest.mark.parametrize("kind", ["binary", "real"])
 def test_any_pairs_give_the_rounds_of_two_classes(kind):
     """The general form and the form of two classes agree, and so do lists of pairs and grades."""

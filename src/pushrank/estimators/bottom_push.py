@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from pushrank._checks import check_number
 from pushrank.estimators._push_family import PushFamilyRanker
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -154,5 +153,4 @@ class BottomPush(PushFamilyRanker):
         self.random_state = random_state
 
     def _objective(self) -> PushObjective:
-        check_number("p", self.p, 1.0)
-        return PushObjective(price=Power(float(self.p)), side="pull", scale="log")
+        return PushObjective(price=Power(self.p), side="pull", scale="log")

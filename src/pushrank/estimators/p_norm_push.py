@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from pushrank._checks import check_number
 from pushrank.estimators._push_family import PushFamilyRanker
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -179,5 +178,4 @@ class PNormPush(PushFamilyRanker):
         self.random_state = random_state
 
     def _objective(self) -> PushObjective:
-        check_number("p", self.p, 1.0)
-        return PushObjective(price=Power(float(self.p)), scale="log")
+        return PushObjective(price=Power(self.p), scale="log")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pushrank._log_space import Floats
 from pushrank.models import KernelModel
 from pushrank.solvers import smo_kernels
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.result import Watcher
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
@@ -49,8 +50,8 @@ def smo(
         while True:
             wanted, steps = state.go(columns, tol, max_iter * model.n_rows, steps)
             if watcher is not None:
-                objective, gap = state.objectives()
-                watcher(-(-steps // model.n_rows), objective=objective, gap=gap)
+                known = state.certificate
+                watcher(-(-steps // model.n_rows), objective=known.primal, gap=known.gap)
             if wanted < 0:
                 break
             columns.fetch(wanted, state.most_violating(BLOCK, columns.worth_making()))
@@ -151,10 +152,11 @@ class _State:
         movable: NDArray[np.intp] = rows[can_grow[rows] | can_shrink[rows]]
         return movable
 
-    def objectives(self) -> tuple[float, float]:
-        """Return the primal objective and the relative gap as they are known."""
+    @property
+    def certificate(self) -> Certificate:
+        """Both objectives as they are known."""
         primal, dual = self._objectives
-        return float(primal), float((primal - dual) / max(primal, np.finfo(float).tiny))
+        return Certificate(float(primal), float(dual))
 
     def variables(self) -> tuple[Floats, Floats]:
         """Return the variables of the positives and of the negatives."""
