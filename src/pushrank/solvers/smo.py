@@ -62,17 +62,18 @@ def smo(
 
 
 class _Columns:
-    """Kernel columns of some rows, those used last; of all rows, where there is room."""
+    """Kernel columns of some rows: the model's own where it can keep all, else those used last."""
 
     def __init__(self, model: KernelModel) -> None:
         self._model = model
         n_rows = model.n_rows
-        if model.matrix is not None:
-            self.kept, self.slots, self._filled = model.matrix, np.arange(n_rows), n_rows
+        self._all = model.kept is not None
+        if model.kept is not None:
+            self.kept, self.slots = model.kept, np.where(model.made, np.arange(n_rows), -1)
         else:
             room = max(model.memory // (8 * n_rows), LEAST_COLUMNS)
             self.kept, self.slots = np.empty((int(min(n_rows, room)), n_rows)), np.full(n_rows, -1)
-            self._filled = 0
+        self._filled = 0
         self.last_used = np.zeros(len(self.kept), dtype=np.int64)
         self._rows = np.full(len(self.kept), -1)
 
@@ -87,6 +88,10 @@ class _Columns:
     def fetch(self, wanted: int, others: NDArray[np.intp]) -> None:
         """Make the column of a wanted row, and those of other rows that are not there."""
         rows = np.append(wanted, others[(self.slots[others] < 0) & (others != wanted)])[:BLOCK]
+        if self._all:
+            self._model.make(rows)
+            self.slots[rows] = rows
+            return
         free = np.arange(self._filled, min(self._filled + len(rows), len(self.kept)))
         self._filled += len(free)
         n_leaving = len(rows) - len(free)
