@@ -87,15 +87,15 @@ class KernelModel:
         """Return the coefficients of the weighted sum of the rows: the factors themselves."""
         return factors
 
-    def squared_norm(self, coef: Floats, scores: Floats) -> float:
-        """Return the squared norm of the function that has these coefficients, and these scores.
+    def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:
+        """Return the squared norm of the function that has these coefficients, whose scores may be known.
 
         Raises
         ------
         ValueError
             When it is negative: the kernel is not positive semi-definite.
         """
-        norm = float(coef @ scores)
+        norm = float(coef @ (self.scores(coef) if scores is None else scores))
         largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
         if norm < -ROUNDING * largest:
             raise ValueError(

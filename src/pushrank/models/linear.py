@@ -111,7 +111,7 @@ class LinearModel:
         sums: Floats = self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0]
         return sums
 
-    def squared_norm(self, coef: Floats, scores: Floats) -> float:  # noqa: ARG002
+    def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:  # noqa: ARG002
         """Return the squared norm of coefficients; their scores are for models that need them."""
         return float(coef @ coef)
 

@@ -64,7 +64,7 @@ def squared_hinge_certificate(
     at_point = PushObjective("squared_hinge", scale="mean").linearise(sample, scores)
     gradient = at_point.gradient()
     combined = -C * model.pull_back(sample.join(*gradient))
-    norm = model.squared_norm(combined, model.scores(combined))
+    norm = model.squared_norm(combined)
     primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
     # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C
     dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
