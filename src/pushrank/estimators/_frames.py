@@ -79,10 +79,10 @@ def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
         return encoder.fit(values)
     except TypeError as error:
         kinds = {name: sorted({type(value).__name__ for value in X[name].dropna()}) for name in names}
+        mixed = {name: found for name, found in kinds.items() if len(found) > 1} or kinds
         raise TypeError(
-            f"categories of one column must have an order, and those of "
-            f"{ ({name: found for name, found in kinds.items() if len(found) > 1} or kinds) } have none; make "
-            "each column one type, for example by astype(str)."
+            f"categories of one column must have an order, and those of {mixed} have none; make each column "
+            "one type, for example by astype(str)."
         ) from error
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import BaseRanker
-from pushrank.estimators._validation import DTYPES, FORMATS, binary_target
+from pushrank.estimators._validation import DTYPES, FORMATS, binary_target, check_on_host
 from pushrank.estimators._warnings import warn
 from pushrank.estimators.p_norm_push import PNormPush
 
@@ -259,6 +259,7 @@ class CascadeRanker(BaseRanker):
         """Return data frames as they are, and anything else as an array or a sparse matrix."""
         if hasattr(X, "columns"):
             return validate_data(self, X, skip_check_array=True, reset=reset)
+        check_on_host(self, X=X)
         # the first stage, which sees every row, says whether they may be NaN
         return validate_data(
             self, X, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=reset

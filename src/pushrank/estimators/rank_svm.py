@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import Solution
+from pushrank.estimators._comparing import ComparingRanker
 from pushrank.estimators._kernels import KernelRanker
 from pushrank.estimators._validation import check_solver, ranking_data
 from pushrank.models import LinearModel, Model
@@ -33,7 +34,7 @@ OF_THE_PAPER = "gradient-projection"
 SMALL_GRADIENT = 1e-3  # of the mean loss, in units of the columns, where the gap is worth its computing
 
 
-class RankSVM(KernelRanker):
+class RankSVM(ComparingRanker, KernelRanker):
     r"""Rank so that as few pairs as possible are misordered, with a margin: RankSVM, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x` or those of a kernel,
@@ -161,54 +162,8 @@ class RankSVM(KernelRanker):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
-        y : array-like of shape (n_samples,), optional
-            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; a pair weighs the product of its rows' weights.
-        group : array-like, optional
-            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
-            their group only.
-        qid : array-like of shape (n_samples,), optional
-            The same as labels of rows, in any order.
-        pairs : (better, worse) or (better, worse, weight), optional
-            Explicit pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or there is nothing to rank.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap is above ``tol``; the message says what to do.
-        """
-        return self._fit_path([self], ranking_data, X, y, sample_weight, group, qid, pairs)[0]
+    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
+        return self._fit_path([self], ranking_data, X, y, *of_rows)[0]
 
     def path(
         self,
@@ -255,7 +210,7 @@ class RankSVM(KernelRanker):
         """
         return self._fit_path(self._for_each(Cs), ranking_data, X, y, sample_weight, group, qid, pairs)
 
-    def _pair_objective(self) -> PushObjective:
+    def _objective(self) -> PushObjective:
         return PushObjective(self.loss, scale="mean")
 
     def _check_parameters(self) -> None:
@@ -279,7 +234,7 @@ class RankSVM(KernelRanker):
         if isinstance(model, LinearModel):
             return self._by_gradients(model, sample, C, certify, watcher, state)
         coef, certificate, n_iter = functional_newton(
-            PushObjective("squared_hinge", scale="mean"),
+            self._objective(),
             model,  # type: ignore[arg-type]
             sample,
             C,
@@ -292,7 +247,7 @@ class RankSVM(KernelRanker):
         return Solution(coef, certificate, n_iter, coef)
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
-        return PushObjective(self.loss, scale="mean").linearise(sample, scores).value
+        return self._objective().linearise(sample, scores).value
 
     def _by_gradients(
         self,
@@ -304,7 +259,7 @@ class RankSVM(KernelRanker):
         start: Floats | None,
     ) -> Solution:
         """Run L-BFGS until the gap is small."""
-        problem = Problem(PushObjective("squared_hinge", scale="mean"), model, sample, 1.0 / C)
+        problem = Problem(self._objective(), model, sample, 1.0 / C)
         first = np.zeros(model.n_features) if start is None else start
 
         certificate: Certificate | None = None
