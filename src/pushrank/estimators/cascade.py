@@ -15,11 +15,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._log_space import Floats
+from pushrank._weight_keyword import weight_keyword
 from pushrank.estimators._base import BaseRanker
 from pushrank.estimators._validation import DTYPES, FORMATS, binary_target, check_on_host
 from pushrank.estimators._warnings import warn
@@ -302,15 +302,12 @@ def _weight_keyword(stage: Any) -> str:
     TypeError
         When it takes none.
     """
-    if isinstance(stage, Pipeline):
-        name, last = stage.steps[-1]
-        return f"{name}__{_weight_keyword(last)}"
-    if not has_fit_parameter(stage, "sample_weight"):
+    keyword = weight_keyword(stage)
+    if keyword is None:
         raise TypeError(
-            f"{type(stage).__name__} in stages takes no sample_weight; fit without weights, or use a stage "
-            "that takes them."
+            f"{stage!r} in stages takes no sample_weight; fit without weights, or use one that takes them."
         )
-    return "sample_weight"
+    return keyword
 
 
 def _scores(stage: Any, X: Any) -> Floats:
