@@ -43,6 +43,8 @@ class TopBottomPush(LinearRanker):
     ----------
     coef_, classes_, threshold_, n_iter_, objective_path_, converged_, n_features_in_, feature_names_in_
         As for :class:`PNormPush`.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Where there are more than two grades: the break-even thresholds between them.
 
     Notes
     -----
