@@ -60,7 +60,7 @@ class PushRanker(LinearRanker):
     tol : float, default=1e-4
         Converged when no entry of the gradient exceeds this, in units of one over the feature's standard
         deviation within the classes; for the hinge and the maximum, when the relative duality gap is at most
-        this.
+        this. L-BFGS goes on beyond it as for :class:`PNormPush`.
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
