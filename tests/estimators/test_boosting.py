@@ -655,6 +655,20 @@ def test_a_fit_that_stops_early_does_not_warn_of_its_gradient():
     assert not ranker.converged_
 
 
+def test_a_fit_has_converged_where_the_rounds_that_are_kept_have():
+    X, y = overlapping()
+    options = {"weak_rankers": "columns", "max_rounds": 1000, "tol": 1e-3}
+    stopping = {"early_stopping": True, "n_iter_no_change": 1000, "random_state": 0}
+    rounds = iter(range(2000))
+    to_the_end = RankBoost(**options, **stopping, scoring=lambda *_: next(rounds)).fit(X, y)
+    assert to_the_end.n_iter_ == len(to_the_end.validation_path_) - 1 < 1000  # which ended at the optimum
+    assert to_the_end.converged_
+    back = RankBoost(**options, **stopping, scoring=lambda *_: -next(rounds)).fit(X, y)
+    assert back.n_iter_ == 0
+    assert len(back.validation_path_) == len(to_the_end.validation_path_)
+    assert not back.converged_
+
+
 def test_early_stopping_takes_the_scorers_that_cross_validation_takes():
     X, y = overlapping()
     ranker = RankBoost(max_rounds=5, early_stopping=True, random_state=0)

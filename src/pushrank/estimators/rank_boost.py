@@ -112,7 +112,7 @@ class RankBoost(BoostedRanker):
     n_iter_ : int
         The number of rounds.
     converged_ : bool
-        Whether no edge exceeded ``tol``.
+        Whether no edge exceeded ``tol`` after the last round kept.
     classes_ : ndarray
         The two classes, or the grades, ascending; absent after a fit to pairs.
     threshold_ : float
