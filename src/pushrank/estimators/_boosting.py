@@ -282,7 +282,9 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
         scores: NDArray[np.floating] = run.descent.scores
         start = self._initial_coef(X.shape[1])
         self._forget(LEARNED)
+        self.converged_ = run.converged
         if self.early_stopping:
+            self.converged_ = run.converged and history.rounds_since_best == 0
             self.validation_path_ = np.array(history.validation)
             self.best_round_ = history.best_round
             history.cut()
@@ -293,7 +295,6 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
         self.edge_path_ = np.array(history.edges)
         self.objective_path_ = np.array(history.objectives)
         self.n_iter_ = history.n_rounds
-        self.converged_ = run.converged
         if isinstance(family, Columns):
             self._first_coef = np.zeros(X.shape[1]) if start is None else start
             own = self.rankers_ >= 0
