@@ -68,7 +68,7 @@ def test_the_squared_hinge_holds_none():
     assert len(HeldPositives(squared, 3).free) == y.sum()
 
 
-def test_categories_at_a_large_C_are_certified():
+def test_categories_at_a_large_cost_are_certified():
     """Newton's steps alone do not arrive there in a minute."""
     rng = np.random.default_rng(0)
     n = 3000
