@@ -106,6 +106,9 @@ def confidence_interval(
     93.7 to 95.7 % of 2,000 sets by ``"bca"`` and in 91.6 to 96.9 % by ``"bootstrap"``, for five measures of
     which the average precision is the hardest; with four times the rows both are within 94.2 and 96.5 %.
 
+    Rows are taken to be independent. Where they come in clusters, such as the visits of one patient, an
+    interval is too narrow: keep one row of each, or average within clusters, first.
+
     Resampling assumes a measure that varies smoothly with the data. Extremes, such as
     :func:`positives_at_top` and :func:`r_max`, do not: their resamples repeat the best negative or miss it,
     and what they estimate depends on the number of rows. Read their intervals as how much the number moves,
