@@ -175,7 +175,7 @@ def test_separable_data_without_penalty_are_reported():
             TypeError,
             r"precision_at_k is a measure",
         ),
-        (PNormPushCV(scoring=lambda y, scores: 1.0), TypeError, r"<lambda> is a measure.*make_scorer\("),
+        (PNormPushCV(scoring=lambda *, y: y), TypeError, r"<lambda> is a measure.*make_scorer\("),
         (PNormPushCV(cv=[(np.arange(5), np.arange(569))]), ValueError, "fold 0 .* one class alone to train"),
         (PNormPushCV(cv=[]), ValueError, "no split of the rows"),
         (PNormPushCV(ps=(1.0,), alphas=(0.1,), scoring=lambda *_: np.nan), ValueError, "scoring gave nan"),
