@@ -131,5 +131,5 @@ def compare(
         return Comparison(low, high, difference, normal_p_value(difference, error))
     resampler = Resampler(rankings, measure)
     difference = float(contrasted(resampler.on_data(), contrast))
-    resampled = bootstrap(resampler, contrast, difference, method, n_resamples, random_state)
+    [resampled] = bootstrap(resampler, contrast, [difference], method, n_resamples, random_state)
     return Comparison(*resampled.ends(level), difference, resampled.p_value())
