@@ -178,7 +178,6 @@ def test_concentration_without_errors_is_refused():
         plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], bins=0)
 
 
-@settings(deadline=None)
 @given(scores_and_labels(distinct=True))
 @settings(max_examples=30)
 def test_discounts_are_heights_to_the_power_p(data):
