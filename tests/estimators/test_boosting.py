@@ -679,8 +679,8 @@ def test_early_stopping_takes_the_scorers_that_cross_validation_takes():
         ("top", "scoring"),
         ("neg_log_loss", "scoring='neg_log_loss' asks for what rankers do not have"),
         (lambda *_: np.nan, "scoring gave nan"),
-        (metrics.auc, "scoring=auc is a measure"),
-        (["auc", "roc_auc"], "scoring must be one name"),
+        (metrics.auc, "auc is a measure of"),
+        (["auc", "roc_auc"], "scoring must be one scorer"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             clone(ranker).set_params(scoring=scoring).fit(X, y)

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import BaseRanker
+from pushrank.estimators._one_scorer import check_one_scorer
 from pushrank.metrics import scorers
 from pushrank.metrics.measured import NUMBER_MEASURES
 
@@ -48,9 +49,9 @@ class PartScorer:
     Raises
     ------
     TypeError
-        When there are several scorers.
+        When there are several scorers, or it is a measure.
     ValueError
-        When the scorer is not known, or a measure.
+        When the scorer is not known.
     """
 
     def __init__(
@@ -104,20 +105,14 @@ def _scorer_of(scoring: Any) -> Callable[..., float]:
     Raises
     ------
     TypeError
-        When there are several.
+        When there are several, or it is a measure.
     ValueError
-        When it is not known, or a measure.
+        When it is not known.
     """
-    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
-        raise TypeError(f"scoring must be one name, one scorer or None, got {scoring!r}.")
+    check_one_scorer(scoring)
     if isinstance(scoring, str) and scoring in scorers.__all__:
         named: Callable[..., float] = getattr(scorers, scoring)
         return named
-    if scoring in MEASURES:
-        raise ValueError(
-            f"scoring={scoring.__name__} is a measure, which cannot ask a ranker for scores: use the name of "
-            f"a scorer, or make_scorer({scoring.__name__}, response_method='decision_function')."
-        )
     scorer: Callable[..., float] = check_scoring(Stage(), scoring=scoring)
     return scorer
 
