@@ -35,6 +35,7 @@ from pushrank.cli.options import (
     Repeats,
     Seed,
     Separator,
+    Thousands,
 )
 from pushrank.cli.tables import check_output_kind, write_table
 from pushrank.cli.text_format import TextFormat
@@ -48,6 +49,7 @@ def compare(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     budget: Budget = None,
     p: Powers = None,
     alpha: Alpha = None,
@@ -86,7 +88,7 @@ def compare(
     if report is not None:
         check_can_write(report)
         check_report_kind(report)
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
     design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
     if output is not None:

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli.labels import label_column, positive_rows
-from pushrank.cli.options import Decimal, Encoding, Separator
+from pushrank.cli.options import Decimal, Encoding, Separator, Thousands
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.text_format import TextFormat
 
@@ -39,6 +39,7 @@ def evaluate(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
 ) -> None:
     """Print how good the top of the list is.
@@ -46,7 +47,7 @@ def evaluate(
     Example: pushrank evaluate model.skops test.csv --json
     """
     saved = SavedModel.load(model)
-    table = saved.read(data, TextFormat(separator, encoding, decimal))
+    table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     column = label_column(table, label or saved.label)
     y, _ = positive_rows(table, column, saved.positive)
     measures = metrics.top_of_list(y, saved.scores(table))

@@ -17,7 +17,7 @@ from pushrank.cli.models import (
     make_ranking_pipeline,
     models_with,
 )
-from pushrank.cli.options import Data, Decimal, Encoding, Exclude, Label, Positive, Separator
+from pushrank.cli.options import Data, Decimal, Encoding, Exclude, Label, Positive, Separator, Thousands
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.text_format import TextFormat
 
@@ -36,6 +36,7 @@ def fit(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
     p: Annotated[
         float | None, typer.Option(help=f"The strength of the push, at least 1, for {models_with('p')}.")
@@ -90,7 +91,7 @@ def fit(
     chosen = make_model(
         model, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
     )
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
     sparse = rows.table.is_sparse
     pipeline = make_ranking_pipeline(chosen, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
     warned = fit_quietly(pipeline, rows.features, rows.y)

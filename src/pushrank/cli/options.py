@@ -29,6 +29,10 @@ Encoding = Annotated[
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark of .csv and .tsv files; by default a point.")
 ]
+Thousands = Annotated[
+    str | None,
+    typer.Option(help="What parts the thousands of .csv and .tsv files, as in 1,025; by default nothing."),
+]
 Budget = Annotated[
     int | None, typer.Option(min=1, help="How many of the rows you can act on: count hits among them.")
 ]
