@@ -227,7 +227,7 @@ def bad(files, frame):
     (files / "data.xlsx").write_text("")
     frame[["class"]].to_csv(files / "bare.csv", index=False)
     data, out = files / "data.csv", files / "out.skops"
-    fit = ["fit", "-o", out, "--label", "class"]
+    fit = ["fit", "-o", out, "--label", "class", "--positive", "malignant"]
     return {
         "has no column 'klass' for --label": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],

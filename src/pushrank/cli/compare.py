@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank.cli.comparison import CHOSEN, CONFIDENCE, Comparison, compare_models, contestants
 from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
-from pushrank.cli.comparison_table import print_comparison, progress_bar, verdict
+from pushrank.cli.comparison_table import print_comparison, progress, verdict
 from pushrank.cli.design import POWERS, Design
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
@@ -129,9 +129,8 @@ def run(
         folds, seed, budget = design.folds, design.seed, design.budget
         models[CHOSEN_PUSH] = choosing_push(design, len(y))
         models[CHOSEN] = ChosenModel(dict(models), make_pipeline, folds, seed, budget, len(y))
-    with progress_bar() as bar:
-        task = bar.add_task("comparing", total=design.n_parts * len(models))
-        return compare_models(X, y, make_pipeline, models, design, lambda: bar.advance(task))
+    with progress(design.n_parts, len(models)) as tell:
+        return compare_models(X, y, make_pipeline, models, design, tell)
 
 
 def _long_format(comparison: Comparison) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from pushrank.cli.columns import MOST_CATEGORIES
+from pushrank.cli.categories import MOST_CATEGORIES
 from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, contestants, on_one_scale
 from pushrank.cli.design import Design
 from pushrank.cli.errors import InputError, writing

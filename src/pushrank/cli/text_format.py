@@ -52,7 +52,7 @@ class TextFormat:
             raise InputError(
                 f"--decimal {self.decimal!r} separates the columns, too; name another --separator."
             )
-        if self.thousands == (self.decimal or "."):
+        if self.thousands == self.point:
             raise InputError(
                 f"--thousands {self.thousands!r} is the decimal mark, too; say which that is: --decimal."
             )
@@ -74,7 +74,7 @@ class TextFormat:
         try:
             frame = self._parsed(
                 path,
-                decimal=self.decimal or ".",
+                decimal=self.point,
                 dtype=dict.fromkeys(text, str),
                 low_memory=False,  # else a column may be numbers in some chunks and text in others
             )
@@ -89,7 +89,7 @@ class TextFormat:
             )
         if self.thousands is not None:
             grouped = [name for name in frame.columns.difference(text) if self._is_grouped(frame[name])]
-            frame = frame.assign(**{name: self._numbers(frame[name]) for name in grouped})
+            frame = frame.assign(**{name: self.numbers(frame[name]) for name in grouped})
         return frame
 
     def as_written(
@@ -110,6 +110,11 @@ class TextFormat:
         kept = pd.concat([chunk[chunk.index.isin(rows)] for chunk in chunks])
         return kept.loc[rows].reset_index(drop=True)
 
+    @property
+    def point(self) -> str:
+        """The decimal mark."""
+        return self.decimal or "."
+
     def number(self) -> str:
         """Return the regular expression of a number that is written so.
 
@@ -118,8 +123,9 @@ class TextFormat:
         >>> [bool(re.fullmatch(TextFormat(thousands=",").number(), text)) for text in ("1,025.5", "10,25")]
         [True, False]
         """
+        point = re.escape(self.point)
         groups = rf"\d{{1,3}}(?:{self._thousands}\d{{3}})+|" if self.thousands is not None else ""
-        return rf"\s*[+-]?(?:{groups}\d+)(?:{re.escape(self.decimal or '.')}\d*)?(?:[eE][+-]?\d+)?\s*"
+        return rf"\s*[+-]?(?:(?:{groups}\d+)(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?\s*"
 
     @property
     def _thousands(self) -> str:
@@ -132,9 +138,10 @@ class TextFormat:
             column.dropna().str.fullmatch(self.number()).all()
         )
 
-    def _numbers(self, column: pd.Series) -> pd.Series:
+    def numbers(self, column: pd.Series) -> pd.Series:
+        """Return the numbers that a column of text holds, written so."""
         plain = column.dropna().str.replace(self._thousands, "", regex=True)
-        plain = plain.str.replace(self.decimal or ".", ".", regex=False)
+        plain = plain.str.replace(self.point, ".", regex=False)
         return pd.to_numeric(plain.astype(object)).reindex(column.index)
 
     def _parsed(self, path: Path, **how: Any) -> Any:
