@@ -121,7 +121,7 @@ def test_a_model_keeps_no_text_of_rare_categories(tmp_path, frame):
     categories = SavedModel.load(tmp_path / "m.skops").pipeline["columns"].named_transformers_["words"][0]
     assert len(categories.kept_[0]) == MOST_CATEGORIES - 1
     assert len(categories.known_[0]) > 1900
-    assert (tmp_path / "m.skops").stat().st_size < 200_000
+    assert (tmp_path / "m.skops").stat().st_size < 400_000  # 1.5 MB with all texts
 
 
 def test_categories_are_encoded_as_by_scikit_learn():

@@ -82,7 +82,8 @@ def fit(
 
     Text columns are one-hot encoded (the 99 most frequent values of each, the others as one), missing values
     imputed and numbers scaled; all of that is saved with the model, so that scoring needs nothing else.
-    Columns that name rows, such as identifiers, and dates are refused: leave them out with --exclude.
+    Dates, text that names rows and columns that number them are refused: leave them out with --exclude. Whole
+    numbers that look like identifiers are warned of.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
