@@ -228,6 +228,7 @@ def bad(files, frame):
     frame[["class"]].to_csv(files / "bare.csv", index=False)
     data, out = files / "data.csv", files / "out.skops"
     fit = ["fit", "-o", out, "--label", "class", "--positive", "malignant"]
+    compare = ["compare", "--label", "class", "--positive", "malignant"]
     return {
         "has no column 'klass' for --label": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],
@@ -237,7 +238,7 @@ def bad(files, frame):
         "--positive 'maybe' does not occur": [*fit, data, "--positive", "maybe"],
         "holds infinity in row 6": [*fit, files / "infinite.csv"],
         "column 'area' of": [*fit, files / "huge.csv"],
-        "holds -1e+300 in row 6, too large": ["compare", files / "huge.csv", "--label", "class"],
+        "holds -1e+300 in row 6, too large": [*compare, files / "huge.csv"],
         "cannot be read as csv": [*fit, files / "empty.csv"],
         "holds no rows": [*fit, files / "head.csv"],
         "cannot be read as parquet": [*fit, files / "cut.parquet"],
@@ -251,18 +252,11 @@ def bad(files, frame):
         "--p is not an option of --model ir-push": [*fit, data, "--model", "ir-push", "--p", "2"],
         "--model 'svm' is not known": [*fit, data, "--model", "svm"],
         "no column but the label": [*fit, files / "bare.csv"],
-        "exceeds the 569 rows": ["compare", data, "--label", "class", "--budget", "1000"],
-        "choose at most": ["compare", data, "--label", "class", "--folds", "300"],
-        "at least 1, got 0.5": ["compare", data, "--label", "class", "--p", "4", "--p", "0.5"],
-        "at least 1, got inf": ["compare", data, "--label", "class", "--p", "inf", "--p", "4"],
-        "--alpha must be finite and at least 0, got inf": [
-            "compare",
-            data,
-            "--label",
-            "class",
-            "--alpha",
-            "inf",
-        ],
+        "exceeds the 569 rows": [*compare, data, "--budget", "1000"],
+        "choose at most": [*compare, data, "--folds", "300"],
+        "at least 1, got 0.5": [*compare, data, "--p", "4", "--p", "0.5"],
+        "at least 1, got inf": [*compare, data, "--p", "inf", "--p", "4"],
+        "--alpha must be finite and at least 0, got inf": [*compare, data, "--alpha", "inf"],
         "alpha must be finite and >= 0, got inf": [*fit, data, "--alpha", "inf"],
     }
 

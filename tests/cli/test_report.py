@@ -94,7 +94,7 @@ def test_a_nested_report_says_what_to_expect(data, tmp_path):
 
 
 def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
-    report = ["report", data, "--label", "target", "-o"]
+    report = ["report", data, "--label", "target", "--positive", "benign", "-o"]
     for message, arguments in {
         "is written as .html": [*report, tmp_path / "a.pdf"],
         "the folder": [*report, tmp_path / "no" / "a.html"],

@@ -18,7 +18,7 @@ from pushrank.cli.errors import warn
 
 @contextmanager
 def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
-    """Yield what to call after every fit: a bar on standard error, a line a part where that is no terminal."""
+    """Yield what to call after a fit: a bar on standard error, a line a part where that is no terminal."""
     fits = count(1)
 
     def tell() -> None:
