@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
 import pushrank
@@ -97,6 +98,12 @@ def test_public_name_is_documented(name: str) -> None:
     # a protocol is not called, whatever its signature says
     sought = DOCUMENTED - {"PR01"} if getattr(target, "_is_protocol", False) else DOCUMENTED
     assert faults(f"{target.__module__}.{target.__qualname__}", sought) == []
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_what_is_said_of_an_attribute_has_a_name(name: str) -> None:
+    for attribute in NumpyDocString(inspect.getdoc(public(name)) or "")["Attributes"]:
+        assert all(word.isidentifier() for word in attribute.name.split(", ")), attribute
 
 
 @pytest.mark.parametrize("name", public_methods())

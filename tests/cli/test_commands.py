@@ -105,8 +105,22 @@ def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
-def test_every_model_fits(files, model):
-    fitted(files, "--model", model)
+def test_every_model_fits_to_the_same_scores_again(files, model):
+    scored = []
+    for _ in range(2):
+        call("score", fitted(files, "--model", model), files / "data.csv", "-o", files / "ranked.csv")
+        scored.append((files / "ranked.csv").read_bytes())
+    assert scored[0] == scored[1]
+    assert pd.read_csv(files / "ranked.csv")["score"].nunique() > 1
+
+
+def test_another_seed_draws_otherwise(files):
+    scored = []
+    for seed in (0, 1):
+        model = fitted(files, "--model", "perceptron-at-k", "--seed", seed)
+        call("score", model, files / "data.csv", "-o", files / "ranked.csv")
+        scored.append((files / "ranked.csv").read_bytes())
+    assert scored[0] != scored[1]
 
 
 def test_positive_value_and_one_against_the_rest(files, frame):

@@ -155,4 +155,24 @@ def test_what_is_more_than_chance():
         ([0.7, 0.3] * 3, False),
     ):
         found = compared(logistic_regression=[0.5] * len(parts), push=parts)
-        assert found.more_than_chance("push", "logistic regression") is expected
+        assert found.difference("push", "logistic regression").more_than_chance is expected
+
+
+def test_repetitions_of_the_same_parts_are_no_more_evidence():
+    """They hold the same rows: enough of them would make any difference more than chance explains."""
+    once = compared(logistic_regression=[0.5] * 5, push=[0.7, 0.6, 0.5, 0.4, 0.7])
+    often = compared(logistic_regression=[0.5] * 100, push=[0.7, 0.6, 0.5, 0.4, 0.7] * 20)
+    often.repeats = 20
+    assert once.difference("push", "logistic regression").more_than_chance is False
+    for found, expected in zip(
+        often.difference("push", "logistic regression"),
+        once.difference("push", "logistic regression"),
+        strict=True,
+    ):
+        assert found == pytest.approx(expected)
+    assert often.standard_error("push", CRITERION) == pytest.approx(once.standard_error("push", CRITERION))
+    same = compared(logistic_regression=[0.5] * 10, push=[0.75] * 10)
+    same.repeats = 2
+    assert "in each of 10 test parts, too few to know what chance alone would do; raise --folds." in verdict(
+        same
+    )

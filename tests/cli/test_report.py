@@ -42,10 +42,8 @@ def test_report(data, tmp_path):
     arguments += ["--folds", 3, "--p", 4]
     shown = call(*arguments, "-o", tmp_path / "a.html").output
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "Best at the top: " in shown
-    best, found = re.search(r"Best at the top: (.*?)\. (Of the 200 rows .*? are\.)", shown).groups()
-    assert found in page
-    assert f"<p>Best at the top: {best}.</p>" in page
+    for sentence in re.search(r"(Best at the top, .*?\.) (Of the 200 rows .*? are\.)", shown).groups():
+        assert f"<p>{sentence}" in page
     for text in ("<i>malignant", "kind <b>"):
         assert text not in page
     for text in (
@@ -61,7 +59,15 @@ def test_report(data, tmp_path):
     call(*arguments, "-o", tmp_path / "b.html")
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
     compared = ["compare", *arguments[1:], "--report", tmp_path / "c.html", "--json"]
-    call(*compared)
+    summary = json.loads(call(*compared).output)
+    assert summary["verdict"] in shown
+    assert f"<p>{summary['verdict']}</p>" in page
+    words = {True: "yes", False: "no", None: "too few test parts to tell"}
+    for model, found in summary["differences"].items():
+        mean, low, high = (f"{found[key]:+.1f}".replace("-", "−") for key in ("mean", "low", "high"))
+        numbers = "".join(f'<td class="number">{text}</td>' for text in (mean, f"{low} to {high}"))
+        answer = words[found["more_than_chance"]]
+        assert f'<th scope="row">{model}</th>{numbers}<td>{answer}</td>' in page
     assert (tmp_path / "c.html").read_bytes() == (tmp_path / "a.html").read_bytes()
 
 
@@ -86,7 +92,8 @@ def test_a_nested_report_says_what_to_expect(data, tmp_path):
     shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").stdout)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
-    assert f"inside every training part gives {chosen['mean']:.3f} ± {chosen['standard_error']:.3f}" in page
+    found = f"{chosen['mean']:.3f} ± {chosen['standard_error']:.3f}"
+    assert f"Report {found}, the figure of choosing inside every training part" in page
     assert "Choice inside every training part</dt><dd>yes" in page
     assert "alpha</dt><dd>0.1; P-Norm Push, p and alpha chosen: one of 0.001, 0.01, 0.1, 1</dd>" in page
     # it is a figure, not a list of rows: it has no curve and is no rival
@@ -145,9 +152,10 @@ def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_
     arguments = ["report", tmp_path / "equal.csv", "--label", "y", "--p", 4, "-o", tmp_path / "a.html"]
     shown = call(*arguments).stdout
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert shown.startswith("No model is better at the top than another. Of the 10 rows that ")
+    assert shown.startswith(
+        "No model is better at the top than another, by precision at 1/4: each has 0.333."
+    )
     assert shown.count("3.3") == 2
-    assert "There is no difference between the two. +0.0 hits" in shown
     assert "(best at the top)" not in page
     assert "The best of" not in page
     assert ">0.333 ± 0.000<" in page  # the criterion in the table of measures

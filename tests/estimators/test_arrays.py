@@ -133,7 +133,7 @@ y = (X @ rng.normal(size=6) + rng.normal(size=1500) > 1.5).astype(int)
 w = rng.integers(0, 3, 1500).astype(float)
 rankers = [
     PushRanker("logistic", Power(4)),
-    PushRanker("squared_hinge", "log_one_plus", "pull"),
+    PushRanker("squared_hinge", "log_one_plus", side="pull"),
     PushRanker("exponential", Power(2), solver="newton-cg"),
     TopBottomPush(2.0),
 ]
@@ -156,6 +156,11 @@ for ranker in rankers:
         assert np.asarray(found.rank(there)).shape == ranks.shape
         with pytest.raises(TypeError, match="library that it was fitted to"):
             found.decision_function(here)
+
+low = np.float32(1.6369617)  # the middle of its score and the next rounds to the upper one
+neighbours = np.array([[low], [np.nextafter(low, np.float32(2.0))]])
+pair = library.asarray(neighbours), library.asarray(np.array([0, 1]))
+assert np.asarray(PushRanker(alpha=1e-9, tol=1e-9).fit(*pair).predict(pair[0])).tolist() == [0, 1]
 
 there, labels = library.asarray(X), library.asarray(y)
 for ranker, message in (

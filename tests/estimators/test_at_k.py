@@ -12,9 +12,9 @@ from sklearn.preprocessing import scale
 
 from pushrank import PerceptronAtK, RampAtK, RankSVM, StructSVMAtK
 from pushrank.datasets import make_hidden_positives
-from pushrank.estimators import ramp_at_k
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
+from pushrank.solvers import concave_convex
 
 SURROGATES = {"avg": prec_at_k_avg, "max": prec_at_k_max}
 
@@ -176,7 +176,7 @@ def test_features_beyond_single_precision_scores_are_told():
 
 def test_the_ramp_says_when_the_norm_hardly_counts(monkeypatch):
     """Planes are bounded, so that features of any size end in a warning, and soon."""
-    monkeypatch.setattr(ramp_at_k, "MOST_PLANES", 40)
+    monkeypatch.setattr(concave_convex, "MOST_PLANES", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = (X[:, 0] + rng.normal(size=300) > 0.8).astype(int)
@@ -195,6 +195,8 @@ def test_bad_parameters():
         StructSVMAtK(k=3).fit(X, y)
     with pytest.raises(ValueError, match="k=3 is above the number of positives, 2"):
         RampAtK(k=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"C must be > 0 and <= 1e\+30, got 1e\+31"):
+        RampAtK(C=1e31).fit(X, y)
     with pytest.raises(ValueError, match="init must be one of"):
         RampAtK(init="zero").fit(X, y)
 

@@ -19,9 +19,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from growth import growth
-from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking, metrics
+from pushrank import (
+    AdaBoostRanker,
+    BottomPush,
+    IRPush,
+    PNormPush,
+    PushRanker,
+    RankBoost,
+    SmoothMarginRanking,
+    metrics,
+)
 from pushrank.datasets import load_lambdarank_example
 from pushrank.metrics.scorers import positives_at_top
+from pushrank.prices import Power
 from pushrank.weak_rankers import Regressors, Stumps
 
 
@@ -529,7 +539,7 @@ def test_stages_are_of_boosting():
 def test_parameters_of_boosting_are_refused_by_gradient_solvers():
     X, y = overlapping(40)
     for name, value in (("weak_rankers", "stumps"), ("max_rounds", 5), ("monotonic_cst", [1] * 5)):
-        with pytest.raises(ValueError, match=f"{name}=.*is for boosting; set solver='coordinate'"):
+        with pytest.raises(ValueError, match=f"{name}=.*: for boosting only; set solver='coordinate'"):
             PNormPush(solver="lbfgs", **{name: value}).fit(X, y)
 
 
@@ -596,7 +606,7 @@ def test_a_refit_leaves_nothing_of_the_last_fit():
     for name in ("coef_", "thresholds_", "validation_path_", "best_round_"):
         assert not hasattr(ranker, name), name
     ranker.set_params(solver="lbfgs", weak_rankers="columns", max_rounds=None).fit(X, relevance > 1)
-    for name in ("steps_", "rankers_", "weak_rankers_", "margin_", "intercept_"):
+    for name in ("steps_", "rankers_", "weak_rankers_", "margin_"):
         assert not hasattr(ranker, name), name
     assert ranker.decision_function(X).shape == (60,)
 
@@ -625,3 +635,36 @@ def test_a_hard_push_stays_finite(p):
     ranker = PNormPush(p, solver="coordinate", weak_rankers="stumps", alpha=0.0, max_rounds=200).fit(X, y)
     assert np.isfinite(ranker.objective_path_).all()
     assert (np.diff(ranker.objective_path_) <= 1e-12).all()
+
+
+def test_rounds_that_end_at_the_optimum_have_converged_whoever_runs_them():
+    X, y = overlapping()
+    options = {"alpha": 1.0, "tol": 1e-4, "solver": "coordinate"}
+    needed = PNormPush(4, **options).fit(X, y).n_iter_
+    push = PNormPush(4, **options, max_iter=needed).fit(X, y)
+    general = PushRanker(price=Power(4), **options, max_iter=needed).fit(X, y)
+    assert push.converged_
+    assert general.converged_
+    np.testing.assert_array_equal(push.objective_path_, general.objective_path_)
+
+
+def test_a_fit_that_stops_early_does_not_warn_of_its_gradient():
+    X, y = overlapping()
+    ranker = PNormPush(early_stopping=True, tol=1e-12, n_iter_no_change=2, random_state=0).fit(X, y)
+    assert len(ranker.validation_path_) < 1000
+    assert not ranker.converged_
+
+
+def test_early_stopping_takes_the_scorers_that_cross_validation_takes():
+    X, y = overlapping()
+    ranker = RankBoost(max_rounds=5, early_stopping=True, random_state=0)
+    by_name = clone(ranker).set_params(scoring="positives_at_top").fit(X, y)
+    by_scorer = clone(ranker).set_params(scoring=positives_at_top).fit(X, y)
+    np.testing.assert_array_equal(by_name.validation_path_, by_scorer.validation_path_)
+    for scoring, message in (
+        ("top", "scoring"),
+        ("neg_log_loss", "scoring='neg_log_loss' asks for what rankers do not have"),
+        (lambda *_: np.nan, "scoring gave nan"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(ranker).set_params(scoring=scoring).fit(X, y)

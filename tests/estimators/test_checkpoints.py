@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from skops import io
 
-from pushrank import AdaBoostRanker, PNormPush, RankBoost, SmoothMarginRanking
+from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking
 from pushrank.exceptions import ModelFileError
 
 
@@ -108,6 +108,18 @@ def test_more_rounds_go_on_towards_a_better_one(tmp_path, warm):
     assert learned(ranker) == learned(whole)
     np.testing.assert_array_equal(ranker.validation_path_, whole.validation_path_)
     np.testing.assert_array_equal(ranker.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("ranker", [PNormPush, IRPush, BottomPush])
+@pytest.mark.parametrize("options", [{}, {"weak_rankers": "stumps"}, {"early_stopping": True}])
+def test_a_finished_run_is_fitted_again_without_a_round(tmp_path, ranker, options):
+    X, y = data()
+    options = {**options, "solver": "coordinate", "max_iter": 5, "random_state": 0}
+    first = ranker(**options, checkpoint=tmp_path / "a").fit(X, y)
+    again = ranker(**options, checkpoint=tmp_path / "a").fit(X, y)
+    assert learned(again) == learned(first)
+    assert again.converged_ == first.converged_
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):

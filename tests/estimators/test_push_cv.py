@@ -56,7 +56,7 @@ def test_other_losses_and_prices_are_searched_alike(data):
     X, y = data
     prices = ("identity", Power(4.0))
     splitter = StratifiedShuffleSplit(3, random_state=0)
-    found = PushRankerCV("logistic", prices, (0.01, 0.1), scoring="roc_auc", cv=splitter).fit(X, y)
+    found = PushRankerCV("logistic", prices, alphas=(0.01, 0.1), scoring="roc_auc", cv=splitter).fit(X, y)
     grid = GridSearchCV(
         PushRanker("logistic"), {"alpha": (0.01, 0.1), "price": prices}, scoring="roc_auc", cv=splitter
     ).fit(X, y)
@@ -70,7 +70,7 @@ def test_other_losses_and_prices_are_searched_alike(data):
 def test_sums_are_as_accurate_as_asked(data):
     X, y = data
     rough, fine = (
-        PushRankerCV("logistic", ("identity",), (0.1,), cv=3, accuracy=accuracy).fit(X, y).coef_
+        PushRankerCV("logistic", ("identity",), alphas=(0.1,), cv=3, accuracy=accuracy).fit(X, y).coef_
         for accuracy in (1e-3, 1e-12)
     )
     assert 0.0 < np.abs(rough - fine).max() < 1e-2
@@ -127,7 +127,7 @@ def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
     )
     rng = np.random.default_rng(2)
     coef, direction = rng.normal(size=(2, 10)) * 0.3
-    hessian = problem.model.class_covariance(problem.row_weights(coef), problem.groups)
+    hessian = problem.model.class_covariance(problem.row_weights(coef), problem.class_codes)
     product = hessian @ direction + 0.05 * direction
     np.testing.assert_allclose(product, problem.hessian_product(coef, direction), rtol=1e-8, atol=1e-10)
     found = newton(problem, np.zeros(10), np.ones(10), 1e-9, 50)

@@ -87,7 +87,7 @@ def test_the_continuation_agrees_with_the_infinite_push(alpha):
 def test_the_maximum_of_hinges_is_solved_at_any_alpha(loss, side):
     X, y = data(7)
     for alpha in (1e-6, 1e-3, 0.1):
-        ranker = PushRanker(loss, "maximum", side, alpha=alpha, tol=1e-6).fit(X, y)
+        ranker = PushRanker(loss, "maximum", side=side, alpha=alpha, tol=1e-6).fit(X, y)
         assert ranker.converged_
         assert len(ranker.objective_path_) == ranker.n_iter_ + 1
         assert ranker.objective_path_.min() == pytest.approx(ranker.primal_objective_)
@@ -98,7 +98,7 @@ def test_the_maximum_of_hinges_is_solved_at_any_alpha(loss, side):
 @pytest.mark.parametrize("loss", CONVEX)
 def test_the_maximum_with_every_loss_is_certified(loss, side):
     X, y = data(2, noise=0.2)
-    ranker = PushRanker(loss, "maximum", side, alpha=0.01, tol=1e-4).fit(X, y)
+    ranker = PushRanker(loss, "maximum", side=side, alpha=0.01, tol=1e-4).fit(X, y)
     assert ranker.converged_
     assert 0.0 <= ranker.dual_gap_ <= 1e-4
     value = penalised(ranker, X, y)
@@ -128,7 +128,7 @@ def test_the_hinge_under_the_identity_is_rank_svm():
 @pytest.mark.parametrize("side", ["push", "pull", "both"])
 def test_the_hinge_under_other_prices(price, side):
     X, y = data(5, noise=1.0)
-    ranker = PushRanker("hinge", price, side, tol=1e-4).fit(X, y)
+    ranker = PushRanker("hinge", price, side=side, tol=1e-4).fit(X, y)
     assert ranker.converged_
     assert np.isfinite(ranker.dual_objective_) == (price != "log_one_plus")
     assert metrics.auc(y, X @ ranker.coef_) > 0.8
@@ -191,8 +191,8 @@ def test_grades_in_query_groups(loss, price):
 def test_two_grades_in_one_group_are_two_classes(loss):
     X, y = data(7)
     w = np.random.default_rng(8).integers(0, 3, len(y)).astype(float)
-    two = PushRanker(loss, Power(3), "both").fit(X, y, w)
-    one_group = PushRanker(loss, Power(3), "both").fit(X, y, w, group=np.zeros(len(y)))
+    two = PushRanker(loss, Power(3), side="both").fit(X, y, w)
+    one_group = PushRanker(loss, Power(3), side="both").fit(X, y, w, group=np.zeros(len(y)))
     np.testing.assert_allclose(two.coef_, one_group.coef_, rtol=1e-3, atol=1e-4)
 
 

@@ -143,3 +143,15 @@ def test_parameters():
     for parameters, message in (({"C": -1.0}, "C must be"), ({"loss": "log"}, "loss must be one of")):
         with pytest.raises(ValueError, match=message):
             RankSVM(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("C", "offset", "kind"), [(1e6, 0.0, np.asarray), (1e3, 1e6, sp.csr_array)])
+def test_a_column_in_small_units_is_certified(C, offset, kind):
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(3000, 8)) * 64) / 64
+    y = (X @ rng.normal(size=8) + 0.5 * rng.normal(size=3000) > 2.5).astype(int)
+    X[:, 2] *= 1e6
+    X[:, 1] += offset
+    ranker = RankSVM(C).fit(kind(X), y)
+    assert ranker.converged_
+    assert ranker.dual_objective_ == pytest.approx(ranker.primal_objective_, rel=1e-4)

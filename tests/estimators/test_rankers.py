@@ -90,7 +90,7 @@ def test_the_special_rankers_are_cases_of_the_open_door(cancer):
 @pytest.mark.parametrize("loss", losses.__all__)
 def test_any_loss_with_any_price(loss, price, side):
     X, y = overlapping(120)
-    ranker = PushRanker(getattr(losses, loss)(), getattr(prices, price)(), side)
+    ranker = PushRanker(getattr(losses, loss)(), getattr(prices, price)(), side=side)
     if loss == "ZeroOne":
         with pytest.raises(TypeError, match="ZeroOne is not differentiable and has no smoothed form"):
             ranker.fit(X, y)

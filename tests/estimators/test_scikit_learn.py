@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpydoc.docscrape import NumpyDocString
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
@@ -49,7 +52,7 @@ AT_K = [ranker for ranker in RANKERS if "k" in ranker().get_params()]
 CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
     PNormPushCV((1.0, 4.0), (0.01, 0.1), scoring="average_precision", cv=3),
-    PushRankerCV("logistic", ("identity",), (0.01, 0.1), scoring="average_precision", cv=3),
+    PushRankerCV("logistic", ("identity",), alphas=(0.01, 0.1), scoring="average_precision", cv=3),
     PushRanker("logistic", "power"),
     InfinitePush(),
     InfinitePush(10.0, loss="squared_hinge"),
@@ -195,3 +198,32 @@ def test_fit_changes_no_parameter(data):
         before = copy.deepcopy(estimator.get_params())
         estimator.fit(X, y)
         assert estimator.get_params() == before
+
+
+def fits_of(ranker):
+    """Return fits that leave different attributes: of two classes, of grades, stopped early."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=60)
+    X = scores[:, None] + rng.normal(size=(60, 3))
+    X = pd.DataFrame(X @ X.T, columns=[f"column {number}" for number in range(60)])
+    y = (scores > 0.5).astype(int)
+    fits = [clone(ranker).fit(X, y)]
+    if "check_classifier_not_supporting_multiclass" in exceptions(ranker):
+        fits.append(clone(ranker).fit(X, y + (scores > 1.0)))
+    parameters = ranker.get_params()
+    if "early_stopping" in parameters and parameters.get("solver") not in ("lbfgs", "newton-cg"):
+        options = {"early_stopping": True, "validation_fraction": 0.4, "random_state": 0}
+        fits.append(clone(ranker).set_params(**options).fit(X, y))
+    return fits
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("ranker", [*(ranker() for ranker in RANKERS), *CONFIGURED], ids=repr)
+def test_all_that_a_fit_leaves_is_documented(ranker):
+    fits = fits_of(ranker)
+    for fitted in (*fits, *(fit.weak_rankers_ for fit in fits if hasattr(fit, "weak_rankers_"))):
+        attributes = NumpyDocString(inspect.getdoc(type(fitted)))["Attributes"]
+        documented = {name for attribute in attributes for name in attribute.name.split(", ")}
+        properties = inspect.getmembers(type(fitted), lambda member: isinstance(member, property))
+        public = {name for name in (*vars(fitted), *dict(properties)) if re.fullmatch(r"[^_].*_", name)}
+        assert public <= documented

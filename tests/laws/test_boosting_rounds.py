@@ -26,6 +26,12 @@ def data(kind, seed=0, n=60, n_rankers=8):
     return (H - H.min(axis=0)) / np.ptp(H, axis=0), y
 
 
+def descent_of(problem, H, **options):
+    pool = Columns().fit(H).pool(H)
+    start = np.zeros(len(H)), np.zeros(H.shape[1])
+    return CoordinateDescent(problem, pool, ExactStep(), *start, **options)
+
+
 def explicit_rounds(M, p, binary):
     """Figure 2 of Rudin (2009): a weight d_ik for every pair, yielded before each round with the step."""
     n_positives, n_negatives, _ = M.shape
@@ -58,8 +64,7 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
     M = H[y][:, None, :] - H[~y][None, :, :]
     sample = BipartiteSample.from_mask(y)
     problem = score_problem(PushObjective(price=Power(p), scale="log"), sample)
-    descent = CoordinateDescent(problem, Columns().fit(H).pool(H), ExactStep())
-    descent.start(np.zeros(len(y)))
+    descent = descent_of(problem, H)
     rounds = explicit_rounds(M, p, kind == "binary")
     worst = 0.0
     for _ in range(ROUNDS):
@@ -72,6 +77,14 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
         assert done.step == pytest.approx(step, rel=1e-9, abs=1e-12)
     print(f"{kind} p={p}: largest difference of a weight over {ROUNDS} rounds {worst:.1e}")
     assert worst < 1e-12
+
+
+def test_positives_have_the_code_one_and_rows_that_take_no_part_one_of_their_own():
+    kept = np.arange(60) % 4 > 0
+    sample = BipartiteSample.from_mask(data("real")[1]).restricted(kept)
+    problem = score_problem(PushObjective(scale="log"), sample)
+    np.testing.assert_array_equal(problem.class_codes, np.where(kept, sample.class_codes, 2))
+    np.testing.assert_array_equal(problem.at(np.zeros(60)).gradient[~kept], 0.0)
 
 
 @pytest.mark.parametrize("kind", ["binary", "real"])
@@ -89,8 +102,7 @@ def test_any_pairs_give_the_rounds_of_two_classes(kind):
     ]
     runs = []
     for problem in problems:
-        descent = CoordinateDescent(problem, Columns().fit(H).pool(H), ExactStep())
-        descent.start(np.zeros(len(y)))
+        descent = descent_of(problem, H)
         runs.append([descent.round(0.0) for _ in range(20)])
     for run in runs[1:]:
         assert [done.ranker for done in run] == [done.ranker for done in runs[0]]
@@ -105,8 +117,7 @@ def test_every_step_is_the_least_objective_along_its_ranker(p):
     for kind in ("binary", "real"):
         H, y = data(kind, seed=2)
         problem = score_problem(PushObjective(price=Power(p), scale="log"), BipartiteSample.from_mask(y))
-        descent = CoordinateDescent(problem, Columns().fit(H).pool(H), ExactStep())
-        descent.start(np.zeros(len(y)))
+        descent = descent_of(problem, H)
         for _ in range(10):
             before = descent.scores.copy()
             done = descent.round(0.0)
@@ -119,8 +130,7 @@ def test_freund_takes_the_ranker_with_the_least_loss_after_its_step():
     for kind in ("binary", "real"):
         H, y = data(kind, seed=3)
         problem = score_problem(PushObjective(scale="log"), BipartiteSample.from_mask(y))
-        descent = CoordinateDescent(problem, Columns().fit(H).pool(H), ExactStep(), choice="lowest")
-        descent.start(np.zeros(len(y)))
+        descent = descent_of(problem, H, choice="lowest")
         for _ in range(15):
             before = descent.scores.copy()
             point = descent.point

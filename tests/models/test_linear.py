@@ -35,7 +35,7 @@ def data(request):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_agree_with_numpy(layout, data):
-    X, coef, factors, groups = data
+    X, coef, factors, class_codes = data
     stored = LAYOUTS[layout](X)
     if layout not in ("strided", "reversed"):
         (stored.data if sp.issparse(stored) else stored).flags.writeable = False
@@ -44,19 +44,18 @@ def test_layouts_agree_with_numpy(layout, data):
     np.testing.assert_allclose(scores - scores[0], X @ coef - X[0] @ coef, atol=1e-12)
     centred = factors - factors.mean()
     np.testing.assert_allclose(model.pull_back(centred), X.T @ centred, atol=1e-9)
+    classes = [class_codes == code for code in (0, 1)]
     variances = sum(
-        factors[groups == g] @ (X[groups == g] - np.average(X[groups == g], 0, factors[groups == g])) ** 2
-        for g in (0, 1)
+        factors[rows] @ (X[rows] - np.average(X[rows], 0, factors[rows])) ** 2 for rows in classes
     )
-    np.testing.assert_allclose(model.class_variances(factors, groups), variances, atol=1e-9)
-    covariance = model.class_covariance(factors, groups)
+    np.testing.assert_allclose(model.class_variances(factors, class_codes), variances, atol=1e-9)
+    covariance = model.class_covariance(factors, class_codes)
     np.testing.assert_allclose(np.diag(covariance), variances, atol=1e-8)
     expected = sum(
-        np.cov(X[groups == g].T, aweights=factors[groups == g], ddof=0) * factors[groups == g].sum()
-        for g in (0, 1)
+        np.cov(X[rows].T, aweights=factors[rows], ddof=0) * factors[rows].sum() for rows in classes
     )
     np.testing.assert_allclose(covariance, expected, atol=1e-7)
-    assert model.class_variances(factors, groups)[2] == 0.0
+    assert model.class_variances(factors, class_codes)[2] == 0.0
     for j in (0, 2, X.shape[1] - 1):
         column = model.column(j)
         np.testing.assert_allclose(column - column[0], X[:, j] - X[0, j], atol=1e-15)
@@ -67,20 +66,20 @@ def test_layouts_agree_with_numpy(layout, data):
 def test_the_covariance_of_sparse_data_is_that_of_dense_data(layout, density):
     rng = np.random.default_rng(2)
     X = rng.integers(-8, 9, (3_000, 50)) / 8 * (rng.random((3_000, 50)) < density)
-    factors, groups = rng.random(3_000), (rng.random(3_000) < 0.3).astype(np.uint8)
+    factors, class_codes = rng.random(3_000), (rng.random(3_000) < 0.3).astype(np.uint8)
     np.testing.assert_allclose(
-        LinearModel(LAYOUTS[layout](X)).class_covariance(factors, groups),
-        LinearModel(X).class_covariance(factors, groups),
+        LinearModel(LAYOUTS[layout](X)).class_covariance(factors, class_codes),
+        LinearModel(X).class_covariance(factors, class_codes),
         atol=1e-10,
     )
 
 
 def test_the_covariance_of_thin_data_needs_no_dense_rows():
     X = sp.random(100_000, 300, 0.01, format="csr", random_state=0)
-    model, groups = LinearModel(X), np.zeros(100_000, dtype=np.uint8)
-    model.class_covariance(np.ones(100_000), groups)
+    model, class_codes = LinearModel(X), np.zeros(100_000, dtype=np.uint8)
+    model.class_covariance(np.ones(100_000), class_codes)
     tracemalloc.start()
-    model.class_covariance(np.ones(100_000), groups)
+    model.class_covariance(np.ones(100_000), class_codes)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * 8 * (300**2 * (len(model.chunks) + 1) + 100_000)
@@ -89,10 +88,10 @@ def test_the_covariance_of_thin_data_needs_no_dense_rows():
 def test_an_offset_costs_no_digits():
     rng = np.random.default_rng(1)
     X = np.round(rng.normal(size=(500, 3)), 3)
-    factors, groups = rng.random(500), np.zeros(500, dtype=np.uint8)
+    factors, class_codes = rng.random(500), np.zeros(500, dtype=np.uint8)
     plain, moved = LinearModel(X), LinearModel(X + 2.0**30)
-    expected = plain.class_variances(factors, groups)
-    np.testing.assert_allclose(moved.class_variances(factors, groups), expected, rtol=1e-6)
+    expected = plain.class_variances(factors, class_codes)
+    np.testing.assert_allclose(moved.class_variances(factors, class_codes), expected, rtol=1e-6)
     scores = [model.scores(np.ones(3)) for model in (plain, moved)]
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
 

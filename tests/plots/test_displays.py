@@ -304,7 +304,7 @@ def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
         (RankSVM(loss="hinge"), PushObjective("hinge")),
         (InfinitePush(0.01), PushObjective("hinge", "maximum")),
         (PNormPushCV((4, 8), (0.1,), cv=2), None),
-        (PushRankerCV("logistic", (Power(2.0),), (0.1,), cv=2), PushObjective("logistic", Power(2.0))),
+        (PushRankerCV("logistic", (Power(2.0),), alphas=(0.1,), cv=2), PushObjective("logistic", Power(2.0))),
         (SmoothMarginRanking(not_separable="warn", max_rounds=5), PushObjective()),
         (make_pipeline(StandardScaler(), RankBoost(max_rounds=5)), PushObjective()),
     ],
@@ -352,7 +352,7 @@ def test_settings_out_of_range():
     y, scores = [0, 1, 1], [0.0, 1.0, 2.0]
     for display, setting in (
         (plots.PrecisionAtKDisplay, {"max_k": 4}),
-        (plots.PrecisionAtKDisplay, {"confidence": 1.0}),
+        (plots.PrecisionAtKDisplay, {"confidence_level": 1.0}),
         (plots.DiscountDisplay, {"p": [0.5]}),
     ):
         with pytest.raises(ValueError, match=f"^{next(iter(setting))}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pushrank.report import Findings, Measured
+from pushrank.report import Difference, Findings, Measured
 
 ATTACK = (
     "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">'&\""
@@ -37,6 +37,9 @@ def hostile_findings(n_rows: int = 400, n_models: int = 3) -> Findings:
         baseline="baseline",
         rival="baseline",
         depth=40,
+        verdict=f"Best at the top: good, far above {ATTACK}.",
+        criterion=ATTACK,
+        differences={m: Difference(7.0, 2.0, 3.0, 11.0, True) for m in models[1:]},
         measures={m: {"average precision": Measured(0.5, 0.01), ATTACK: Measured(12.0, 1.0)} for m in models},
         rows=rows,
         settings={"File": ATTACK, ATTACK: "1"},

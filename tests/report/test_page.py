@@ -16,7 +16,7 @@ import pytest
 from hostile import ATTACK, hostile_findings
 
 from pushrank import metrics
-from pushrank.report import Measured, render, sentences, write_report
+from pushrank.report import Difference, Measured, render, sentences, write_report
 from pushrank.report.axis import places, ticks
 from pushrank.report.chart import COLOURS, Chart, Series
 from pushrank.report.markup import data, tag, together
@@ -98,7 +98,7 @@ def test_landmarks_captions_and_headers(document):
     for landmark in ("header", "nav", "main", "h1"):
         assert len(document.all(landmark)) == 1
     assert document.all("html") == [{"lang": "en"}]
-    assert len(document.all("caption")) == len(document.all("table")) == 9
+    assert len(document.all("caption")) == len(document.all("table")) == 10
     assert all(th.get("scope") in ("col", "row") for th in document.all("th"))
     ids = [a["id"] for _, a, _ in document.elements if "id" in a]
     assert len(ids) == len(set(ids))
@@ -133,15 +133,29 @@ def test_curves_are_drawn_without_any_script(document):
     assert len(bands) == 2 * 2  # of the two models compared, in two charts
 
 
-def test_the_verdict_is_that_of_the_metrics(findings):
-    best, found, answer = sentences(findings)
-    assert best == "Best at the top: good."
+def texts_of(findings):
+    return [text for _, text in Document(str(render(findings))).text]
+
+
+def row_of(texts, caption, model):
+    """The cells of a model's row in the table of a caption."""
+    start = next(place for place, text in enumerate(texts) if text.startswith(caption))
+    first = texts.index(model, start + 1)
+    return texts[first + 1 : first + 4]
+
+
+def test_the_verdict_is_the_one_it_was_given_and_the_hits_are_those_of_the_metrics(findings):
+    given, found = sentences(findings)
+    assert given == findings.verdict
     hits = {
         model: 40 * metrics.precision_at_k(findings.y, findings.held_out[model], 40, ties="half")
         for model in ("good", "baseline")
     }
-    assert f"Of the 40 rows that it ranks first, {hits['good']:.0f} are hits" in found
+    assert f"Of the 40 rows that good ranks first, {hits['good']:.0f} are hits" in found
     assert f"by baseline, {hits['baseline']:.0f} are" in found
+
+
+def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(findings):
     expected = metrics.compare(
         findings.y,
         findings.held_out["good"],
@@ -152,17 +166,20 @@ def test_the_verdict_is_that_of_the_metrics(findings):
         random_state=3,
     )
     assert expected.low > 0
-    assert "The difference is real" in answer
-    assert f"{40 * expected.low:+.1f} to {40 * expected.high:+.1f}" in answer
-
-
-def test_a_difference_by_chance_is_not_called_real(findings):
-    chance = {model: s for model, s in findings.held_out.items() if model != "good"}
-    first, second = chance
-    drawn = replace(findings, held_out=chance, scores=chance, best=second, baseline=first, rival=first)
-    assert "do not tell the two apart" in sentences(drawn)[2]
-    turned = replace(drawn, best=first, rival=second)
-    assert f"by {second}, the next best" in sentences(turned)[1]
+    for beyond, answer in ((True, "yes"), (False, "no"), (None, "too few test parts to tell")):
+        given = Difference(2.0, 1.0, -0.78, 4.78, beyond)
+        texts = texts_of(replace(findings, differences={"baseline": given}))
+        assert row_of(texts, "good against the others over the test parts", "baseline") == [
+            "+2.0",
+            "−0.8 to +4.8",
+            answer,
+        ]
+        low, high, difference = (40 * value for value in expected[:3])
+        assert row_of(texts, "These lists alone", "baseline")[:2] == [
+            f"{difference:+.1f}",
+            f"{low:+.1f} to {high:+.1f}",
+        ]
+    assert "real" not in " ".join(texts)
 
 
 def test_a_measure_has_the_same_digits_for_every_model(findings):
@@ -172,10 +189,10 @@ def test_a_measure_has_the_same_digits_for_every_model(findings):
     told = replace(
         findings,
         measures={m: {"rows": v, "share": share} for m, v in zip(findings.measures, values, strict=True)},
-        chosen_inside=("rows", few),
+        criterion="rows",
     )
     page = render(told)
-    assert page.count("1.7 ± 0.3") == 3
+    assert page.count("1.7 ± 0.3") == 2
     assert page.count("2.3 ± 0.9") == 1
     assert page.count("0.500 ± 0.012") == 3
 
@@ -230,12 +247,10 @@ def test_ties_are_told_and_counted_alike_everywhere(findings):
 
 
 def test_no_model_is_called_best_of_equals(findings):
-    others = [model for model in findings.models if model != "good"]
-    equal = replace(findings, equals=others)
-    assert sentences(equal)[0] == "No model is better at the top than another."
-    assert "(best at the top)" not in str(render(equal))
-    part = replace(findings, equals=["baseline"])
-    assert sentences(part)[0].startswith("Best at the top: good, no better than baseline over the test parts")
+    assert "(best at the top)" in render(findings)
+    page = render(replace(findings, none_is_better=True))
+    assert "(best at the top)" not in page
+    assert "The best of" not in page
 
 
 def test_equal_findings_give_equal_pages(page):

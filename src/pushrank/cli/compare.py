@@ -155,14 +155,14 @@ def _summary(comparison: Comparison) -> dict[str, Any]:
         }
         for model, measures in comparison.values.items()
     }
-    best = comparison.best()
     summary = {
-        "best": best,
+        "best": comparison.best(),
         "equally_good": comparison.equals(),
         "criterion": comparison.criterion,
         "verdict": verdict(comparison),
         "differences": {
-            model: _difference(comparison, best, model) for model in models if model not in (best, CHOSEN)
+            model: {**found._asdict(), "confidence": CONFIDENCE}
+            for model, found in comparison.differences().items()
         },
         "models": models,
     }
@@ -170,16 +170,3 @@ def _summary(comparison: Comparison) -> dict[str, Any]:
         difference, error = comparison.optimism
         summary["optimism"] = {"mean": difference, "standard_error": error}
     return summary
-
-
-def _difference(comparison: Comparison, best: str, other: str) -> dict[str, Any]:
-    """Return by how much the best model exceeds another by the criterion, and whether that may be chance."""
-    mean, low, high = comparison.interval(best, other)
-    return {
-        "mean": mean,
-        "standard_error": comparison.difference(best, other)[1],
-        "low": low,
-        "high": high,
-        "confidence": CONFIDENCE,
-        "more_than_chance": comparison.more_than_chance(best, other),
-    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata, t
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
@@ -16,6 +16,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from pushrank import IRPush, PNormPush, metrics
 from pushrank.cli.design import Design
 from pushrank.cli.models import fit_quietly
+from pushrank.report import Difference
 
 BASELINE = "logistic regression"
 HITS = "hits in budget"
@@ -23,7 +24,7 @@ CRITERION = "precision at 1/4"
 CONFIDENCE = 0.95
 ROUNDING = 1e-9
 """Differences of means below this are errors of rounding."""
-ENOUGH_EQUAL_PARTS = 6
+ENOUGH_EQUAL_FOLDS = 6
 """With as many, one sign in all of them has a two-sided probability below 5 %: 2 / 2^6."""
 CHOSEN = "best of the above, chosen inside"
 
@@ -52,11 +53,16 @@ class Comparison:
     warned: dict[str, list[str]] = field(default_factory=dict)
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     parts: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    repeats: int = 1
 
     @property
     def criterion(self) -> str:
         """The measure by which models are called better."""
         return CRITERION if self.budget is None else HITS
+
+    def name_of(self, measure: str) -> str:
+        """Return a measure's name, with the budget where hits are counted in one."""
+        return f"hits in {self.budget:,} rows" if measure == HITS else measure
 
     @property
     def n_parts(self) -> int:
@@ -68,8 +74,18 @@ class Comparison:
         return float(np.mean(self.values[model][measure]))
 
     def standard_error(self, model: str, measure: str) -> float:
-        """Return the standard error of the mean, as if test parts were independent."""
-        return _standard_error(np.array(self.values[model][measure]))
+        """Return the standard error of the mean over the test parts."""
+        return self._error_of_mean(self.values[model][measure])
+
+    def _error_of_mean(self, values: ArrayLike) -> float:
+        """Return a standard error, as if the test parts of a repetition were independent.
+
+        Those of several are not, for they hold the same rows: repetitions steady the mean, and the error
+        stays that of one. Else any two models would differ beyond chance after enough of them.
+        """
+        of_repetitions = np.reshape(values, (self.repeats, -1))
+        variance = np.mean(np.var(of_repetitions, axis=1, ddof=1))
+        return float(np.sqrt(variance) / np.sqrt(of_repetitions.shape[1]))
 
     def best(self) -> str:
         """Return the model that is best at the top; average precision decides between equals."""
@@ -83,22 +99,19 @@ class Comparison:
 
     def equals(self) -> list[str]:
         """Return the other models that are exactly as good as the best by the criterion, on average."""
-        best = self.best()
-        others = (model for model in self.values if model not in (best, CHOSEN))
-        return [model for model in others if abs(self.difference(best, model)[0]) <= ROUNDING]
+        return [model for model, found in self.differences().items() if abs(found.mean) <= ROUNDING]
 
     @property
     def none_is_better(self) -> bool:
         """Whether all models are exactly as good by the criterion, so that the best is one of equals."""
-        return len(self.equals()) == len(self.values.keys() - {CHOSEN}) - 1
+        return len(self.equals()) == len(self.differences())
 
     def rival(self) -> str:
         """Return the model to hold the best against: the baseline, or the next best where it is the best."""
-        best = self.best()
-        if best != BASELINE:
+        if self.best() != BASELINE:
             return BASELINE
-        others = [model for model in self.values if model not in (best, CHOSEN)]
-        return min(others, key=lambda model: self.difference(best, model)[0])
+        differences = self.differences()
+        return min(differences, key=lambda model: differences[model].mean)
 
     @property
     def optimism(self) -> tuple[float, float] | None:
@@ -106,33 +119,31 @@ class Comparison:
 
         None where nothing was chosen inside.
         """
-        return self.difference(self.best(), CHOSEN) if CHOSEN in self.values else None
+        return self.difference(self.best(), CHOSEN)[:2] if CHOSEN in self.values else None
 
-    def difference(self, model: str, other: str) -> tuple[float, float]:
-        """Return the mean paired difference in the criterion, and its standard error."""
+    def differences(self) -> dict[str, Difference]:
+        """Return by how much the best model exceeds every other one by the criterion."""
+        best = self.best()
+        return {model: self.difference(best, model) for model in self.values if model not in (best, CHOSEN)}
+
+    def difference(self, model: str, other: str) -> Difference:
+        """Return the mean paired difference in the criterion, its interval, and whether it is beyond chance.
+
+        This is the one place where that is decided, for the table, the JSON and the report. The test parts
+        decide: their differences vary with the rows measured on and with those trained on, as they would for
+        whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
+
+        The interval is Student's t's; the fewer the folds, the wider. Beyond chance is one without zero, or
+        one and the same difference in many folds; in few, who knows (None).
+        """
         of_model, of_other = (np.array(self.values[name][self.criterion]) for name in (model, other))
-        return float(np.mean(of_model - of_other)), _standard_error(of_model - of_other)
-
-    def interval(self, model: str, other: str) -> tuple[float, float, float]:
-        """Return the mean paired difference in the criterion, and its interval by Student's t.
-
-        The interval counts test parts as independent; the fewer there are, the wider it is.
-        """
-        mean, error = self.difference(model, other)
-        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_parts - 1)) * error
-        return mean, mean - reach, mean + reach
-
-    def more_than_chance(self, model: str, other: str) -> bool | None:
-        """Return whether chance would hardly explain a difference; None where test parts are too few to tell.
-
-        That is where the interval leaves out zero, or many test parts have one and the same difference.
-        """
-        mean, low, high = self.interval(model, other)
-        if high - low > ROUNDING:
-            return low > 0.0 or high < 0.0
-        if abs(mean) <= ROUNDING:
-            return False
-        return True if self.n_parts >= ENOUGH_EQUAL_PARTS else None
+        mean, error = float(np.mean(of_model - of_other)), self._error_of_mean(of_model - of_other)
+        folds = self.n_parts // self.repeats
+        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, folds - 1)) * error
+        beyond: bool | None = abs(mean) > max(reach, ROUNDING)
+        if beyond and 2.0 * reach <= ROUNDING and folds < ENOUGH_EQUAL_FOLDS:
+            beyond = None
+        return Difference(mean, error, mean - reach, mean + reach, beyond)
 
 
 def compare_models(
@@ -147,7 +158,7 @@ def compare_models(
 
     Hits in a budget of N rows are the share of the acted-on rows of a test part that are positive, times N.
     """
-    comparison = Comparison(design.budget, parts=np.empty(len(y), dtype=np.intp))
+    comparison = Comparison(design.budget, parts=np.empty(len(y), dtype=np.intp), repeats=design.repeats)
     splits = RepeatedStratifiedKFold(
         n_splits=design.folds, n_repeats=design.repeats, random_state=design.seed
     )
@@ -223,7 +234,3 @@ def _measures(
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def _standard_error(values: NDArray[np.float64]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))

@@ -7,7 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pushrank.cli.categories import MOST_CATEGORIES
-from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, Comparison, contestants, on_one_scale
+from pushrank.cli.comparison import BASELINE, CHOSEN, Comparison, contestants, on_one_scale
+from pushrank.cli.comparison_table import verdict
 from pushrank.cli.design import Design
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.labelled import Labelled
@@ -40,14 +41,13 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
     candidates = {model: scores for model, scores in comparison.scores.items() if model != CHOSEN}
     measures = {
         model: {
-            (f"hits in {depth:,} rows" if measure == HITS else measure): Measured(
+            comparison.name_of(measure): Measured(
                 comparison.mean(model, measure), comparison.standard_error(model, measure)
             )
             for measure in measures
         }
         for model, measures in comparison.values.items()
     }
-    criterion = f"hits in {depth:,} rows" if design.budget else comparison.criterion
     findings = Findings(
         title=rows.table.path.name,
         y=rows.y,
@@ -57,14 +57,16 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         baseline=BASELINE,
         rival=comparison.rival(),
         depth=depth,
+        verdict=verdict(comparison),
+        criterion=comparison.name_of(comparison.criterion),
+        differences=comparison.differences(),
         measures=measures,
-        chosen_inside=(criterion, measures[CHOSEN][criterion]) if CHOSEN in measures else None,
         rows=rows.shown,
         settings=_settings(rows, design, depth),
         meaning=rows.meaning,
         warnings=comparison.warned,
         seed=design.seed,
-        equals=comparison.equals(),
+        none_is_better=comparison.none_is_better,
     )
     with writing(path):
         write_report(findings, path)

@@ -41,8 +41,7 @@ def print_comparison(comparison: Comparison, title: str) -> None:
     grid.add_column("model")
     first, *_ = comparison.values.values()
     for measure in first:
-        name = f"hits in {comparison.budget} rows" if measure == HITS else measure
-        grid.add_column(name, justify="right", no_wrap=True)
+        grid.add_column(comparison.name_of(measure), justify="right", no_wrap=True)
     best = comparison.best()
     for model, measures in comparison.values.items():
         cells = [
@@ -78,7 +77,7 @@ def _expected(comparison: Comparison) -> list[str]:
 
 def _best_and_chance(comparison: Comparison) -> str:
     best, rival, equals = comparison.best(), comparison.rival(), comparison.equals()
-    by = f"hits in {comparison.budget} rows" if comparison.budget else comparison.criterion
+    by = comparison.name_of(comparison.criterion)
     digits = 1 if comparison.budget else 3
     if comparison.none_is_better:
         each = comparison.mean(best, comparison.criterion)
@@ -86,16 +85,15 @@ def _best_and_chance(comparison: Comparison) -> str:
     said = f"Best at the top, by {by}: {best}"
     if rival in equals:
         return f"{said}, which is no better by it than {rival}; average precision decides between equals."
-    gain, low, high = comparison.interval(best, rival)
+    gain, _, low, high, beyond = comparison.difference(best, rival)
     versus = rival if rival == BASELINE else f"{rival}, the next best"
     said += f", {gain:+.{digits}f} against {versus}"
-    beyond = comparison.more_than_chance(best, rival)
     if high - low <= ROUNDING:
         said += f", the same in each of {comparison.n_parts} test parts"
     else:
         said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
     if beyond is None:
-        return f"{said}, too few to know what chance alone would do; raise --folds or --repeats."
+        return f"{said}, too few to know what chance alone would do; raise --folds."
     if beyond:
         return f"{said}: more than chance explains."
     return f"{said}: chance alone may explain the difference, so these data do not tell them apart."

@@ -17,7 +17,17 @@ from pushrank.cli.models import (
     make_ranking_pipeline,
     models_with,
 )
-from pushrank.cli.options import Data, Decimal, Encoding, Exclude, Label, Positive, Separator, Thousands
+from pushrank.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    Exclude,
+    Label,
+    Positive,
+    Seed,
+    Separator,
+    Thousands,
+)
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.text_format import TextFormat
 
@@ -77,6 +87,7 @@ def fit(
     learning_rate: Annotated[
         float | None, typer.Option(help="The part of each boosting step that is taken, in (0, 1].")
     ] = None,
+    seed: Seed = 0,
 ) -> None:
     """Learn to rank from a file and save the model.
 
@@ -90,7 +101,7 @@ def fit(
     check_can_write(output)
     boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
     chosen = make_model(
-        model, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
+        model, seed, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
     )
     rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
     sparse = rows.table.is_sparse

@@ -45,8 +45,8 @@ def models_with(option: str) -> str:
     return ", ".join(sorted(name for name, model in MODELS.items() if option in model().get_params()))
 
 
-def make_model(name: str, **options: Any) -> BaseEstimator:
-    """Return a model by its name, with the options that are not None.
+def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
+    """Return a model by its name, with the options that are not None, and the seed where it draws at random.
 
     Raises
     ------
@@ -61,6 +61,8 @@ def make_model(name: str, **options: Any) -> BaseEstimator:
     for option in given:
         if option not in model.get_params():
             raise InputError(f"--{option.replace('_', '-')} is not an option of --model {name}.")
+    if "random_state" in model.get_params():
+        given["random_state"] = seed
     return model.set_params(**given)
 
 

@@ -49,4 +49,4 @@ Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-vali
 Nested = Annotated[
     bool, typer.Option("--nested", help="Choose p, alpha and the model inside every training part, too.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the splits.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is drawn at random.")]

@@ -25,8 +25,8 @@ LEARNED = (
     "intercept_",
     "validation_path_",
     "best_round_",
-    "initial_coef_",
-    "encoder_",
+    "_first_coef",
+    "_encoder",
 )
 """Attributes that some fits have and others lack."""
 
@@ -81,8 +81,8 @@ class AdditiveRanker(BaseRanker):
         X = self._checked(X)
         total = np.full(X.shape[0], getattr(self, "intercept_", 0.0) - self.threshold_)
         if hasattr(self, "coef_"):
-            total += LinearModel(X, centred=False).scores(self.initial_coef_)
-            total += float(self.weak_rankers_.lows_ @ (self.coef_ - self.initial_coef_))
+            total += LinearModel(X, centred=False).scores(self._first_coef)
+            total += float(self.weak_rankers_.lows_ @ (self.coef_ - self._first_coef))
         for ranker, step in zip(self.rankers_, self.steps_, strict=True):
             total = total + (step * self.weak_rankers_.values(X, int(ranker)) if ranker >= 0 else 0.0)
             yield total
@@ -118,7 +118,7 @@ class AdditiveRanker(BaseRanker):
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "reset": False}
         if self.weak_rankers_.takes_missing:
             options["ensure_all_finite"] = "allow-nan"
-        return validate_data(self, encoded(X, getattr(self, "encoder_", None)), **options)
+        return validate_data(self, encoded(X, getattr(self, "_encoder", None)), **options)
 
     def _margin(self, family: WeakRankers, train: Sample, scores: NDArray[np.floating]) -> float:
         """Return the least margin of a training pair over the sum of absolute weights."""

@@ -21,14 +21,15 @@ from pushrank.estimators._base import linear_scores
 from pushrank.estimators._early_stopping import parts, validator
 from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder, in_pandas
 from pushrank.estimators._progress import watching
+from pushrank.estimators._row_draws import row_drawer
 from pushrank.estimators._target import Target
-from pushrank.estimators._training import Draw, History, Plan, Run, row_drawer
 from pushrank.estimators._validation import ranking_data
 from pushrank.estimators._warnings import warn
 from pushrank.estimators._weight_bounds import weight_bounds
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
+from pushrank.solvers.boosting import Draw, History, Plan, Run
 from pushrank.solvers.coordinate_descent import Choice, CoordinateDescent
 from pushrank.solvers.score_problem import ScoreProblem, score_problem
 from pushrank.solvers.step_rules import ExactStep, StepRule
@@ -115,7 +116,7 @@ class BoostedRanker(AdditiveRanker):
         with one_blas_thread():
             self._boost(objective, family, X, target, y)
         if encoder is not None:
-            self.encoder_ = encoder
+            self._encoder = encoder
         return self
 
     def _check_parameters(self) -> None:
@@ -157,12 +158,12 @@ class BoostedRanker(AdditiveRanker):
         """Return the weak rankers as this algorithm sees them."""
         return pool
 
-    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats, float]:
-        """Return the rounds' rankers and steps in terms of values in [0, 1], and a constant.
+    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats]:
+        """Return the rounds' rankers and steps in terms of values in [0, 1].
 
         A round that moved no ranker of the family, but the constant, has the number -1.
         """
-        return np.array(run.history.rankers, dtype=np.intp), np.array(run.history.steps), 0.0
+        return np.array(run.history.rankers, dtype=np.intp), np.array(run.history.steps)
 
     @property
     def _n_threads(self) -> int | None:
@@ -181,7 +182,7 @@ class BoostedRanker(AdditiveRanker):
             return X, None
         X = in_pandas(X)
         numbers = categorical_numbers(family, X)
-        encoder = getattr(self, "encoder_", None) if self._adds_rounds else fitted_encoder(X, numbers)
+        encoder = getattr(self, "_encoder", None) if self._adds_rounds else fitted_encoder(X, numbers)
         family.set_params(categorical_features=numbers or "from_dtype")
         return encoded(X, encoder), encoder
 
@@ -244,13 +245,19 @@ class BoostedRanker(AdditiveRanker):
         lower, upper = self._bounds(family, X.shape[1], pool.n_rankers)
         ridge: Floats | float = self._penalty
         scales: Floats | float = 1.0
+        scores, weights = np.zeros(X.shape[0]), np.zeros(pool.n_rankers)
         if isinstance(family, Columns):
             ridge = self._penalty * family.units_**2 if self._penalty > 0.0 else 0.0
             scales = self._column_scales(objective, X, train, family.units_)
+            start = self._initial_coef(X.shape[1])
+            if start is not None:
+                scores, weights = LinearModel(X).scores(start), start * family.ranges_
         descent = CoordinateDescent(
             self._score_problem(objective, train),
             pool,
             self._rule(train),
+            scores,
+            weights,
             choice=self._choice,
             ridge=ridge,
             scales=scales,
@@ -258,11 +265,6 @@ class BoostedRanker(AdditiveRanker):
             upper=upper,
             learning_rate=float(self.learning_rate),
         )
-        start = self._initial_coef(X.shape[1]) if isinstance(family, Columns) else None
-        if start is not None and isinstance(family, Columns):
-            descent.start(LinearModel(X).scores(start), start * family.ranges_)
-        else:
-            descent.start(np.zeros(X.shape[0]))
         return Run(descent, History(), random_state)
 
     def _column_scales(self, *_: Any) -> Floats | float:
@@ -345,22 +347,20 @@ class BoostedRanker(AdditiveRanker):
             scores = scores if run.best_scores is None else run.best_scores
         self._history = history.arrays()
         self.weak_rankers_ = family
-        self.rankers_, self.steps_, constant = self._weights_in_family(run)
+        self.rankers_, self.steps_ = self._weights_in_family(run)
         self.edge_path_ = np.array(history.edges)
         self.objective_path_ = np.array(history.objectives)
         self.n_iter_ = history.n_rounds
         self.converged_ = run.converged
-        if not isinstance(family, Columns):
-            self.intercept_ = constant
-        else:
-            self.initial_coef_ = np.zeros(X.shape[1]) if start is None else start
+        if isinstance(family, Columns):
+            self._first_coef = np.zeros(X.shape[1]) if start is None else start
             own = self.rankers_ >= 0
-            coef = self.initial_coef_ + family.coef(self.rankers_[own], self.steps_[own])
+            coef = self._first_coef + family.coef(self.rankers_[own], self.steps_[own])
             self.coef_ = coef.astype(X.dtype)
             scores = linear_scores(X, self.coef_)
         self.margin_ = self._margin(family, train, scores)
         self._keep_classes(target, scores)
-        if not run.converged and self.max_rounds is None:
+        if self.max_rounds is None and not (run.converged or run.stopped_early):
             if self._penalty == 0.0 and self.margin_ > 0.0:
                 advice = (
                     "the training data are separable and alpha=0, so the objective has no minimum: set "
@@ -368,7 +368,7 @@ class BoostedRanker(AdditiveRanker):
                 )
             else:
                 advice = (
-                    f"the largest entry of the scaled gradient is {run.descent.gradient_size:.1e}: raise "
+                    f"the largest entry of the scaled gradient is {run.gradient_size:.1e}: raise "
                     "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'."
                 )
             warn(

@@ -15,8 +15,8 @@ from pushrank._atomic import written_whole
 from pushrank._log_space import Floats
 from pushrank._trees import TREE, check_trees
 from pushrank.estimators._target import Target
-from pushrank.estimators._training import History, Run
 from pushrank.exceptions import ModelFileError
+from pushrank.solvers.boosting import History, Run
 from pushrank.weak_rankers import Functions, Regressors
 from pushrank.weak_rankers.base import WeakRankers
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import train_test_split
 
 from pushrank._log_space import Floats
-from pushrank.estimators._stage import Stage
+from pushrank.estimators._scoring import PartScorer
 from pushrank.estimators._target import Target
 from pushrank.pairs import CrucialSample, Sample
 from pushrank.solvers.score_problem import ScoreProblem
@@ -56,30 +55,23 @@ def validator(
     valid : Sample
         The validation part.
     scoring : str, callable or None
-        A scikit-learn scorer.
+        A scorer of ours by name, or one of scikit-learn's.
     X, y, target
         The training data.
 
     Raises
     ------
     ValueError
-        When a scorer is given without labels.
+        When a scorer is given without labels, or is not known.
     """
     if scoring is None:
         return lambda scores: -problem.at(scores).value
     if y is None:
         raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
     rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
-    stage = Stage(target.classes)
-    scorer = check_scoring(stage, scoring=scoring)
-    part, labels = X[rows], np.asarray(y)[rows]
-    options = {} if target.weights is None else {"sample_weight": target.weights[rows]}
-
-    def validate(scores: Floats) -> float:
-        stage.move_to(scores[rows], target.thresholds(scores))
-        return float(scorer(stage, part, labels, **options))
-
-    return validate
+    weights = None if target.weights is None else target.weights[rows]
+    part, scorer = X[rows], PartScorer(scoring, target.classes, np.asarray(y)[rows], weights)
+    return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
 
 
 def _drawn_rows(target: Target, share: float, random_state: np.random.RandomState) -> NDArray[np.bool_]:

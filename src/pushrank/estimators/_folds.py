@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import linear_scores
-from pushrank.estimators._stage import Stage
+from pushrank.estimators._scoring import PartScorer
 from pushrank.estimators._target import Target, break_even_threshold
-from pushrank.metrics import scorers
 from pushrank.pairs import BipartiteSample
 
 
@@ -31,22 +28,20 @@ class Fold:
         The two classes.
     train, test : ndarray of int
         The numbers of the rows.
-    scorer : callable
-        A scikit-learn scorer.
+    scoring : str, callable or None
+        A scorer of ours by name, or one of scikit-learn's.
     """
 
     def __init__(
-        self, X: Any, target: Target, train: NDArray[np.intp], test: NDArray[np.intp], scorer: Any
+        self, X: Any, target: Target, train: NDArray[np.intp], test: NDArray[np.intp], scoring: Any
     ) -> None:
         codes, classes = np.asarray(target.codes), np.asarray(target.classes)
         train_weights, test_weights = (
             None if target.weights is None else target.weights[rows] for rows in (train, test)
         )
-        self._X, self._train, self._test, self._scorer = X, train, test, scorer
+        self._X, self._train, self._test = X, train, test
         self.sample = BipartiteSample.from_mask(codes[train], train_weights)
-        self._stage = Stage(classes)
-        self._labels = classes[codes[test].astype(np.intp)]
-        self._options = {} if test_weights is None else {"sample_weight": test_weights}
+        self._scorer = PartScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
 
     @property
     def train_rows(self) -> Any:
@@ -61,25 +56,13 @@ class Fold:
         TypeError
             When there are weights and the scorer takes none.
         ValueError
-            When the score is not a number, which could not be compared with others, or the scorer asks for
-            probabilities.
+            When the scorer asks for probabilities, or gives no number.
         """
         scores = linear_scores(self._X, coef)
         threshold = break_even_threshold(scores[self._train], self.sample)
-        self._stage.move_to(scores[self._test].astype(np.float64), np.array([threshold]))
-        try:
-            found = float(self._scorer(self._stage, self._X[self._test], self._labels, **self._options))
-        except AttributeError as error:
-            raise ValueError(
-                f"scoring asks for what rankers do not have ({error}); use a scorer of decision_function or "
-                "predict, such as 'average_precision'."
-            ) from error
-        if math.isnan(found):
-            raise ValueError(
-                "scoring gave nan on a part of the cross-validation; use a scorer that is defined on all of "
-                "them, or fewer folds."
-            )
-        return found
+        return self._scorer.score(
+            self._X[self._test], scores[self._test].astype(np.float64), np.array([threshold])
+        )
 
 
 def stratified_folds(
@@ -92,10 +75,6 @@ def stratified_folds(
     ValueError
         When there are no folds, a fold lacks a class in one of its parts, or the scorer is not known.
     """
-    if isinstance(scoring, str) and scoring in scorers.__all__:
-        scorer = getattr(scorers, scoring)
-    else:
-        scorer = check_scoring(Stage(target.classes), scoring=scoring)
     codes = np.asarray(target.codes).astype(np.intp)
     folds = []
     splits = check_cv(cv, codes, classifier=True).split(X, codes, **split_params)
@@ -107,7 +86,7 @@ def stratified_folds(
                     f"fold {number} of the cross-validation has rows of one class alone to {part} on; use "
                     "fewer folds, or a splitter that stratifies."
                 )
-        folds.append(Fold(X, target, np.asarray(train), np.asarray(test), scorer))
+        folds.append(Fold(X, target, np.asarray(train), np.asarray(test), scoring))
     if not folds:
         raise ValueError(
             f"cv={cv!r} gives no split of the rows; give a number of folds, or at least one split."

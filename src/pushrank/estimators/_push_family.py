@@ -18,7 +18,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers import SOLVERS, Problem
-from pushrank.solvers.coordinate_descent import slope_units
+from pushrank.solvers.column_boosting import slope_units
 from pushrank.weak_rankers.base import WeakRankers
 
 OF_BOOSTING = (
@@ -92,10 +92,12 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
 
     def _check_only_linear(self) -> None:
         """Raise where a parameter of boosting is set that a gradient solver would ignore."""
-        for name in self._set_for_boosting():
+        chosen = self._set_for_boosting()
+        if chosen:
+            given = ", ".join(f"{name}={getattr(self, name)!r}" for name in chosen)
             raise ValueError(
-                f"{name}={getattr(self, name)!r} is for boosting; set solver='coordinate' or 'auto', "
-                f"or leave {name} at its default with solver={self.solver!r}."
+                f"{given}: for boosting only; set solver='coordinate' or 'auto', or leave the default with "
+                f"solver={self.solver!r}."
             )
 
     def _check_parameters(self) -> None:
@@ -141,7 +143,7 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         if not self.warm_start:
             return None
         if self._adds_rounds:
-            return getattr(self, "initial_coef_", None)
+            return getattr(self, "_first_coef", None)
         return self._start(n_features) if self.max_rounds is None else None
 
     def __sklearn_tags__(self) -> Any:

@@ -204,7 +204,7 @@ class StreamingRanker(CoefficientRanker):
 
     def _at_rest(self, made: float) -> bool:
         """Return whether more passes would teach nothing: a perceptron made no mistake in the last one."""
-        return made == 0.0 and not self._rule().eta0
+        return made == 0.0 and self._rule().is_perceptron
 
     def _learned(self) -> Floats:
         return self._stream.ended.mean if self.average else self._stream.ended.iterate

@@ -71,11 +71,7 @@ def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) 
     higher = np.min(scores, where=scores > cut, initial=np.inf)
     if np.isinf(higher):
         higher, cut = cut, np.max(scores, where=scores < cut, initial=-np.inf)
-    if np.isinf(cut):
-        return float(higher)
-    middle = 0.5 * float(cut) + 0.5 * float(higher)
-    # between neighbouring floats there is no other: the higher of the two must stay above
-    return middle if scores.dtype.type(middle) < higher else float(cut)
+    return float(higher) if np.isinf(cut) else midway(float(cut), float(higher), scores)
 
 
 def _break_even_elsewhere(scores: Any, sample: ArraySample) -> float:
@@ -97,4 +93,11 @@ def _break_even_elsewhere(scores: Any, sample: ArraySample) -> float:
     higher = float(xp.min(xp.where(scores > cut, scores, infinite)))
     if np.isinf(higher):
         higher, cut = cut, float(xp.max(xp.where(scores < cut, scores, -infinite)))
-    return higher if np.isinf(cut) else 0.5 * cut + 0.5 * higher
+    return higher if np.isinf(cut) else midway(cut, higher, scores)
+
+
+def midway(lower: float, higher: float, scores: Any) -> float:
+    """Return a threshold between two of the scores that, in their dtype, the higher alone is above."""
+    middle = 0.5 * lower + 0.5 * higher
+    # between neighbouring floats there is no other
+    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower

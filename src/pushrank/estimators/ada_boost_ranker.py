@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._log_space import Floats
 from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
-from pushrank.estimators._training import Run
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
+from pushrank.solvers.boosting import Run
 from pushrank.solvers.score_problem import ClassProblem, ScoreProblem
-from pushrank.weak_rankers import Regressors
+from pushrank.weak_rankers import Columns, Regressors
 from pushrank.weak_rankers.base import GrowingPool, Pool, WeakRankers
 from pushrank.weak_rankers.plus_minus import GrowingPlusMinus, PlusMinus
 
@@ -86,8 +86,9 @@ class AdaBoostRanker(BoostedRanker):
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         :math:`\ln F`.
     intercept_ : float
-        What the constant and the shifts of the rankers add to every score.
-    weak_rankers_, rankers_, steps_, edge_path_, feature_importances_, margin_
+        What the constant and the shifts of the rankers add to every score; absent with columns, where
+        ``threshold_`` takes it up.
+    weak_rankers_, rankers_, steps_, coef_, edge_path_, feature_importances_, margin_
         As for :class:`RankBoost`, in terms of :math:`h_j \in [0, 1]`; -1 stands for the constant.
     validation_path_, best_round_, n_iter_, converged_, classes_, threshold_
         As for :class:`RankBoost`.
@@ -223,8 +224,12 @@ class AdaBoostRanker(BoostedRanker):
             np.append(np.inf, np.broadcast_to(upper, n_own)),
         )
 
-    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats, float]:
+    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats]:
         rankers = np.array(run.history.rankers, dtype=np.intp) - int(self.constant_ranker)
-        steps = np.array(run.history.steps)
-        constant = float(steps[rankers < 0].sum() - steps[rankers >= 0].sum())
-        return rankers, np.where(rankers < 0, 1.0, 2.0) * steps, constant
+        return rankers, np.where(rankers < 0, 1.0, 2.0) * np.array(run.history.steps)
+
+    def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
+        super()._keep_rounds(family, X, target, train, run)
+        if not isinstance(family, Columns):
+            is_constant, steps = self.rankers_ < 0, self._history["steps"]
+            self.intercept_ = float(steps[is_constant].sum() - steps[~is_constant].sum())

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from pushrank._checks import check_number
 from pushrank.estimators._push_family import PushFamilyRanker
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -79,14 +78,16 @@ class BottomPush(PushFamilyRanker):
 
     Attributes
     ----------
-    weak_rankers_, rankers_, steps_, edge_path_, margin_, validation_path_, best_round_, thresholds_
-        As for :class:`RankBoost`, after a fit with ``solver="coordinate"`` (``thresholds_`` with grades).
+    weak_rankers_, rankers_, steps_, edge_path_, feature_importances_, margin_, validation_path_
+        As for :class:`RankBoost`, after a fit with ``solver="coordinate"``.
+    best_round_, thresholds_
+        As for :class:`RankBoost`, after such a fit.
     coef_, classes_, threshold_, n_iter_, objective_path_, converged_, n_features_in_, feature_names_in_
         As for :class:`PNormPush`.
 
     Notes
     -----
-    An iteration reads the data once, O(nnz).
+    A fit costs as much as :class:`PNormPush`'s.
 
     References
     ----------
@@ -152,5 +153,4 @@ class BottomPush(PushFamilyRanker):
         self.random_state = random_state
 
     def _objective(self) -> PushObjective:
-        check_number("p", self.p, 1.0)
-        return PushObjective(price=Power(float(self.p)), side="pull", scale="log")
+        return PushObjective(price=Power(self.p), side="pull", scale="log")

@@ -21,6 +21,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from pushrank._log_space import Floats
 from pushrank.estimators._base import BaseRanker
+from pushrank.estimators._target import midway
 from pushrank.estimators._validation import DTYPES, FORMATS, binary_target
 from pushrank.estimators._warnings import warn
 from pushrank.estimators.p_norm_push import PNormPush
@@ -328,9 +329,7 @@ def _cut(scores: Floats, weights: Floats | None, count: float) -> float:
     last = scores[descending[place]]
     weighty = scores if weights is None else scores[weights > 0.0]
     below = np.max(weighty, where=weighty < last, initial=-np.inf)
-    middle = 0.5 * last + 0.5 * below
-    # between neighbouring floats there is no other
-    return float(middle if middle < last else below)
+    return midway(float(below), float(last), scores)
 
 
 def _centre_and_spread(scores: Floats, weights: Floats | None) -> tuple[float, float]:

@@ -75,15 +75,18 @@ class IRPush(PushFamilyRanker):
 
     Attributes
     ----------
-    weak_rankers_, rankers_, steps_, edge_path_, margin_, validation_path_, best_round_, thresholds_
-        As for :class:`RankBoost`, after a fit with ``solver="coordinate"`` (``thresholds_`` with grades).
+    weak_rankers_, rankers_, steps_, edge_path_, feature_importances_, margin_, validation_path_
+        As for :class:`RankBoost`, after a fit with ``solver="coordinate"``.
+    best_round_, thresholds_
+        As for :class:`RankBoost`, after such a fit.
     coef_, classes_, threshold_, n_iter_, objective_path_, converged_, n_features_in_, feature_names_in_
         As for :class:`PNormPush`.
 
     Notes
     -----
-    An iteration reads the data twice, O(nnz). The paper's objective is the sum; the mean has the same
-    minimisers without a penalty, and makes ``alpha`` independent of the number of positives.
+    An iteration reads the data twice, O(nnz); otherwise a fit costs as much as :class:`PNormPush`'s. The
+    paper's objective is the sum; the mean has the same minimisers without a penalty, and makes ``alpha``
+    independent of the number of positives.
 
     References
     ----------

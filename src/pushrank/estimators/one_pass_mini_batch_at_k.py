@@ -68,6 +68,7 @@ class OnePassMiniBatchAtK(PassingRanker):
     True
     """
 
+    # one pass leaves nothing to choose
     max_iter: ClassVar[int] = 1
     early_stopping: ClassVar[bool] = False
     validation_fraction: ClassVar[float] = 0.1

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from pushrank._checks import check_number
 from pushrank.estimators._push_family import PushFamilyRanker
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -84,8 +83,10 @@ class PNormPush(PushFamilyRanker):
 
     Attributes
     ----------
-    weak_rankers_, rankers_, steps_, edge_path_, margin_, validation_path_, best_round_, thresholds_
-        As for :class:`RankBoost`, after a fit with ``solver="coordinate"`` (``thresholds_`` with grades).
+    weak_rankers_, rankers_, steps_, edge_path_, feature_importances_, margin_, validation_path_
+        As for :class:`RankBoost`, after a fit with ``solver="coordinate"``.
+    best_round_, thresholds_
+        As for :class:`RankBoost`, after such a fit.
     coef_ : ndarray of shape (n_features,)
         The coefficients, in the dtype of the training data.
     classes_ : ndarray of shape (2,)
@@ -105,8 +106,13 @@ class PNormPush(PushFamilyRanker):
 
     Notes
     -----
-    An iteration reads the data once, O(nnz), and needs O(n_features) memory; there is no intercept, since
-    pairs ignore it. Positives and negatives with equal scores have the loss of margin zero.
+    An iteration reads the data once, O(nnz). Every 20 to 30 iterations a gradient solver also measures how
+    the objective curves: with up to 1,024 features in O(n_samples n_features^2) time and O(n_features^2)
+    memory, with more from the heaviest rows, in at most a sixteenth of the memory of the data (or 8 MiB).
+    Beside that and the data a fit holds about 50 bytes a row.
+
+    There is no intercept, since pairs ignore it. Positives and negatives with equal scores have the loss of
+    margin zero.
 
     References
     ----------
@@ -172,5 +178,4 @@ class PNormPush(PushFamilyRanker):
         self.random_state = random_state
 
     def _objective(self) -> PushObjective:
-        check_number("p", self.p, 1.0)
-        return PushObjective(price=Power(float(self.p)), scale="log")
+        return PushObjective(price=Power(self.p), scale="log")

@@ -6,29 +6,22 @@ top*, ICML 2015.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
 from pushrank.estimators._passes import PassingRanker
 from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import is_count
+from pushrank.solvers.mistake_bound import mistake_bound
 from pushrank.solvers.rows import Rows
 from pushrank.solvers.stream import Rule
-from pushrank.solvers.stream_kernels import largest_squared_norm, total_loss
 
 VARIANTS = {
     "avg": (kernels.PERCEPTRON_AVG, kernels.AVG),
     "max": (kernels.PERCEPTRON_MAX, kernels.MAX),
 }
 """The update of each variant, and the surrogate in its mistake bound."""
-LENGTHS = 9
-"""Lengths of the weights that are tried for the bound."""
-FOR_LENGTH = 50
-"""Batches that they are tried on."""
 
 
 class PerceptronAtK(PassingRanker):
@@ -160,7 +153,7 @@ class PerceptronAtK(PassingRanker):
         self.verbose = verbose
 
     def _rule(self) -> Rule:
-        return Rule(VARIANTS[self.variant][0], float(self.k), is_count(self.k), 0.0, np.inf)
+        return Rule(VARIANTS[self.variant][0], float(self.k), is_count(self.k))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -169,42 +162,5 @@ class PerceptronAtK(PassingRanker):
 
     def _measure(self, rows: Rows, unit_scores: Floats, seed: int) -> None:
         super()._measure(rows, unit_scores, seed)
-        reach = _largest_norm(rows) * np.sqrt(4.0 * self._stream.largest_k)
-        self.mistake_bound_ = self._stream.most_mistakes  # that of zero weights
-        if reach > 0.0:
-            # lengths whose part in the bound of a pass is the zero vector's loss, and shares of it
-            lengths = np.sqrt(self.mistake_bound_ / self.n_iter_) / reach * 0.5 ** np.arange(LENGTHS)
-            tried = next(self._orders(rows.n_rows, seed, 1))[: FOR_LENGTH * int(self.batch_size)]
-            weight = rows.n_rows / len(tried)
-            of_a_pass = [
-                length * reach + np.sqrt(weight * self._loss(rows, length * unit_scores, [tried]))
-                for length in lengths
-            ]
-            best = lengths[np.argmin(of_a_pass)]
-            loss = self._loss(rows, best * unit_scores, self._orders(rows.n_rows, seed, self.n_iter_))
-            self.mistake_bound_ = min(self.mistake_bound_, float((best * reach + np.sqrt(loss)) ** 2))
-
-    def _loss(self, rows: Rows, scores: Floats, orders: Iterable[NDArray[np.intp]]) -> float:
-        """Return the sum of the surrogate over the batches of rows in some orders."""
-        surrogate, rule = VARIANTS[self.variant][1], self._rule()
-        return sum(
-            float(
-                total_loss(
-                    scores,
-                    rows.positive,
-                    rows.mass,
-                    order,
-                    min(int(self.batch_size), len(order)),
-                    surrogate,
-                    rule.k,
-                    rule.counted,
-                )
-            )
-            for order in orders
-        )
-
-
-def _largest_norm(rows: Rows) -> float:
-    if isinstance(rows.X, np.ndarray):
-        return float(np.sqrt(np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64).max()))
-    return float(np.sqrt(largest_squared_norm(rows.X.data, rows.X.indptr)))
+        surrogate, orders = VARIANTS[self.variant][1], partial(self._orders, rows.n_rows, seed)
+        self.mistake_bound_ = mistake_bound(self._stream, surrogate, rows, unit_scores, orders, self.n_iter_)

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank._checks import check_number
 from pushrank.estimators._linear import AnyLinearModel, LinearRanker
 from pushrank.estimators._validation import ranking_data
 from pushrank.estimators._warnings import warn
@@ -115,8 +114,8 @@ class PushRanker(LinearRanker):
         self,
         loss: Loss | str = "exponential",
         price: Price | str = "identity",
-        side: Side = "push",
         *,
+        side: Side = "push",
         bottom_weight: float = 1.0,
         alpha: float = 1e-3,
         solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
@@ -197,8 +196,6 @@ class PushRanker(LinearRanker):
         return self._solve(objective, X, target)
 
     def _objective(self) -> PushObjective:
-        check_number("bottom_weight", self.bottom_weight, above=0.0)
-        check_number("accuracy", self.accuracy, above=0.0)
         loss, price = losses.resolve(self.loss), prices.resolve(self.price)
         return PushObjective(
             loss, price, self.side, scale_for(loss, price), self.bottom_weight, self.accuracy

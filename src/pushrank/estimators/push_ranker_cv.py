@@ -89,9 +89,9 @@ class PushRankerCV(PushCV):
         self,
         loss: Loss | str = "exponential",
         prices: Sequence[Price | str] = ("identity", Power(4.0), Power(16.0)),
+        *,
         alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1),
         side: Side = "push",
-        *,
         bottom_weight: float = 1.0,
         accuracy: float = ACCURACY,
         scoring: str | Callable[..., float] = "positives_at_top",
@@ -122,7 +122,7 @@ class PushRankerCV(PushCV):
 
     def _objective_of(self, push: Price | str) -> PushObjective:
         ranker = PushRanker(
-            self.loss, push, self.side, bottom_weight=self.bottom_weight, accuracy=self.accuracy
+            self.loss, push, side=self.side, bottom_weight=self.bottom_weight, accuracy=self.accuracy
         )
         objective = ranker._objective()
         if not objective.differentiable:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -21,6 +20,7 @@ from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._certified import MOST_C
 from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._progress import watching
 from pushrank.estimators._score_range import finite_scores
@@ -28,40 +28,10 @@ from pushrank.estimators._validation import training_data
 from pushrank.estimators._warnings import warn
 from pushrank.estimators.perceptron_at_k import PerceptronAtK
 from pushrank.models import LinearModel
-from pushrank.objectives import precision_kernels as kernels
 from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
-from pushrank.solvers import Watcher
-from pushrank.solvers.cutting_plane import cutting_plane
+from pushrank.solvers.concave_convex import Ramp, concave_convex
 
 STARTS = ("perceptron", "logistic")
-MOST_PLANES = 1000
-"""Of a convex problem; one that needs more has so large a C, or features, that the norm hardly counts."""
-
-
-class _Problem(NamedTuple):
-    """The loss of scores: classes, masses and k as a number of rows."""
-
-    positive: NDArray[np.bool_]
-    mass: Floats
-    k: float
-
-    def ramp(self, scores: Floats) -> float:
-        """Return the ramp over k."""
-        value, _ = kernels.slopes(
-            kernels.RAMP, scores, self.positive, self.mass, self.k, np.empty(len(scores))
-        )
-        return float(value) / self.k
-
-    def held(self, scores: Floats) -> Floats:
-        """Return the positives among whom the k highest are, as masses of rows."""
-        held: Floats = kernels.held_at_top(scores, self.positive, self.mass, self.k)
-        return held
-
-    def above(self, held: Floats, scores: Floats) -> tuple[float, Floats]:
-        """Return a convex function that is never below the ramp over k, and meets it where they are held."""
-        slope = np.empty(len(scores))
-        value = kernels.slopes_against(held, scores, self.positive, self.mass, self.k, slope)
-        return float(value) / self.k, slope / self.k
 
 
 class RampAtK(CoefficientRanker):
@@ -80,7 +50,7 @@ class RampAtK(CoefficientRanker):
         An int is a number of rows, at most that of the positives; a float in (0, 1] the fraction of the
         positives, rounded to a number between 1 and theirs.
     C : float, default=10.0
-        The weight of the surrogate against the norm, positive.
+        The weight of the surrogate against the norm, positive and at most 1e30.
     init : {"best", "perceptron", "logistic"}, default="best"
         Where to start from: the averaged Perceptron@k-max, logistic regression, or both, keeping the lower
         objective.
@@ -193,16 +163,17 @@ class RampAtK(CoefficientRanker):
         check_total(mass)
         warn_of_light_weights(self, mass)
         k = PrecisionAtK(self.k).count(float(mass[positive].sum()))
-        problem = _Problem(positive, mass, k)
+        ramp = Ramp(positive, mass, k)
+        C, tol, most = float(self.C), float(self.tol), int(self.max_iter)
         with one_blas_thread():
             model = LinearModel(X)
             model.check_range()
             with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
                 runs = {
-                    name: self._descend(problem, model, scores, watcher)
-                    for name, scores in self._starts(X, problem)
+                    name: concave_convex(ramp, model, C, tol, most, scores, watcher)
+                    for name, scores in self._starts(X, ramp)
                 }
-        self.init_ = min(runs, key=lambda name: runs[name][1][-1])
+        self.init_ = min(runs, key=lambda name: runs[name].path[-1])
         coef, path, self.converged_ = runs[self.init_]
         self.objective_path_ = np.array(path)
         self.n_iter_ = len(path) - 1
@@ -225,13 +196,13 @@ class RampAtK(CoefficientRanker):
 
     def _check_parameters(self) -> None:
         check_k(self.k)
-        check_number("C", self.C, above=0.0)
+        check_number("C", self.C, above=0.0, most=MOST_C)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
         if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
             raise ValueError(f"init must be one of {['best', *STARTS]}, got {self.init!r}.")
 
-    def _starts(self, X: Any, problem: _Problem) -> Iterator[tuple[str, Floats]]:
+    def _starts(self, X: Any, ramp: Ramp) -> Iterator[tuple[str, Floats]]:
         """Yield the starts by name, as scores of the training rows."""
         for name in STARTS if self.init == "best" else (self.init,):
             if name == "perceptron":
@@ -241,34 +212,8 @@ class RampAtK(CoefficientRanker):
             with warnings.catch_warnings():
                 # any direction will do to start from
                 warnings.simplefilter("ignore", UserWarning)
-                start.fit(X, problem.positive, sample_weight=problem.mass)
+                start.fit(X, ramp.positive, sample_weight=ramp.mass)
             yield name, linear_scores(X, np.ravel(start.coef_)).astype(np.float64)
-
-    def _descend(
-        self, problem: _Problem, model: LinearModel, scores: Floats, watcher: Watcher | None
-    ) -> tuple[Floats, list[float], bool]:
-        """Return the coefficients, the objective's path and whether it came to rest."""
-        C, tol = float(self.C), float(self.tol)
-        coef, path = np.zeros(model.n_features), [C * problem.ramp(np.zeros(len(scores)))]
-        held, planes = problem.held(scores), None
-        for iteration in range(1, int(self.max_iter) + 1):
-            found = cutting_plane(partial(problem.above, held), model, C, tol, MOST_PLANES, start=planes)
-            candidate = model.scores(found.coef)
-            objective = 0.5 * model.squared_norm(found.coef, candidate) + C * problem.ramp(candidate)
-            solved = found.n_iter < MOST_PLANES or found.certificate.gap <= tol
-            if objective >= path[-1]:
-                return coef, path, solved
-            falls = path[-1] - objective
-            if watcher is not None:
-                watcher(iteration, objective=objective, fall=falls)
-            coef, before, held = found.coef, held, problem.held(candidate)
-            planes = found.planes.tilted(model.pull_back((before - held) / problem.k))
-            path.append(objective)
-            if not solved:
-                return coef, path, False
-            if falls <= tol * objective and iteration > 1:
-                return coef, path, True
-        return coef, path, False
 
 
 def check_total(mass: Floats) -> None:

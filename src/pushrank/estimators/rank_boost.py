@@ -61,7 +61,8 @@ class RankBoost(BoostedRanker):
     early_stopping : bool, default=False
         Whether to stop when the score of a validation part stops rising, and go back to its best round.
     scoring : str or callable, default=None
-        A scikit-learn scorer for the validation part; None takes minus the objective there.
+        A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or what
+        scikit-learn takes; None takes minus the objective there.
     validation_fraction : float, default=0.1
         The part of the rows (of the query groups, of the explicit pairs) to validate on, in (0, 1).
     n_iter_no_change : int, default=10

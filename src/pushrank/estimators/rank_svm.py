@@ -6,7 +6,7 @@ Thorsten Joachims, *Optimizing search engines using clickthrough data*, KDD 2002
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -21,16 +21,15 @@ from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.mean_hinge import mean_hinge
 from pushrank.pairs import BipartiteSample, Sample
-from pushrank.solvers import Problem, Watcher
-from pushrank.solvers.certificate import Certificate
+from pushrank.solvers import Watcher
+from pushrank.solvers.certificate import Certificate, squared_hinge_certificate
+from pushrank.solvers.certified_lbfgs import certified_lbfgs
 from pushrank.solvers.cutting_plane import cutting_plane
 from pushrank.solvers.functional_newton import functional_newton
 from pushrank.solvers.gradient_projection import gradient_projection
-from pushrank.solvers.lbfgs import lbfgs
 
 LOSSES = ("hinge", "squared_hinge")
 OF_THE_PAPER = "gradient-projection"
-SMALL_GRADIENT = 1e-3  # of the mean loss, in units of the columns, where the gap is worth its computing
 
 
 class RankSVM(KernelRanker):
@@ -275,54 +274,16 @@ class RankSVM(KernelRanker):
             risk = partial(mean_hinge, sample)
             found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
             return Solution(found.coef, found.certificate, found.n_iter, found.planes)
-        certify = partial(_certificate, model, sample, C)
-        if isinstance(model, LinearModel):
-            return self._by_gradients(model, sample, C, certify, watcher, state)
-        coef, certificate, n_iter = functional_newton(
-            PushObjective("squared_hinge", scale="mean"),
-            model,  # type: ignore[arg-type]
-            sample,
-            C,
-            certify,
-            float(self.tol),
-            int(self.max_iter),
-            watcher,
-            state,
+        objective, certify = self._pair_objective(), partial(squared_hinge_certificate, model, sample, C)
+        solve: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
+        most = int(self.max_iter)
+        coef, certificate, n_iter = solve(
+            objective, model, sample, C, certify, float(self.tol), most, watcher, state
         )
         return Solution(coef, certificate, n_iter, coef)
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
-        return PushObjective(self.loss, scale="mean").linearise(sample, scores).value
-
-    def _by_gradients(
-        self,
-        model: LinearModel,
-        sample: Sample,
-        C: float,
-        certify: Callable[[Floats, Floats], Certificate],
-        watcher: Watcher | None,
-        start: Floats | None,
-    ) -> Solution:
-        """Run L-BFGS until the gap is small."""
-        problem = Problem(PushObjective("squared_hinge", scale="mean"), model, sample, 1.0 / C)
-        first = np.zeros(model.n_features) if start is None else start
-
-        certificate: Certificate | None = None
-
-        def proven(coef: Floats) -> bool:
-            nonlocal certificate
-            certificate = certify(coef, model.scores(coef))
-            return certificate.gap <= self.tol
-
-        def scaled(iteration: int, /, **shown: float) -> None:
-            """Show what is the problem's times C, as this ranker's is."""
-            if watcher is not None:
-                watcher(iteration, **{name: C * value for name, value in shown.items()})
-
-        found = lbfgs(problem, first, SMALL_GRADIENT, int(self.max_iter), scaled, proven)
-        if certificate is None or not found.converged:
-            certificate = certify(found.coef, model.scores(found.coef))
-        return Solution(found.coef, certificate, found.n_iter, found.coef)
+        return self._pair_objective().linearise(sample, scores).value
 
     def _by_pairs(self, model: Model, sample: Sample, C: float, watcher: Watcher | None) -> Solution:
         """Run the paper's algorithm."""
@@ -347,19 +308,3 @@ class RankSVM(KernelRanker):
             watcher,
         )
         return Solution(found.coef, found.certificate, n_iter, None)
-
-
-def _certificate(model: Model, sample: Sample, C: float, coef: Floats, scores: Floats) -> Certificate:
-    r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
-
-    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and share :math:`\pi` of all weight, the dual is
-    the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of pairs.
-    """
-    at_point = PushObjective("squared_hinge", scale="mean").linearise(sample, scores)
-    gradient = at_point.gradient()
-    combined = -C * model.pull_back(sample.join(*gradient))
-    norm = model.squared_norm(combined, scores if combined is coef else model.scores(combined))
-    primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
-    # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C
-    dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
-    return Certificate(float(primal), max(float(dual), 0.0))

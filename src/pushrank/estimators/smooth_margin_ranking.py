@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank.estimators._boosting import BoostedRanker
 from pushrank.estimators._target import Target
-from pushrank.estimators._training import Run
 from pushrank.estimators._warnings import warn
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
+from pushrank.solvers.boosting import Run
 from pushrank.solvers.step_rules import SmoothMarginStep
 from pushrank.weak_rankers.base import WeakRankers
 

@@ -45,33 +45,33 @@ class ArrayLinearModel:
         """Return ``X.T @ factors``, shape (n_features,)."""
         return self._product(factors)
 
-    def class_totals(self, factors: Any, groups: Any) -> Floats:
-        """Return the sum of factors by group, shape (2,)."""
+    def class_totals(self, factors: Any, class_codes: Any) -> Floats:
+        """Return the sum of factors by class code, shape (2,)."""
         xp = namespace(factors)
-        total, first = float(xp.sum(factors)), float(xp.sum(factors * groups))
-        return np.array([total - first, first])
+        total, ones = float(xp.sum(factors)), float(xp.sum(factors * class_codes))
+        return np.array([total - ones, ones])
 
-    def class_sums(self, factors: Any, groups: Any) -> Floats:
-        """Return ``sum_i factors[i] * X[i]`` by group, shape (2, n_features)."""
-        total, first = self._product(factors), self._product(factors * groups)
-        return np.stack([total - first, first])
+    def class_sums(self, factors: Any, class_codes: Any) -> Floats:
+        """Return ``sum_i factors[i] * X[i]`` by class code, shape (2, n_features)."""
+        total, ones = self._product(factors), self._product(factors * class_codes)
+        return np.stack([total - ones, ones])
 
-    def class_variances(self, factors: Any, groups: Any) -> Floats:
+    def class_variances(self, factors: Any, class_codes: Any) -> Floats:
         """Return the weighted variance of every column within the classes, times the weights."""
-        return np.diagonal(self.class_covariance(factors, groups)).copy()
+        return np.diagonal(self.class_covariance(factors, class_codes)).copy()
 
-    def class_covariance(self, factors: Any, groups: Any) -> Floats:
+    def class_covariance(self, factors: Any, class_codes: Any) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
 
         In blocks of rows, each less its class's mean: O(n_rows * n_features ** 2) time and a block of memory.
         """
         xp = namespace(self._X)
-        totals = np.maximum(self.class_totals(factors, groups), np.finfo(float).tiny)
-        means = like(self.class_sums(factors, groups) / totals[:, None], self._X)
+        totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)
+        means = like(self.class_sums(factors, class_codes) / totals[:, None], self._X)
         covariance = np.zeros((self.n_features, self.n_features))
         for rows, block in self._blocks():
-            of_first = xp.reshape(groups[rows], (-1, 1))
-            block = block - (1.0 - of_first) * means[0:1, :] - of_first * means[1:2, :]
+            codes = xp.reshape(class_codes[rows], (-1, 1))
+            block = block - (1.0 - codes) * means[0:1, :] - codes * means[1:2, :]
             weighted = block * xp.reshape(factors[rows], (-1, 1))
             covariance += to_host(xp.permute_dims(weighted, (1, 0)) @ block)
         return covariance

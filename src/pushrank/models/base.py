@@ -18,8 +18,8 @@ class Model(Protocol):
     def pull_back(self, factors: Floats) -> Floats:
         """Return the function whose products with others are ``factors @ scores``; factors sum to zero."""
 
-    def squared_norm(self, coef: Floats, scores: Floats) -> float:
-        """Return the squared norm of a function with these scores."""
+    def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:
+        """Return the squared norm of a function, whose scores may be known."""
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
         """Return the inner products of other functions with one, whose scores may be known."""

@@ -38,19 +38,28 @@ class KernelModel:
 
     Notes
     -----
-    The whole kernel matrix is kept where it fits into ``memory``, and made anew in blocks for every product
-    with it where not.
+    Rows of the kernel matrix are made when they are first needed and kept, where the whole of it fits into
+    ``memory``; where not they are made anew every time.
     """
 
     def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:
         self._X, self._kernel, self.memory = X, kernel, memory
         self.n_rows = int(X.shape[0])
+        self.made = np.full(self.n_rows, kernel.kind == "precomputed")
 
     def columns(self, rows: NDArray[np.intp]) -> Floats:
         """Return the kernel of some training rows with all of them, shape (n_some, n_rows)."""
-        if self.matrix is not None:
-            return self.matrix[rows]
-        return self._kernel.between(self._X[rows], self._X)
+        if self.kept is None:
+            return self._kernel.between(self._X[rows], self._X)
+        self.make(rows)
+        return self.kept[rows]
+
+    def make(self, rows: NDArray[np.intp]) -> None:
+        """Make those of some rows of the kernel matrix that are not there, where they can be kept."""
+        missing = rows[~self.made[rows]]
+        if self.kept is not None and len(missing):
+            self.kept[missing] = self._kernel.between(self._X[missing], self._X)
+            self.made[missing] = True
 
     @cached_property
     def diagonal(self) -> Floats:
@@ -65,8 +74,8 @@ class KernelModel:
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, from the rows whose coefficients are not zero."""
         support = np.flatnonzero(coef)
-        if self.matrix is not None and 2 * len(support) > self.n_rows:
-            return self.matrix @ coef
+        if self.kept is not None and 2 * len(support) > self.n_rows:
+            return self.matrix @ coef  # type: ignore[operator]
         scores = np.zeros(self.n_rows)
         height = max(1, BLOCK_NUMBERS // self.n_rows)
         for start in range(0, len(support), height):
@@ -78,15 +87,15 @@ class KernelModel:
         """Return the coefficients of the weighted sum of the rows: the factors themselves."""
         return factors
 
-    def squared_norm(self, coef: Floats, scores: Floats) -> float:
-        """Return the squared norm of the function that has these coefficients, and these scores.
+    def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:
+        """Return the squared norm of the function that has these coefficients, whose scores may be known.
 
         Raises
         ------
         ValueError
             When it is negative: the kernel is not positive semi-definite.
         """
-        norm = float(coef @ scores)
+        norm = float(coef @ (self.scores(coef) if scores is None else scores))
         largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
         if norm < -ROUNDING * largest:
             raise ValueError(
@@ -126,13 +135,18 @@ class KernelModel:
         return products
 
     @cached_property
-    def matrix(self) -> Floats | None:
-        """The kernel matrix, shape (n_rows, n_rows), where there is room for it."""
+    def kept(self) -> Floats | None:
+        """Room for the kernel matrix, shape (n_rows, n_rows); the rows that are ``made`` are there."""
         if self._kernel.kind == "precomputed":
             return np.asarray(self._X, dtype=np.float64)
-        if 8 * self.n_rows**2 > self.memory:
-            return None
-        matrix = np.empty((self.n_rows, self.n_rows))
+        return np.empty((self.n_rows, self.n_rows)) if 8 * self.n_rows**2 <= self.memory else None
+
+    @property
+    def matrix(self) -> Floats | None:
+        """The whole kernel matrix, shape (n_rows, n_rows), where there is room for it."""
+        matrix = self.kept
+        if matrix is None or self.made.all():
+            return matrix
 
         def fill(start: int, stop: int) -> None:
             """Make the rows up to the diagonal, and with them the columns, which are the same."""
@@ -144,4 +158,5 @@ class KernelModel:
             fill,
             [(start, min(start + height, self.n_rows)) for start in range(0, self.n_rows, height)],
         )
+        self.made[:] = True
         return matrix

@@ -15,7 +15,7 @@ from pushrank.models import row_kernels
 
 BLOCK_ELEMENTS = 1 << 17  # a block of rows stays in the processor's own cache between two uses
 THIN = 0.25  # of a sparse matrix: where its stored entries are fewer, it is not made dense
-Groups = NDArray[np.uint8]
+ClassCodes = NDArray[np.uint8]  # of rows, zeros and ones
 
 
 class LinearModel:
@@ -85,20 +85,20 @@ class LinearModel:
         start: int,
         stop: int,
         factors: Floats,
-        groups: Groups,
+        class_codes: ClassCodes,
         out: Floats,
         squared: bool = False,
     ) -> None:
-        """Add ``factors[i] * X[i]`` (or its square) to ``out[groups[i]]``, rows from start to stop.
+        """Add ``factors[i] * X[i]`` (or its square) to ``out[class_codes[i]]``, rows from start to stop.
 
-        ``factors`` and ``groups``, zeros and ones, are those of the block; ``out`` has shape
+        ``factors`` and ``class_codes``, zeros and ones, are those of the block; ``out`` has shape
         (2, n_features).
         """
         if self._is_csc:
             stored = (self._X.data, self._X.indices, self._X.indptr)
-            row_kernels.csc_sums(*stored, factors, groups, squared, out)
+            row_kernels.csc_sums(*stored, factors, class_codes, squared, out)
         else:
-            self._sums(*self._arrays, start, stop, factors, groups, squared, out)
+            self._sums(*self._arrays, start, stop, factors, class_codes, squared, out)
 
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, shape (n_rows,), each less the same constant."""
@@ -111,7 +111,7 @@ class LinearModel:
         sums: Floats = self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0]
         return sums
 
-    def squared_norm(self, coef: Floats, scores: Floats) -> float:  # noqa: ARG002
+    def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:  # noqa: ARG002
         """Return the squared norm of coefficients; their scores are for models that need them."""
         return float(coef @ coef)
 
@@ -120,29 +120,29 @@ class LinearModel:
         products: Floats = others @ coef
         return products
 
-    def class_sums(self, factors: Floats, groups: Groups, squared: bool = False) -> Floats:
-        """Return ``sum_i factors[i] * X[i]`` (or of its square) by group, shape (2, n_features)."""
+    def class_sums(self, factors: Floats, class_codes: ClassCodes, squared: bool = False) -> Floats:
+        """Return ``sum_i factors[i] * X[i]`` (or of its square) by class code, shape (2, n_features)."""
 
         def chunk_sums(start: int, stop: int) -> Floats:
             sums = np.zeros((2, self.n_features))
             rows = slice(start, stop)
-            self.add_block_sums(start, stop, factors[rows], groups[rows], sums, squared)
+            self.add_block_sums(start, stop, factors[rows], class_codes[rows], sums, squared)
             return sums
 
         return _added(map_chunks(chunk_sums, self.chunks))
 
-    def class_totals(self, factors: Floats, groups: Groups) -> Floats:
-        """Return the sum of factors by group, shape (2,)."""
-        return np.asarray(np.bincount(groups, weights=factors, minlength=2), dtype=np.float64)
+    def class_totals(self, factors: Floats, class_codes: ClassCodes) -> Floats:
+        """Return the sum of factors by class code, shape (2,)."""
+        return np.asarray(np.bincount(class_codes, weights=factors, minlength=2), dtype=np.float64)
 
-    def class_variances(self, factors: Floats, groups: Groups) -> Floats:
+    def class_variances(self, factors: Floats, class_codes: ClassCodes) -> Floats:
         """Return the weighted variance of every column within the classes, times the weights.
 
         The result, shape (n_features,), is ``sum_i factors[i] * (X[i] - mean of i's class) ** 2``.
         """
-        totals = np.maximum(np.bincount(groups, weights=factors, minlength=2), np.finfo(float).tiny)[:, None]
-        first = self.class_sums(factors, groups)
-        second = self.class_sums(factors, groups, squared=True)
+        totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)[:, None]
+        first = self.class_sums(factors, class_codes)
+        second = self.class_sums(factors, class_codes, squared=True)
         variances = second - first**2 / totals
         # a difference that rounding could have made is a variance of zero
         variances[variances <= 1e-13 * second] = 0.0
@@ -156,9 +156,9 @@ class LinearModel:
         ValueError
             When a column varies by more than 1e75, or by less than 1e-145 but not zero.
         """
-        ones, groups = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
-        sums = self.class_sums(ones, groups)[0]
-        squares = self.class_sums(ones, groups, squared=True)[0]
+        ones, class_codes = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
+        sums = self.class_sums(ones, class_codes)[0]
+        squares = self.class_sums(ones, class_codes, squared=True)[0]
         unusable = ~(squares <= 1e150) | ((squares < 1e-290) & (sums != 0.0))
         if unusable.any():
             raise ValueError(
@@ -166,20 +166,20 @@ class LinearModel:
                 "of solvers (above 1e75 or below 1e-145); scale it, for example with StandardScaler."
             )
 
-    def class_covariance(self, factors: Floats, groups: Groups) -> Floats:
+    def class_covariance(self, factors: Floats, class_codes: ClassCodes) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
 
         The result, shape (n_features, n_features), costs O(n_rows * n_features ** 2), or for sparse data
         O(n_rows * stored entries of a row ** 2), and a block of memory.
         """
         if self._is_csc:
-            return LinearModel(self._X.tocsr()).class_covariance(factors, groups)
+            return LinearModel(self._X.tocsr()).class_covariance(factors, class_codes)
         moments = self._sparse_moments if self._is_thin else self._dense_moments
         covariance = _added(
             map_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
         )
-        totals = np.bincount(groups, weights=factors, minlength=2)
-        for total, sums in zip(totals, self.class_sums(factors, groups), strict=True):
+        totals = self.class_totals(factors, class_codes)
+        for total, sums in zip(totals, self.class_sums(factors, class_codes), strict=True):
             if total > 0.0:
                 covariance -= np.outer(sums, sums) / total
         return covariance

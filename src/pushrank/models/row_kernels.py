@@ -47,12 +47,12 @@ def csr_scores(data, indices, indptr, start, stop, coef, out):
 
 
 @_compiled
-def dense_sums_by_rows(X, reference, start, stop, factors, groups, squared, out):
-    """Add ``factors[i] * (X[i] - reference)``, or its square, to the row of ``out`` that is i's group."""
+def dense_sums_by_rows(X, reference, start, stop, factors, class_codes, squared, out):
+    """Add ``factors[i] * (X[i] - reference)``, or its square, to the row of ``out`` of i's class code."""
     for i in range(start, stop):
         factor = factors[i - start]
         if factor != 0.0:
-            sums = out[groups[i - start]]
+            sums = out[class_codes[i - start]]
             if squared:
                 for j in range(X.shape[1]):
                     x = np.float64(X[i, j]) - reference[j]
@@ -63,8 +63,8 @@ def dense_sums_by_rows(X, reference, start, stop, factors, groups, squared, out)
 
 
 @_compiled
-def dense_sums_by_columns(X, reference, start, stop, factors, groups, squared, out):
-    """Add ``factors[i] * (X[i] - reference)``, or its square, by group, column after column."""
+def dense_sums_by_columns(X, reference, start, stop, factors, class_codes, squared, out):
+    """Add ``factors[i] * (X[i] - reference)``, or its square, by class code, column after column."""
     for j in range(X.shape[1]):
         base = reference[j]
         all_sum = 0.0
@@ -73,21 +73,21 @@ def dense_sums_by_columns(X, reference, start, stop, factors, groups, squared, o
             x = np.float64(X[i, j]) - base
             term = factors[i - start] * (x * x if squared else x)
             all_sum += term
-            second_sum += term * groups[i - start]
+            second_sum += term * class_codes[i - start]
         out[0, j] += all_sum - second_sum
         out[1, j] += second_sum
 
 
 @_compiled
-def csr_sums(data, indices, indptr, start, stop, factors, groups, squared, out):
-    """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` that is i's group, for CSR rows."""
+def csr_sums(data, indices, indptr, start, stop, factors, class_codes, squared, out):
+    """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` of i's class code, for CSR rows."""
     for i in range(start, stop):
         factor = factors[i - start]
-        group = groups[i - start]
+        code = class_codes[i - start]
         if factor != 0.0:
             for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
                 x = np.float64(data[e])
-                out[group, np.uint32(indices[e])] += factor * x * (x if squared else 1.0)
+                out[code, np.uint32(indices[e])] += factor * x * (x if squared else 1.0)
 
 
 @_compiled
@@ -105,10 +105,10 @@ def csr_moments(data, indices, indptr, start, stop, factors, out):
 
 
 @_compiled
-def csc_sums(data, indices, indptr, factors, groups, squared, out):
-    """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` that is i's group, for a CSC matrix."""
+def csc_sums(data, indices, indptr, factors, class_codes, squared, out):
+    """Add ``factors[i] * X[i]``, or its square, to the row of ``out`` of i's class code, for CSC."""
     for j in range(indptr.shape[0] - 1):
         for e in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             i = np.uint32(indices[e])
             x = np.float64(data[e])
-            out[groups[i], j] += factors[i] * x * (x if squared else 1.0)
+            out[class_codes[i], j] += factors[i] * x * (x if squared else 1.0)

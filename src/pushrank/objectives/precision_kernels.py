@@ -13,6 +13,8 @@ from pushrank._compiled import compiled
 STRUCT, RAMP, MAX, AVG, PERCEPTRON_MAX, PERCEPTRON_AVG = range(6)
 """The rules that ``slopes`` knows: the four surrogates, and the two updates that are no subgradients."""
 
+PERCEPTRONS = (PERCEPTRON_MAX, PERCEPTRON_AVG)
+
 FEW = 24  # that insertion sorts faster
 
 
@@ -57,7 +59,7 @@ def slopes(rule, scores, positive, mass, k, out):
     p_top, held_masses = highest(scores, mass, positives, k, 1.0)
 
     wrong = _wrong(scores, negatives, top_masses, positives, held_masses, n_top, p_top, k)
-    if rule in (PERCEPTRON_MAX, PERCEPTRON_AVG):
+    if rule in PERCEPTRONS:
         if wrong > 0.0:
             _mark(out, negatives, top_masses, n_top, 0.0, wrong, 1.0)
             if rule == PERCEPTRON_MAX:

@@ -106,7 +106,7 @@ class Sample(ABC):
 
     @property
     def class_codes(self) -> Any:
-        """A code for each row's class, shape (n_rows,); all alike where there are not two classes."""
+        """One for a positive, zero for another row, shape (n_rows,); zeros but for two classes."""
         return np.zeros(self.n_rows, dtype=np.uint8)
 
     @property

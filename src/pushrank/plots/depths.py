@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from pushrank._checks import check_number
 from pushrank._log_space import Floats
 from pushrank.metrics.ranks import Ranking
 
@@ -74,20 +75,20 @@ def curve_places(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArr
     return np.concatenate([[0], places]) if first == 0 else places
 
 
-def share_interval(hits: Floats, rows: Floats, confidence: float) -> tuple[Floats, Floats]:
+def share_interval(hits: Floats, rows: Floats, confidence_level: float) -> tuple[Floats, Floats]:
     """Return Wilson's interval for the chance of a hit, of so many hits among so many rows.
 
     Parameters
     ----------
     hits, rows : ndarray of shape (m,)
         ``0 <= hits <= rows``, rows positive.
-    confidence : float
+    confidence_level : float
         In (0, 1).
 
     Raises
     ------
     ValueError
-        When ``confidence`` is out of range.
+        When ``confidence_level`` is out of range.
 
     References
     ----------
@@ -99,9 +100,8 @@ def share_interval(hits: Floats, rows: Floats, confidence: float) -> tuple[Float
     >>> round(float(low[0]), 4), round(float(high[0]), 4)
     (0.7225, 1.0)
     """
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
-    z = float(ndtri(0.5 + confidence / 2.0))
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    z = float(ndtri(0.5 + confidence_level / 2.0))
     share = hits / rows
     centre = (share + z * z / (2.0 * rows)) / (1.0 + z * z / rows)
     half = z / (1.0 + z * z / rows) * np.sqrt(share * (1.0 - share) / rows + (z / (2.0 * rows)) ** 2)

@@ -87,7 +87,7 @@ class PrecisionAtKDisplay(RankingDisplay):
         scores: ArrayLike,
         *,
         max_k: int | None = None,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -101,7 +101,7 @@ class PrecisionAtKDisplay(RankingDisplay):
             Finite scores, the higher the better.
         max_k : int, optional
             The last k, from 1 to n; by default n.
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             The chance with which the interval at one k covers, in (0, 1).
         pos_label : label, optional
             The positive class; by default the larger of the two values.
@@ -119,7 +119,7 @@ class PrecisionAtKDisplay(RankingDisplay):
             raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {depths.n_rows}.")
         k = curve_places(max_k or depths.n_rows)
         hits = depths.hits_among(k)
-        low, high = share_interval(hits, k.astype(np.float64), confidence)
+        low, high = share_interval(hits, k.astype(np.float64), confidence_level)
         return cls(
             k=k,
             precision=hits / k,

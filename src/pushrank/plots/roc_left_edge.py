@@ -84,7 +84,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
         y_true: ArrayLike,
         scores: ArrayLike,
         *,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         simultaneous: bool = False,
         pos_label: Any = None,
         name: str | None = None,
@@ -97,7 +97,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
             Labels of two values.
         scores : array-like of shape (n,)
             Finite scores, the higher the better.
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             The least chance with which the interval covers, in (0, 1).
         simultaneous : bool, default=False
             Whether the band covers at all places at once, or at each by itself.
@@ -109,8 +109,8 @@ class RocLeftEdgeDisplay(RankingDisplay):
         Raises
         ------
         ValueError
-            When there are not two classes, a score is not finite, lengths differ, or ``confidence`` is out
-            of range.
+            When there are not two classes, a score is not finite, lengths differ, or ``confidence_level`` is
+            out of range.
         """
         depths = ListDepths(Ranking(y_true, scores, None, pos_label))
         places = curve_places(depths.n_negative, first=0)
@@ -120,7 +120,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
             scores,
             false_positive_rates=places / depths.n_negative,
             simultaneous=simultaneous,
-            confidence_level=confidence,
+            confidence_level=confidence_level,
             pos_label=pos_label,
         )
         return cls(

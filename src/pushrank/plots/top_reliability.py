@@ -95,7 +95,7 @@ class TopReliabilityDisplay(RankingDisplay):
         scores: ArrayLike,
         *,
         probabilities: ArrayLike | None = None,
-        confidence: float = 0.95,
+        confidence_level: float = 0.95,
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -109,7 +109,7 @@ class TopReliabilityDisplay(RankingDisplay):
             Finite scores, the higher the better.
         probabilities : array-like of shape (n,), optional
             Predicted probabilities of a hit, to hold against the shares.
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             The chance with which an interval covers, in (0, 1).
         pos_label : label, optional
             The positive class; by default the larger of the two values.
@@ -120,13 +120,13 @@ class TopReliabilityDisplay(RankingDisplay):
         ------
         ValueError
             When there are not two classes, a score is not finite, lengths differ, a probability is not
-            in [0, 1], or ``confidence`` is out of range.
+            in [0, 1], or ``confidence_level`` is out of range.
         """
         depths = ListDepths(Ranking(y_true, scores, None, pos_label))
         edges = _stretches(depths.n_rows)
         rows = np.diff(edges).astype(np.float64)
         hits = np.diff(depths.hits_among(edges))
-        low, high = share_interval(hits, rows, confidence)
+        low, high = share_interval(hits, rows, confidence_level)
         foretold = None
         if probabilities is not None:
             predicted = np.asarray(probabilities, dtype=np.float64)

@@ -28,9 +28,23 @@ class Measured(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How many more hits the best model has among the first rows than another, with what chance explains.
+    """By how much one model exceeds another over the test parts, and whether that is more than chance.
 
-    The interval covers, and the p-value errs, as promised for all models together (Bonferroni).
+    ``more_than_chance`` is None where the test parts are too few to tell.
+    """
+
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    more_than_chance: bool | None
+
+
+class ListDifference(NamedTuple):
+    """How many more hits one list has among its first rows than another, were other rows drawn.
+
+    The interval covers, and the p-value errs, as promised for all models together (Bonferroni). The lists are
+    taken as they are: how much the models would change with their training data, neither knows.
     """
 
     model: str
@@ -38,11 +52,6 @@ class Difference(NamedTuple):
     low: float
     high: float
     p_value: float
-
-    @property
-    def is_real(self) -> bool:
-        """Whether it is more than chance explains."""
-        return self.low > 0.0 or self.high < 0.0
 
 
 class Places(NamedTuple):
@@ -74,6 +83,12 @@ class Findings:
         The model to hold the best one against: the baseline, or the next best where it is the best.
     depth : int
         How many first rows models are judged by.
+    verdict : str
+        Which model is best at the top, and whether the difference is more than chance.
+    criterion : str
+        The measure that says so, one of those below.
+    differences : dict of str to Difference
+        By how much the best model exceeds every other one by the criterion.
     measures : dict of str to dict of str to Measured
         For each model, its measures; models without scores are shown here alone.
     rows : DataFrame of n rows
@@ -84,12 +99,10 @@ class Findings:
         What a hit is, such as ``"fraud = 1"``.
     warnings : dict of str to sequence of str
         What the fits of each model warned of.
-    chosen_inside : tuple of str and Measured, optional
-        A measure, and its value where the model is chosen anew inside every training part.
     seed : int, default=0
         The seed of the resampling.
-    equals : sequence of str, default=()
-        The other models that are exactly as good as the best one by the measure it was chosen by.
+    none_is_better : bool, default=False
+        Whether all models are exactly as good by the criterion, so that none is called the best.
     """
 
     title: str
@@ -100,19 +113,16 @@ class Findings:
     baseline: str
     rival: str
     depth: int
+    verdict: str
+    criterion: str
+    differences: Mapping[str, Difference]
     measures: Mapping[str, Mapping[str, Measured]]
     rows: pd.DataFrame
     settings: Mapping[str, str]
     meaning: str
     warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    chosen_inside: tuple[str, Measured] | None = None
     seed: int = 0
-    equals: Sequence[str] = ()
-
-    @property
-    def none_is_better(self) -> bool:
-        """Whether every other model is exactly as good as the best."""
-        return set(self.equals) >= set(self.held_out) - {self.best}
+    none_is_better: bool = False
 
     @property
     def models(self) -> list[str]:
@@ -137,8 +147,8 @@ class Findings:
         return self._hits[model]
 
     @cached_property
-    def differences(self) -> list[Difference]:
-        """The best model against every other, most different first."""
+    def list_differences(self) -> list[ListDifference]:
+        """The best model's list against every other."""
         others = [model for model in self.models if model != self.best]
         measure = partial(metrics.precision_at_k, k=self.depth, ties="half")
         found = []
@@ -154,14 +164,9 @@ class Findings:
             )
             k = self.depth
             found.append(
-                Difference(model, k * difference, k * low, k * high, min(1.0, p_value * len(others)))
+                ListDifference(model, k * difference, k * low, k * high, min(1.0, p_value * len(others)))
             )
-        return sorted(found, key=lambda difference: -difference.difference)
-
-    @property
-    def against_rival(self) -> Difference:
-        """The difference that the verdict is about."""
-        return next(difference for difference in self.differences if difference.model == self.rival)
+        return found
 
     @cached_property
     def _orders(self) -> dict[str, NDArray[np.intp]]:

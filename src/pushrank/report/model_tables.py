@@ -1,4 +1,4 @@
-"""What was found, in words and in two tables: the verdict, the measures, the differences."""
+"""What was found, in words and in tables: the verdict, the measures, the differences."""
 
 from __future__ import annotations
 
@@ -8,38 +8,17 @@ from pushrank.report.table import count, number, table
 
 SMALLEST_P = 0.001
 """Smaller p-values are not written out."""
+ANSWERS = {True: "yes", False: "no", None: "too few test parts to tell"}
 
 
-def sentences(findings: Findings) -> tuple[str, str, str]:
-    """Return which model is best at the top, what it finds, and whether the difference is real."""
-    depth, best, rival, found = findings.depth, findings.best, findings.rival, findings.against_rival
-    against = rival if rival == findings.baseline or findings.none_is_better else f"{rival}, the next best"
-    if found.low == found.high == 0.0:
-        answer = "There is no difference between the two."
-    elif found.low > 0.0:
-        answer = "The difference is real: it is more than chance explains."
-    elif found.high < 0.0:
-        answer = f"With all test parts in one list, {rival} is ahead by more than chance explains."
-    else:
-        answer = "These data do not tell the two apart: chance alone may explain the difference."
-    equals = "" if found.p_value < SMALLEST_P else "= "
-    if findings.none_is_better:
-        first, whose = "No model is better at the top than another.", best
-    elif rival in findings.equals:
-        decided = "average precision decides between equals"
-        first, whose = (
-            f"Best at the top: {best}, no better than {rival} over the test parts; {decided}.",
-            best,
-        )
-    else:
-        first, whose = f"Best at the top: {best}.", "it"
+def sentences(findings: Findings) -> tuple[str, str]:
+    """Return the verdict, and how many hits the two lists have that it speaks of."""
+    depth, best, rival = findings.depth, findings.best, findings.rival
     return (
-        first,
-        f"Of the {depth:,} rows that {whose} ranks first, {count(findings.hits(best))} are hits; of the "
-        f"first {depth:,} by {against}, {count(findings.hits(rival))} are. Picked blindly, "
+        findings.verdict,
+        f"Of the {depth:,} rows that {best} ranks first, {count(findings.hits(best))} are hits; of the "
+        f"first {depth:,} by {rival}, {count(findings.hits(rival))} are. Picked blindly, "
         f"{depth * findings.base_rate:,.0f} would be.{_ties(findings)}",
-        f"{answer} {_signed(found.difference)} hits in {depth:,} rows, 95 % interval {_signed(found.low)} to "
-        f"{_signed(found.high)}, p {equals}{_p_value(found.p_value)}.",
     )
 
 
@@ -84,27 +63,53 @@ def measures(findings: Findings) -> Markup:
 
 
 def differences(findings: Findings) -> Markup:
-    """Return the best model against every other."""
+    """Return the best model against every other: what the verdict rests on."""
+    digits = _digits(findings, findings.criterion)
     return together(
         table(
-            f"{findings.best} against the others: hits among the first {findings.depth:,} rows",
-            ("against", "hits more or less", "95 % interval", "p-value", "more than chance?"),
+            f"{findings.best} against the others over the test parts: {findings.criterion}",
+            ("against", "more or less", "95 % interval", "more than chance?"),
+            (
+                (
+                    model,
+                    number(_signed(found.mean, digits)),
+                    number(f"{_signed(found.low, digits)} to {_signed(found.high, digits)}"),
+                    ANSWERS[found.more_than_chance],
+                )
+                for model, found in findings.differences.items()
+            ),
+        ),
+        tag(
+            "p",
+            "Student's t over the test parts, each comparison by itself: it sees both which rows were drawn "
+            "and how a model changes with its training data.",
+            class_="quiet",
+        ),
+    )
+
+
+def list_differences(findings: Findings) -> Markup:
+    """Return the best model's list against every other, as they are."""
+    return together(
+        table(
+            f"These lists alone: hits among the first {findings.depth:,} rows",
+            ("against", "hits more or less", "95 % interval", "p-value"),
             (
                 (
                     found.model,
-                    number(_signed(found.difference)),
-                    number(f"{_signed(found.low)} to {_signed(found.high)}"),
+                    number(_signed(found.difference, 1)),
+                    number(f"{_signed(found.low, 1)} to {_signed(found.high, 1)}"),
                     number(_p_value(found.p_value)),
-                    "yes" if found.is_real else "no",
                 )
-                for found in findings.differences
+                for found in findings.list_differences
             ),
         ),
         tag(
             "p",
             f"Paired bootstrap of the rows, {RESAMPLES:,} resamples; intervals and p-values hold for all "
-            f"{len(findings.differences)} comparisons together (Bonferroni). They compare these lists of "
-            "these rows: how much a model changes with its training data shows in the standard errors above.",
+            f"{len(findings.list_differences)} comparisons together (Bonferroni). It says how these rankings "
+            "of these rows would vary, not how the models would after another training; the verdict does not "
+            "rest on it.",
             class_="quiet",
         ),
     )
@@ -112,17 +117,13 @@ def differences(findings: Findings) -> Markup:
 
 def _expectation(findings: Findings) -> str:
     """Return how far the figures go on new rows."""
-    said = "All figures are of rows that a model had not seen when it ranked them"
-    if not findings.none_is_better:
-        said += (
-            f". The best of {len(findings.models)} models was chosen by the same figures, so expect a little "
-            "less of it on new rows"
-        )
-    if findings.chosen_inside is None:
-        return f"{said}."
-    measure, value = findings.chosen_inside
-    found = _measured(value, _digits(findings, measure))
-    return f"{said}: choosing anew inside every training part gives {found} ({measure})."
+    said = "All figures are of rows that a model had not seen when it ranked them."
+    if findings.none_is_better:
+        return said
+    return (
+        f"{said} The best of {len(findings.models)} models was chosen by the same figures, so expect a "
+        "little less of it on new rows."
+    )
 
 
 def _p_value(p_value: float) -> str:
@@ -139,5 +140,5 @@ def _measured(measured: Measured, digits: int) -> str:
     return f"{measured.mean:.{digits}f} ± {measured.standard_error:.{digits}f}"
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "−")
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−")

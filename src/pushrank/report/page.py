@@ -12,7 +12,7 @@ from pushrank.report.chart import how_to_read
 from pushrank.report.curves import curves
 from pushrank.report.findings import Findings
 from pushrank.report.markup import Markup, tag, together
-from pushrank.report.model_tables import differences, measures, verdict
+from pushrank.report.model_tables import differences, list_differences, measures, verdict
 from pushrank.report.row_tables import disagreements, top_rows
 
 SECTIONS = {
@@ -82,6 +82,7 @@ def _main(findings: Findings) -> list[Markup]:
             tag("h2", "The models compared", id="models"),
             measures(findings),
             differences(findings),
+            list_differences(findings),
         ),
         tag("section", tag("h2", "Curves", id="curves"), how_to_read(), *charts),
         tag("section", top_rows(findings)),

@@ -1,6 +1,6 @@
 """Solvers, named after their method: each takes a problem, a start, a tolerance and a limit of iterations."""
 
-from pushrank.solvers.coordinate_descent import coordinate_descent
+from pushrank.solvers.column_boosting import coordinate_descent
 from pushrank.solvers.lbfgs import lbfgs
 from pushrank.solvers.newton_cg import newton_cg
 from pushrank.solvers.problem import Problem

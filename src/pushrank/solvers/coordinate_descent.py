@@ -12,16 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
-from pushrank.objectives import PushObjective
-from pushrank.solvers.coordinates import column_curvature
-from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Result, Watcher
-from pushrank.solvers.score_problem import Point, ScoreProblem, score_problem
-from pushrank.solvers.step_rules import Direction, ExactStep, StepRule
-from pushrank.weak_rankers import Columns
+from pushrank.solvers.score_problem import Point, ScoreProblem
+from pushrank.solvers.step_rules import Direction, StepRule
 from pushrank.weak_rankers.base import GrowingPool, Numbers, Pool
 
-REFRESH = 100  # rounds after which a linear model's scores are computed afresh, against piling up of rounding
 TIE = 1e-9  # relative difference of slopes below which two rankers are as steep as each other
 Choice = Literal["steepest", "lowest"]
 
@@ -36,12 +30,15 @@ class Round(NamedTuple):
     edge : float
         Its edge :math:`r_t`: minus the slope of the objective along it, signed.
     step : float
-        How its weight changed.
+        How its weight changed; zero where there was nothing to gain.
+    gradient : float
+        The largest slope before the step, in its ranker's unit.
     """
 
     ranker: int
     edge: float
     step: float
+    gradient: float
 
 
 class CoordinateDescent:
@@ -55,6 +52,10 @@ class CoordinateDescent:
         The weak rankers on the training rows.
     rule : StepRule
         How far to step.
+    scores : ndarray of shape (n_rows,)
+        The scores to start from; written to.
+    weights : ndarray of shape (n_rankers,)
+        The weights that they came from; written to.
     choice : {"steepest", "lowest"}, default="steepest"
         Take the ranker with the largest edge, or the one with the lowest objective after its own best step
         (Freund's RankBoost).
@@ -73,6 +74,8 @@ class CoordinateDescent:
         problem: ScoreProblem,
         pool: Pool,
         rule: StepRule,
+        scores: Floats,
+        weights: Floats,
         *,
         choice: Choice = "steepest",
         ridge: Floats | float = 0.0,
@@ -84,13 +87,11 @@ class CoordinateDescent:
         self.problem, self.pool, self.rule, self.choice = problem, pool, rule, choice
         self.ridge, self.scales, self.lower, self.upper = ridge, scales, lower, upper
         self.learning_rate = learning_rate
-        self.weights: Floats = np.zeros(pool.n_rankers)
+        self.start(scores, weights)
 
-    def start(self, scores: Floats, weights: Floats | None = None) -> None:
+    def start(self, scores: Floats, weights: Floats) -> None:
         """Set the scores, and the weights that they came from."""
-        self.scores = scores
-        if weights is not None:
-            self.weights = weights
+        self.scores, self.weights = scores, weights
         self.point = self.problem.at(scores)
 
     @property
@@ -113,8 +114,12 @@ class CoordinateDescent:
         )
         return np.where(stopped, 0.0, slopes)
 
-    def size(self, slopes: Floats) -> float:
-        """Return the largest slope in its ranker's unit."""
+    @property
+    def gradient_size(self) -> float:
+        """The largest slope in its ranker's unit, measured anew."""
+        return self._size(self.slopes(self.point))
+
+    def _size(self, slopes: Floats) -> float:
         return float(np.max(np.abs(slopes) / self.scales, initial=0.0))
 
     def round(
@@ -124,8 +129,8 @@ class CoordinateDescent:
         rows: NDArray[np.bool_] | None = None,
         features: Numbers | None = None,
         random_state: np.random.RandomState | None = None,
-    ) -> Round | None:
-        """Take one step and return it, or None where no slope exceeds ``tol``.
+    ) -> Round:
+        """Take one step and return it; a step of zero where no slope exceeds ``tol``.
 
         Parameters
         ----------
@@ -153,16 +158,16 @@ class CoordinateDescent:
             of_no_feature = self.pool.features < 0
             slopes = np.where(np.isin(self.pool.features, features) | of_no_feature, slopes, 0.0)
         ranker = _first_largest(np.abs(slopes))
-        self.gradient_size = self.size(slopes)
-        if self.gradient_size <= tol or slopes[ranker] == 0.0:
-            return None
+        gradient = self._size(slopes)
+        if gradient <= tol or slopes[ranker] == 0.0:
+            return Round(0, 0.0, 0.0, gradient)
         if halves is not None:
             ranker = self._lowest(problem, point, slopes, *halves)
         along = self._direction(ranker)
         step = self.learning_rate * self.rule.step(problem, point, self.scores, along)
         step = float(np.clip(step, *self._room(ranker)))
         if step == 0.0:
-            return None
+            return Round(0, 0.0, 0.0, gradient)
         self.weights[ranker] += step
         if along.values.dtype == bool:
             np.add(self.scores, step, out=self.scores, where=along.values)
@@ -172,11 +177,7 @@ class CoordinateDescent:
             self.scores += step * along.values
         edge = _entry(self.ridge, ranker) * (self.weights[ranker] - step) - slopes[ranker]
         self.point = self.problem.at(self.scores)
-        return Round(ranker, float(edge), step)
-
-    def rest(self) -> Round:
-        """Return a round in which nothing is done."""
-        return Round(0, 0.0, 0.0)
+        return Round(ranker, float(edge), step, gradient)
 
     def _direction(self, ranker: int) -> Direction:
         values = self.pool.values(ranker)
@@ -218,78 +219,6 @@ class CoordinateDescent:
             after = problem.at(self.scores + step * along.values).value
             fall[ranker] = 1.0 - np.exp(after - point.value)
         return _first_largest(np.where(slopes == 0.0, 0.0, fall))
-
-
-def coordinate_descent(
-    problem: Problem, start: Floats, tol: float, max_iter: int, watcher: Watcher | None = None
-) -> Result:
-    """Minimise a linear model's objective by exact steps along one coefficient at a time.
-
-    Parameters are those of :func:`pushrank.solvers.rounds.minimise`; ``max_iter`` is the paper's
-    :math:`t_{max}`. The weak rankers are the columns in units of their range.
-
-    Notes
-    -----
-    A round costs one reading of the data to choose the column and O(n_rows) a trial step.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
-    """
-    objective = problem.objective
-    if not isinstance(objective, PushObjective):
-        raise TypeError(f"coordinate descent takes a PushObjective, got {type(objective).__name__}.")
-    problem.model.check_range()
-    family = Columns().fit(problem.host_model.data, problem.sample.row_weights)
-    pool = family.pool(problem.host_model.data)
-    units = family.units_
-    descent = CoordinateDescent(
-        score_problem(objective, problem.sample),
-        pool,
-        ExactStep(),
-        ridge=problem.alpha * units**2,
-        scales=slope_units(problem, units),
-    )
-    # a constant column moves no score: its coefficient only costs, and the best is zero
-    coef = np.where(units > 0.0, start, 0.0 if problem.alpha > 0.0 else start)
-    descent.start(problem.model.scores(coef), coef * family.ranges_)
-    path, message = [descent.objective], ""
-    while True:
-        if len(path) > max_iter:
-            size = descent.size(descent.slopes(descent.point))
-            if size > tol:
-                message = (
-                    f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient "
-                )
-                message += f"is {size:.1e}): raise max_iter or tol, or use solver='lbfgs'."
-            break
-        if descent.round(tol) is None:
-            size = descent.gradient_size
-            break
-        path.append(descent.objective)
-        if (len(path) - 1) % REFRESH == 0:
-            coef = np.where(units > 0.0, descent.weights * units, coef)
-            descent.start(problem.model.scores(coef))
-        if watcher is not None:
-            watcher(len(path) - 1, objective=path[-1], gradient=descent.gradient_size)
-    coef = np.where(units > 0.0, descent.weights * units, coef)
-    return Result(coef, np.array(path), not message, size, message)
-
-
-def slope_units(problem: Problem, units: Floats) -> Floats:
-    """Return the columns' standard deviations within the classes, in units of their ranges.
-
-    Slopes are compared with the tolerance in these, so that it does not depend on the units of a feature.
-
-    Parameters
-    ----------
-    problem : Problem
-        The objective of the coefficients.
-    units : ndarray of shape (n_features,)
-        One over each column's range; zero for a constant.
-    """
-    scales = column_curvature(problem, problem.row_weights(np.zeros_like(units)))[1]
-    return np.where(units > 0.0, scales * units, 1.0)
 
 
 def _first_largest(sizes: Floats) -> int:

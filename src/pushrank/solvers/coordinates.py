@@ -86,14 +86,14 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     -----
     Two readings of the data.
     """
-    curvature = problem.model.class_variances(row_weights, problem.groups)
-    of_classes = problem.model.class_totals(row_weights, problem.groups)
+    curvature = problem.model.class_variances(row_weights, problem.class_codes)
+    of_classes = problem.model.class_totals(row_weights, problem.class_codes)
     # where all losses are zero no row has a weight
     scales = np.sqrt(curvature / max(float(of_classes.sum()), np.finfo(float).tiny))
     if not scales.all():
         # a column that is constant within the classes is measured by its step from one to the other
         totals = np.maximum(of_classes, np.finfo(float).tiny)
-        means = problem.model.class_sums(row_weights, problem.groups) / totals[:, None]
+        means = problem.model.class_sums(row_weights, problem.class_codes) / totals[:, None]
         steps, sizes = np.abs(means[1] - means[0]), np.abs(means).max(axis=0)
         # a step that rounding could have made is none, and large values leave that much of a gradient
         steps = np.where(steps > ROUNDING * problem.model.n_rows * sizes, steps, np.maximum(sizes, 1.0))
@@ -116,7 +116,7 @@ def whitened(problem: Problem, row_weights: Floats, scales: Floats) -> Whitened:
     -----
     O(n_rows * n_features ** 2) time, O(n_features ** 2) memory.
     """
-    covariance = problem.model.class_covariance(row_weights, problem.groups)
+    covariance = problem.model.class_covariance(row_weights, problem.class_codes)
     curvature = covariance / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += problem.alpha / scales**2
     eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
@@ -138,9 +138,9 @@ def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
     model = problem.host_model
     n_heavy = rank(problem)
     heavy = np.sort(np.argpartition(-row_weights, n_heavy - 1)[:n_heavy])
-    totals = np.maximum(np.bincount(problem.groups, row_weights, minlength=2), np.finfo(float).tiny)
-    means = model.class_sums(row_weights, problem.groups) / totals[:, None]
-    basis = model.rows(heavy) - means[problem.groups[heavy]]
+    totals = np.maximum(np.bincount(problem.class_codes, row_weights, minlength=2), np.finfo(float).tiny)
+    means = model.class_sums(row_weights, problem.class_codes) / totals[:, None]
+    basis = model.rows(heavy) - means[problem.class_codes[heavy]]
     basis *= np.sqrt(row_weights[heavy])[:, None]
     curvature = column_curvature(problem, row_weights)[0]
     of_others = np.maximum(curvature - np.einsum("ij,ij->j", basis, basis), RIDGE * curvature)

@@ -1,8 +1,9 @@
-"""The Infinite Push by an interior point method on a working set of negatives.
+"""The Infinite Push by an interior point method on working sets of rows.
 
 Few negatives ever are the highest-scored: a restricted problem of some hundred of them is solved, those that
-its answer scores too high join, and so on. A restricted dual solution is feasible for the whole problem, so
-that the certificate is one of the whole problem too.
+its answer scores too high join, and so on. Of the positives those near their margin take part, where there
+are many. A restricted dual solution is feasible for the whole problem, so that the certificate is one of the
+whole problem too.
 
 Sanjay Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM Journal on Optimization
 2 (1992), 575-601, for the predictor and corrector steps.
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
 from pushrank.models import LinearModel
+from pushrank.solvers.held_positives import HeldPositives
 from pushrank.solvers.result import Watcher
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
@@ -60,58 +62,81 @@ def interior_point(
 
     Notes
     -----
-    An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), J being the size of the working set;
-    every round reads all negatives once.
+    An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), I and J being the sizes of the
+    working sets; every round reads all rows a few times.
     """
     model, sample = problem.model, problem.sample
     if not isinstance(model, LinearModel):
         raise TypeError("the interior point method needs a linear model; use smo for kernels.")
     n_features = model.n_features
-    positives = model.rows(sample.positives)
-    centre = positives.mean(axis=0)
-    positives -= centre
     direction = _towards_positives(problem) if start is None else start.coef
-    scores = model.scores(direction)[sample.negatives]
+    scores = model.scores(direction)
+    choice = HeldPositives(problem, n_features)
+    if start is not None:
+        choice.suits(scores[sample.positives] - scores[sample.negatives].max(), 0.0)
     size = max(FIRST_NEGATIVES * n_features, LEAST_NEGATIVES)
-    working = _highest(scores, size)
+    working = _highest(scores[sample.negatives], size)
+    positives, centre, pull = _free_rows(problem, choice)
     best: DualPoint | None = None
     # as long as negatives are missing, precision is wasted
     n_iter, within = 0, max(0.1 * tol, FIRST_GAP)
     while True:
         negatives = model.rows(sample.negatives[working]) - centre
         room = max_iter - n_iter
-        restricted = _Restricted(problem, positives, negatives)
+        restricted = _Restricted(problem, choice, pull, positives, negatives)
         cheap = (len(positives) + len(negatives)) * n_features**2 <= CHEAP_WORK
         n_iter += restricted.solve(within, REFINED if cheap else within, room)
-        alpha, beta = restricted.now.alpha, restricted.now.beta
+        now = restricted.now
         whole = np.zeros(len(sample.negatives))
-        whole[working] = beta
-        point = problem.at(alpha, whole)
+        whole[working] = now.beta
+        point = problem.at(choice.whole(now.alpha), whole)
+        scores = model.scores(now.w)
         if point.certificate.gap > tol:
-            point = problem.improved(point, restricted.now.w)
+            point = problem.improved(point, now.w, scores)
         if best is None or point.certificate.gap < best.certificate.gap:
             best = point
         if watcher is not None:
             watcher(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
         if best.certificate.gap <= tol or n_iter >= max_iter:
             return best, n_iter
-        scores = model.scores(point.coef)[sample.negatives]
+        margins = scores[sample.positives] - (now.t + now.w @ centre)
+        suits = choice.suits(margins, tol * abs(best.certificate.primal))
+        if not suits:
+            positives, centre, pull = _free_rows(problem, choice)
+        # not the scores of the point, whose coefficients rounding may have made another's
+        scores = scores[sample.negatives]
         highest_within = scores[working].max()
         outside = np.ones(len(scores), dtype=bool)
         outside[working] = False
         outside &= scores > highest_within
         candidates = np.flatnonzero(outside)
-        if not len(candidates):
+        if suits and not len(candidates):
             if within <= 0.1 * tol:
                 return best, n_iter
             within = 0.1 * tol
             continue
         within = max(0.1 * tol, min(within, LATER_GAP * point.certificate.gap))
         # those that no longer come near the top leave
-        kept = working[(beta > 1e-9 * beta.max()) | (scores[working] > np.quantile(scores[working], 0.5))]
+        kept = working[
+            (now.beta > 1e-9 * now.beta.max()) | (scores[working] > np.quantile(scores[working], 0.5))
+        ]
         size = max(MORE_NEGATIVES * n_features, LEAST_NEGATIVES)
         joining = candidates[_highest(scores[candidates], size)]
         working = np.union1d(kept, joining)
+
+
+def _free_rows(problem: WorstNegative, choice: HeldPositives) -> tuple[Floats, Floats, Floats]:
+    """Return the rows of the free positives less their mean, that mean, and the pull of the held ones."""
+    model, sample = problem.model, problem.sample
+    rows = model.rows(sample.positives[choice.free])  # type: ignore[attr-defined]
+    centre = rows.mean(axis=0)
+    rows -= centre
+    held = choice.held.sum()
+    if held == 0.0:
+        return rows, centre, np.zeros_like(centre)
+    factors = choice.held.copy()
+    factors[choice.free] = -held / len(choice.free)
+    return rows, centre, model.pull_back(sample.join(factors, np.zeros(len(sample.negatives))))
 
 
 def _towards_positives(problem: WorstNegative) -> Floats:
@@ -170,33 +195,47 @@ class _Variables(NamedTuple):
 
 
 class _Restricted:
-    """The problem of all positives and some negatives, by Mehrotra's method.
+    """The problem of some positives and some negatives, by Mehrotra's method.
 
     Parameters
     ----------
     problem : WorstNegative
-        Costs and loss.
+        The loss.
+    choice : HeldPositives
+        The free positives' costs, and what is held.
+    pull : ndarray of shape (d,)
+        The sum of the held positives times their variables.
     positives, negatives : ndarray of shape (I, d) and (J, d)
         Rows, less a common centre.
     """
 
-    def __init__(self, problem: WorstNegative, positives: Floats, negatives: Floats) -> None:
+    def __init__(
+        self,
+        problem: WorstNegative,
+        choice: HeldPositives,
+        pull: Floats,
+        positives: Floats,
+        negatives: Floats,
+    ) -> None:
         self._problem, self._positives, self._negatives = problem, positives, negatives
-        self._bend, self._upper = problem.bend, problem.upper
+        self._costs, self._pull, self._held = choice.costs, pull, float(choice.held.sum())
         self._bounded = not problem.squared
-        costs = problem.costs
+        self._bend = problem.bend[choice.free]
+        self._upper = self._costs if self._bounded else problem.upper
+        costs = self._costs
         alpha, ones = 0.5 * costs, np.ones(len(positives))
         self.now = _Variables(
             w=np.zeros(positives.shape[1]),
             t=0.0,
             alpha=alpha,
             slack=ones,
-            beta=np.full(len(negatives), alpha.sum() / len(negatives)),
+            beta=np.full(len(negatives), (self._held + alpha.sum()) / len(negatives)),
             below=np.ones(len(negatives)),
             room=0.5 * costs if self._bounded else NONE,
             excess=ones if self._bounded else NONE,
         )
 
+    @np.errstate(all="ignore")  # as far as floats reach
     def solve(self, tol: float, target: float, max_iter: int) -> int:
         """Go on until the complementarity is within ``tol`` of the objective; return the iterations.
 
@@ -225,7 +264,7 @@ class _Restricted:
                 # the correction, made for a whole step, leads astray in a short one, round and round
                 step = self._direction(CENTRED * self._products / count)
             if not all(np.isfinite(part).all() for part in step):
-                return iteration  # as far as floats reach
+                return iteration
             self.now = self.now.after(step, STEP * self.now.longest(step))
         return max_iter
 
@@ -233,8 +272,8 @@ class _Restricted:
         """Set the residuals of the conditions of optimality, and return whether all are small."""
         w, t, alpha, slack, beta, below, room, excess = self.now
         self._products = self.now.products
-        self._of_w = w - self._positives.T @ alpha + self._negatives.T @ beta
-        self._of_t = float(alpha.sum() - beta.sum())
+        self._of_w = w - self._pull - self._positives.T @ alpha + self._negatives.T @ beta
+        self._of_t = float(self._held + alpha.sum() - beta.sum())
         margins = self._positives @ w - t
         relieved = margins + excess if self._bounded else margins
         self._of_slack = slack - (relieved + self._bend * alpha - 1.0)
@@ -242,8 +281,9 @@ class _Restricted:
         self._of_room = self._upper - alpha - room if self._bounded else NONE
         shortfall = np.maximum(1.0 - margins, 0.0)
         losses = shortfall**2 if self._problem.squared else shortfall
-        self._value = 0.5 * float(w @ w) + float(self._problem.costs @ losses)
-        total = float(self._problem.costs.sum())
+        of_held = self._held * (1.0 + t) - float(self._pull @ w)
+        self._value = 0.5 * float(w @ w) + float(self._costs @ losses) + of_held
+        total = self._held + float(self._costs.sum())
         unmet = float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
         self._unmet = total * unmet + abs(self._of_t)
         return self._products + self._unmet <= tol * self._value

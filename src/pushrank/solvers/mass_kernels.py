@@ -8,44 +8,44 @@ from pushrank._compiled import compiled
 
 
 @compiled()
-def exponents(scores, powers, classes, log_weights, start, stop, out):
+def exponents(scores, powers, class_codes, log_weights, start, stop, out):
     """Write ``power * score + log_weight`` of the rows from start to stop; return both classes' largest.
 
-    ``powers`` are those of classes 0 and 1; rows of class 2 take no part and get ``-inf``. ``log_weights`` is
-    empty where all rows weigh one.
+    ``powers`` are those of the class codes 0 and 1; rows of code 2 take no part and get ``-inf``.
+    ``log_weights`` is empty where all rows weigh one.
     """
     largest = np.full(3, -np.inf)
     for row in range(start, stop):
-        of_class = classes[row]
-        exponent = powers[of_class] * scores[row] if of_class < 2 else -np.inf
+        code = class_codes[row]
+        exponent = powers[code] * scores[row] if code < 2 else -np.inf
         if len(log_weights):
             exponent += log_weights[row]
         out[row] = exponent
-        largest[of_class] = max(largest[of_class], exponent)
+        largest[code] = max(largest[code], exponent)
     return largest
 
 
 @compiled()
-def lower_by(shifts, classes, start, stop, values):
+def lower_by(shifts, class_codes, start, stop, values):
     """Take each class's shift off the values of its rows."""
     for row in range(start, stop):
-        values[row] -= shifts[classes[row]]
+        values[row] -= shifts[class_codes[row]]
 
 
 @compiled()
-def class_totals(masses, classes, start, stop):
+def class_totals(masses, class_codes, start, stop):
     """Return the mass of each class."""
     totals = np.zeros(3)
     for row in range(start, stop):
-        totals[classes[row]] += masses[row]
+        totals[class_codes[row]] += masses[row]
     return totals
 
 
 @compiled()
-def multiply_by(factors, classes, start, stop, values):
+def multiply_by(factors, class_codes, start, stop, values):
     """Multiply the values of each class's rows by its factor."""
     for row in range(start, stop):
-        values[row] *= factors[classes[row]]
+        values[row] *= factors[class_codes[row]]
 
 
 @compiled()

@@ -57,7 +57,7 @@ def newton(problem: Problem, start: Floats, scales: Floats, tol: float, max_iter
     factor: Any = None
     while size > tol and len(path) <= max_iter:
         if factor is None:
-            hessian = problem.model.class_covariance(problem.row_weights(coef), problem.groups)
+            hessian = problem.model.class_covariance(problem.row_weights(coef), problem.class_codes)
             hessian[np.diag_indices_from(hessian)] += problem.alpha
             try:
                 factor = scipy.linalg.cho_factor(hessian, check_finite=False)

@@ -14,7 +14,7 @@ import numpy as np
 from pushrank._chunks import map_chunks
 from pushrank._compiled import compiled
 from pushrank._log_space import Floats
-from pushrank.models.linear import Groups, LinearModel
+from pushrank.models.linear import ClassCodes, LinearModel
 
 
 class TwoLogSums(NamedTuple):
@@ -26,30 +26,30 @@ class TwoLogSums(NamedTuple):
 
 
 @compiled()
-def _weigh_block(scores, groups, log_weights, powers, largest, totals, factors):
+def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, factors):
     """Replace scores by their terms in units of the class's running maximum, and move that maximum."""
     previous = largest.copy()
     for i in range(scores.shape[0]):
-        exponent = powers[groups[i]] * scores[i]
+        exponent = powers[class_codes[i]] * scores[i]
         if log_weights.shape[0]:
             exponent += log_weights[i]
         scores[i] = exponent
-        if exponent > largest[groups[i]]:
-            largest[groups[i]] = exponent
+        if exponent > largest[class_codes[i]]:
+            largest[class_codes[i]] = exponent
     for c in range(2):
         # both -inf: nothing has been seen of this class yet
         factors[c] = 1.0 if previous[c] == largest[c] else np.exp(previous[c] - largest[c])
         totals[c] *= factors[c]
     for i in range(scores.shape[0]):
-        below = scores[i] - largest[groups[i]]
+        below = scores[i] - largest[class_codes[i]]
         term = np.exp(below) if below > -745.0 else 0.0
         scores[i] = term
-        totals[groups[i]] += term
+        totals[class_codes[i]] += term
 
 
 def value_and_gradient(
     model: LinearModel,
-    groups: Groups,
+    class_codes: ClassCodes,
     log_weights: Floats | None,
     powers: tuple[float, float],
     coef: Floats,
@@ -64,7 +64,7 @@ def value_and_gradient(
     ----------
     model : LinearModel
         The data.
-    groups : ndarray of uint8, shape (n_rows,)
+    class_codes : ndarray of uint8, shape (n_rows,)
         One for a positive, zero for a negative.
     log_weights : ndarray of shape (n_rows,) or None
         Logarithms of the sample weights, ``-inf`` for a weight of zero.
@@ -86,12 +86,12 @@ def value_and_gradient(
         for first, last in model.blocks(start, stop):
             terms = np.empty(last - first)
             model.block_scores(first, last, coef, terms)
-            block_groups = groups[first:last]
+            block_codes = class_codes[first:last]
             weights = none if log_weights is None else log_weights[first:last]
-            _weigh_block(terms, block_groups, weights, signed, sums.largest, sums.totals, factors)
+            _weigh_block(terms, block_codes, weights, signed, sums.largest, sums.totals, factors)
             if factors[0] != 1.0 or factors[1] != 1.0:
                 np.multiply(sums.rows, factors[:, None], out=sums.rows)
-            model.add_block_sums(first, last, terms, block_groups, sums.rows)
+            model.add_block_sums(first, last, terms, block_codes, sums.rows)
         return sums
 
     parts = map_chunks(chunk_sums, model.chunks)

@@ -46,7 +46,7 @@ class Problem:
         self.model = model
         self.sample = sample
         self.alpha = alpha
-        self.groups = sample.class_codes
+        self.class_codes = sample.class_codes
         self._powers = objective.powers if isinstance(sample, BipartiteSample) else None
         self._log_weights = None
         if self._powers is not None and sample.row_weights is not None:
@@ -76,7 +76,7 @@ class Problem:
         """Return the penalised objective and its gradient, shape (n_features,)."""
         if self._powers is not None:
             value, gradient = one_pass.value_and_gradient(
-                self.host_model, self.groups, self._log_weights, self._powers, coef
+                self.host_model, self.class_codes, self._log_weights, self._powers, coef
             )
         else:
             at_point = self._linearise(coef)

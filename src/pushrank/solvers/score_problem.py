@@ -168,8 +168,9 @@ class ClassProblem:
         self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
         self.rate = sum(powers)
         self.log_pairs = _log_pairs(sample)
-        self.classes = np.full(sample.n_rows, 2, dtype=np.uint8)
-        self.classes[sample.positives], self.classes[sample.negatives] = 0, 1
+        # the sample's, and a third for rows that take no part, which need not weigh zero here
+        self.class_codes = np.full(sample.n_rows, 2, dtype=np.uint8)
+        self.class_codes[sample.positives], self.class_codes[sample.negatives] = 1, 0
         self.log_weights = np.zeros(0)
         if sample.row_weights is not None:
             with np.errstate(divide="ignore"):
@@ -191,9 +192,9 @@ class ClassPoint:
 
     def __init__(self, problem: ClassProblem, scores: Floats) -> None:
         self._problem = problem
-        signed = np.array([-problem.powers[0], problem.powers[1]])
+        signed = np.array([problem.powers[1], -problem.powers[0]])  # by class code
         masses = np.empty_like(scores)
-        classes = problem.classes
+        class_codes = problem.class_codes
 
         def each(kernel: Any, *arguments: Any) -> list[Any]:
             return map_chunks(
@@ -203,36 +204,36 @@ class ClassPoint:
             )
 
         largest = np.max(
-            each(mass_kernels.exponents, scores, signed, classes, problem.log_weights, masses), axis=0
+            each(mass_kernels.exponents, scores, signed, class_codes, problem.log_weights, masses), axis=0
         )
         shifts = np.where(np.isfinite(largest), largest, 0.0)
-        each(mass_kernels.lower_by, shifts, classes, masses)
+        each(mass_kernels.lower_by, shifts, class_codes, masses)
 
         def exponentials(start: int, stop: int) -> Floats:
             np.exp(masses[start:stop], out=masses[start:stop])
-            totals: Floats = mass_kernels.class_totals(masses, classes, start, stop)
+            totals: Floats = mass_kernels.class_totals(masses, class_codes, start, stop)
             return totals
 
         totals = np.zeros(3)
         for part in map_chunks(exponentials, problem.chunks, problem.n_threads):
             totals += part
         log_sums = shifts[:2] + np.log(totals[:2])
-        self.log_sums = float(log_sums[0]), float(log_sums[1])
+        self.log_sums = float(log_sums[1]), float(log_sums[0])
         if problem.joint:
             self.value = float(np.logaddexp(*log_sums))
             portions = np.exp(log_sums - self.value)
         else:
-            self.value = float(log_sums @ (1.0 / np.array(problem.powers)))
+            self.value = float(np.array(self.log_sums) @ (1.0 / np.array(problem.powers)))
             portions = np.ones(2)
-        factors = np.array([-portions[0] / totals[0], portions[1] / totals[1], 0.0])
-        each(mass_kernels.multiply_by, factors, classes, masses)
+        factors = np.array([portions[0] / totals[0], -portions[1] / totals[1], 0.0])
+        each(mass_kernels.multiply_by, factors, class_codes, masses)
         self.gradient: Floats = masses
 
     @property
     def curvature(self) -> Floats:
         """The curvature weights of the rows."""
-        factors = np.array([*self._problem.powers, 0.0])
-        curvature: Floats = np.abs(self.gradient) * factors[self._problem.classes]
+        factors = np.array([*reversed(self._problem.powers), 0.0])
+        curvature: Floats = np.abs(self.gradient) * factors[self._problem.class_codes]
         return curvature
 
     def slopes(self, direction: Floats) -> tuple[float, float]:

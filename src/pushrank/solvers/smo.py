@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pushrank._log_space import Floats
 from pushrank.models import KernelModel
 from pushrank.solvers import smo_kernels
+from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.result import Watcher
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
@@ -49,8 +50,8 @@ def smo(
         while True:
             wanted, steps = state.go(columns, tol, max_iter * model.n_rows, steps)
             if watcher is not None:
-                objective, gap = state.objectives()
-                watcher(-(-steps // model.n_rows), objective=objective, gap=gap)
+                known = state.certificate
+                watcher(-(-steps // model.n_rows), objective=known.primal, gap=known.gap)
             if wanted < 0:
                 break
             columns.fetch(wanted, state.most_violating(BLOCK, columns.worth_making()))
@@ -61,17 +62,18 @@ def smo(
 
 
 class _Columns:
-    """Kernel columns of some rows, those used last; of all rows, where there is room."""
+    """Kernel columns of some rows: the model's own where it can keep all, else those used last."""
 
     def __init__(self, model: KernelModel) -> None:
         self._model = model
         n_rows = model.n_rows
-        if model.matrix is not None:
-            self.kept, self.slots, self._filled = model.matrix, np.arange(n_rows), n_rows
+        self._all = model.kept is not None
+        if model.kept is not None:
+            self.kept, self.slots = model.kept, np.where(model.made, np.arange(n_rows), -1)
         else:
             room = max(model.memory // (8 * n_rows), LEAST_COLUMNS)
             self.kept, self.slots = np.empty((int(min(n_rows, room)), n_rows)), np.full(n_rows, -1)
-            self._filled = 0
+        self._filled = 0
         self.last_used = np.zeros(len(self.kept), dtype=np.int64)
         self._rows = np.full(len(self.kept), -1)
 
@@ -86,6 +88,10 @@ class _Columns:
     def fetch(self, wanted: int, others: NDArray[np.intp]) -> None:
         """Make the column of a wanted row, and those of other rows that are not there."""
         rows = np.append(wanted, others[(self.slots[others] < 0) & (others != wanted)])[:BLOCK]
+        if self._all:
+            self._model.make(rows)
+            self.slots[rows] = rows
+            return
         free = np.arange(self._filled, min(self._filled + len(rows), len(self.kept)))
         self._filled += len(free)
         n_leaving = len(rows) - len(free)
@@ -151,10 +157,11 @@ class _State:
         movable: NDArray[np.intp] = rows[can_grow[rows] | can_shrink[rows]]
         return movable
 
-    def objectives(self) -> tuple[float, float]:
-        """Return the primal objective and the relative gap as they are known."""
+    @property
+    def certificate(self) -> Certificate:
+        """Both objectives as they are known."""
         primal, dual = self._objectives
-        return float(primal), float((primal - dual) / max(primal, np.finfo(float).tiny))
+        return Certificate(float(primal), float(dual))
 
     def variables(self) -> tuple[Floats, Floats]:
         """Return the variables of the positives and of the negatives."""

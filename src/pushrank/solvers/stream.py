@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
+from pushrank.objectives.precision_kernels import PERCEPTRONS
 from pushrank.solvers.batch_sample import BatchSample
 from pushrank.solvers.rows import Rows, one_after_another
 from pushrank.solvers.stream_kernels import (
@@ -42,7 +43,7 @@ class Rule(NamedTuple):
     counted : bool
         Which of the two k is.
     eta0 : float
-        Step t is ``eta0 / sqrt(t)`` times the slope over k; zero for the slope itself.
+        Step t is ``eta0 / sqrt(t)`` times the slope over k; for a perceptron, the slope itself.
     radius : float
         The largest norm of an iterate, or infinity.
     """
@@ -50,8 +51,13 @@ class Rule(NamedTuple):
     code: int
     k: float
     counted: bool
-    eta0: float
-    radius: float
+    eta0: float = 1.0
+    radius: float = np.inf
+
+    @property
+    def is_perceptron(self) -> bool:
+        """Whether batches without a mistake teach nothing."""
+        return self.code in PERCEPTRONS
 
 
 class BadRowError(ValueError):

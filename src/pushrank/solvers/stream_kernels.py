@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pushrank._compiled import compiled
-from pushrank.objectives.precision_kernels import STRUCT, place, slopes
+from pushrank.objectives.precision_kernels import PERCEPTRONS, STRUCT, place, slopes
 
 SCALE, WEIGHT, STEPS, SQUARED_NORM, MISTAKES, MOST_MISTAKES, SHARES, LARGEST_K, SKIPPED, N_COUNTS = range(10)
 """Places in the array of counts: beside those above, batches that moved, the squared norm of ``coef``,
@@ -29,9 +29,9 @@ def run_batches(
     Either ``dense`` is a matrix, or ``data``, ``indices`` and ``indptr`` are those of a CSR matrix; the rest
     is None, and with it the lines that would read it are compiled away. ``coef``,
     ``lag``, ``total`` and ``counts`` are the state, changed in place; ``wrong`` takes the number of negatives
-    among the first k of every batch. Steps are ``eta0 / sqrt(t)`` times the slope over k, or, where ``eta0``
-    is zero, the slope itself. Return -1, or the place in the order of the first row of a batch whose scores
-    are not finite, or lead to weights that are not.
+    among the first k of every batch. Steps are ``eta0 / sqrt(t)`` times the slope over k, or, for a
+    perceptron, the slope itself. Return -1, or the place in the order of the first row of a batch whose
+    scores are not finite, or lead to weights that are not.
     """
     n_features = len(coef)
     delta = np.zeros(n_features)
@@ -80,7 +80,7 @@ def run_batches(
         counts[STEPS] += 1.0
         if value != 0.0 or rule == STRUCT:  # whose value may be zero on a slope
             step = -1.0 / scale
-            if eta0 > 0.0:
+            if rule not in PERCEPTRONS:
                 step *= eta0 / (np.sqrt(counts[STEPS]) * count)
             before = counts[WEIGHT]
             if dense is not None:

@@ -108,13 +108,13 @@ class WorstNegative:
         scores = self.model.scores(coef)
         return DualPoint(alpha, beta, coef, self.certificate(alpha, coef, scores))
 
-    def improved(self, point: DualPoint, coef: Floats) -> DualPoint:
-        """Return the point with other coefficients, if their objective is lower.
+    def improved(self, point: DualPoint, coef: Floats, scores: Floats) -> DualPoint:
+        """Return the point with other coefficients, whose scores are given, if their objective is lower.
 
         Where a feature's unit is a million times the others', its coefficient is so small a difference of
         large sums over the dual variables that rounding leaves little of it.
         """
-        primal = self.certificate(point.alpha, coef, self.model.scores(coef)).primal
+        primal = self.certificate(point.alpha, coef, scores).primal
         if primal >= point.certificate.primal:
             return point
         return DualPoint(point.alpha, point.beta, coef, Certificate(primal, point.certificate.dual))

@@ -24,8 +24,9 @@ class Functions(WeakRankers):
 
     Attributes
     ----------
-        The least value of each function on the training rows, and one over how far the largest is above it.
-        The least value of each function on the training rows and how far the largest is above it.
+    lows_, units_ : ndarray of shape (n_functions,)
+        The least value of each function on the training rows, and one over how far the largest is above it;
+        zero for a constant.
 
     Notes
     -----

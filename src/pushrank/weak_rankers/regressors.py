@@ -74,7 +74,7 @@ class Regressors(WeakRankers):
             raise TypeError(
                 f"the base learner must be a regressor whose fit accepts sample_weight, got {base!r}."
             )
-        self.n_features_ = X.shape[1]
+        self._n_features = X.shape[1]
         self.regressors_: list[Any] = []
         self.subsets_: list[Numbers | None] = []
         self.lows_: list[float] = []
@@ -129,7 +129,7 @@ class Regressors(WeakRankers):
         AttributeError
             When the base learner has no ``feature_importances_``.
         """
-        total = np.zeros(self.n_features_)
+        total = np.zeros(self._n_features)
         for ranker, gain in zip(rankers, gains, strict=True):
             features = self.subsets_[ranker]
             own = self.regressors_[ranker].feature_importances_

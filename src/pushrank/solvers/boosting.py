@@ -1,4 +1,4 @@
-"""The rounds of a boosting run: their history, early stopping, subsets of rows and features, checkpoints."""
+"""The rounds of a boosting run: how they go on, what they did, and when they stop."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
-from pushrank.estimators._target import Target
-from pushrank.pairs import BipartiteSample, CrucialSample
-from pushrank.solvers import Watcher
-from pushrank.solvers.coordinate_descent import CoordinateDescent
+from pushrank.solvers.coordinate_descent import CoordinateDescent, Round
+from pushrank.solvers.result import Watcher
 from pushrank.solvers.score_problem import ClassPoint
+from pushrank.weak_rankers.base import GrowingPool
 
 Draw = Callable[[np.random.RandomState], NDArray[np.bool_]]
 
@@ -140,8 +139,12 @@ class Run:
         The source of all that is drawn.
     best_scores : ndarray or None
         The scores of the round that validated best.
+    gradient_size : float
+        The largest slope at the end, in its ranker's unit.
     converged : bool
-        Whether no slope exceeds the tolerance.
+        Whether it came down to the tolerance, or no step was left.
+    stopped_early : bool
+        Whether the validation part had waited long enough for a better round.
     """
 
     def __init__(
@@ -153,7 +156,7 @@ class Run:
     ) -> None:
         self.descent, self.history, self.random_state = descent, history, random_state
         self.best_scores = best_scores
-        self.converged = False
+        self.gradient_size, self.converged, self.stopped_early = np.inf, False, False
 
     def go(
         self, plan: Plan, watcher: Watcher | None = None, after_round: Callable[[Run], None] | None = None
@@ -169,26 +172,31 @@ class Run:
             missing = len(self.history.values) - len(self.history.validation) - 1
             self.history.validation += [-np.inf] * missing if plan.validate else []
             self._validate(plan)
-        while self.history.n_rounds < plan.max_rounds and not self._enough(plan):
+        settled = False
+        while not settled and self.history.n_rounds < plan.max_rounds and not self._enough(plan):
             rows = None if plan.draw_rows is None else plan.draw_rows(self.random_state)
             features = None if plan.draw_features is None else plan.draw_features(self.random_state)
             done = self.descent.round(plan.tol, rows=rows, features=features, random_state=self.random_state)
-            if done is None:
-                # nothing to gain for a part of the rows or features may be something for another
-                if rows is None and features is None:
-                    self.converged = True
-                    return
-                done = self.descent.rest()
-            self.history.rankers.append(done.ranker)
-            self.history.steps.append(done.step)
-            self.history.edges.append(done.edge)
-            self.history.note(self.descent)
-            self._validate(plan)
-            if watcher is not None:
-                objective, gradient = self.history.objectives[-1], self.descent.gradient_size
-                watcher(self.history.n_rounds, objective=objective, gradient=gradient)
-            if after_round is not None:
-                after_round(self)
+            # nothing to gain for a part of the rows or features may be something for another
+            settled = done.step == 0.0 and rows is None and features is None
+            if not settled:
+                self._note(done, plan, watcher)
+                if after_round is not None:
+                    after_round(self)
+        self.gradient_size = self.descent.gradient_size
+        # of rankers made to measure the best is known only in the round that makes it
+        is_measured = not isinstance(self.descent.pool, GrowingPool)
+        self.converged = settled or (is_measured and self.gradient_size <= plan.tol)
+        self.stopped_early = self._enough(plan)
+
+    def _note(self, done: Round, plan: Plan, watcher: Watcher | None) -> None:
+        self.history.rankers.append(done.ranker)
+        self.history.steps.append(done.step)
+        self.history.edges.append(done.edge)
+        self.history.note(self.descent)
+        self._validate(plan)
+        if watcher is not None:
+            watcher(self.history.n_rounds, objective=self.history.objectives[-1], gradient=done.gradient)
 
     def _validate(self, plan: Plan) -> None:
         if plan.validate is None:
@@ -199,48 +207,3 @@ class Run:
 
     def _enough(self, plan: Plan) -> bool:
         return plan.validate is not None and self.history.rounds_since_best >= plan.patience
-
-
-def row_drawer(target: Target, share: float) -> Draw:
-    """Return a function that draws a share of the rows for a round, without replacement.
-
-    Of two classes or grades it draws the share of each, of query groups whole groups, and of explicit pairs
-    the rows at random; at least two of what it draws from, and again where no pair is left.
-    """
-    codes, groups = target.codes, target.groups
-    if isinstance(target.sample, CrucialSample):
-        units = np.arange(target.sample.n_rows)
-        strata = np.zeros(len(units), dtype=np.intp)
-    elif groups is not None:
-        units, strata = groups, np.zeros(int(groups.max()) + 1, dtype=np.intp)
-    else:
-        units = np.arange(target.sample.n_rows)
-        strata = np.asarray(codes, dtype=np.intp)
-    counts = np.bincount(strata)
-    sure = isinstance(target.sample, BipartiteSample) and target.weights is None
-    takes_part = np.zeros(target.sample.n_rows, dtype=bool)
-    takes_part[target.sample.positives] = takes_part[target.sample.negatives] = True
-
-    def draw(random_state: np.random.RandomState) -> NDArray[np.bool_]:
-        for _ in range(100):
-            order = random_state.permutation(len(strata))
-            kept = np.zeros(len(strata), dtype=bool)
-            for stratum, count in enumerate(counts):
-                members = order[strata[order] == stratum]
-                kept[members[: max(1, round(share * count))]] = True
-            rows = kept[units]
-            if sure or _has_pair(target, rows & takes_part):
-                return rows
-        raise ValueError(
-            f"subsample={share} left no pair to rank in 100 draws; raise it, there are too few rows."
-        )
-
-    return draw
-
-
-def _has_pair(target: Target, rows: NDArray[np.bool_]) -> bool:
-    try:
-        target.sample.restricted(rows)
-    except ValueError:
-        return False
-    return True

@@ -1,0 +1,52 @@
+"""The guide to the command line: every option is in it, and its examples print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## `pushrank (\w+)`\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL))
+COMMANDS = get_command(app).commands
+SIMILAR = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def options_of(command):
+    """Return the table of a command's arguments and options, from the command itself."""
+    lines = ["| option | default | what it is |", "|---|---|---|"]
+    for option in command.params:
+        names = ", ".join(f"`{name}`" for name in option.opts)
+        stated = isinstance(option.default, int | float | str) and not isinstance(option.default, bool)
+        default = "required" if option.required else f"`{option.default}`" if stated else ""
+        lines.append(f"| {names} | {default} | {option.help} |")
+    return "\n".join(lines) + "\n" if command.params else ""
+
+
+def test_there_is_a_section_for_every_command():
+    assert list(SECTIONS) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_sections_options_are_those_of_the_command(name):
+    table = "".join(re.findall(r"^\|.*\n", SECTIONS[name], re.MULTILINE))
+    assert table == options_of(COMMANDS[name])
+
+
+def test_the_examples_print_what_they_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
+    examples = re.findall(r"^```console\n\$ pushrank (.*?)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    assert {arguments.split()[0] for arguments, _ in examples} == set(COMMANDS)
+    for arguments, expected in examples:
+        result = CliRunner().invoke(app, shlex.split(arguments))
+        assert result.exit_code == 0, result.output
+        same = doctest.OutputChecker().check_output(expected, result.stdout, SIMILAR)
+        assert same, f"pushrank {arguments} prints\n{result.stdout}"

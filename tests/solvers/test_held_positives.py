@@ -1,0 +1,77 @@
+"""Positives that are held at a bound leave the optimum where it is."""
+
+import numpy as np
+import pytest
+
+from pushrank import InfinitePush
+from pushrank.models import LinearModel
+from pushrank.pairs import BipartiteSample
+from pushrank.solvers.held_positives import HeldPositives
+from pushrank.solvers.interior_point import interior_point
+from pushrank.solvers.semismooth_newton import semismooth_newton
+from pushrank.solvers.worst_negative import WorstNegative, shared_costs
+
+
+def rows(seed, kind):
+    """Return rows of which most are positive, and many positives below their margin."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(3000, 3)) * [1.0, 10.0, 0.1]
+    if kind == "ties":
+        X = np.round(X)
+    if kind == "offset":
+        X += 1e6
+    scores = (X - X.mean(axis=0)) @ [1.0, 0.1, 10.0] + 0.2 * rng.normal(size=3000)
+    return X, scores > np.quantile(scores, 0.3), rng.random(3000) + 1e-3
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "offset"])
+@pytest.mark.parametrize("C", [10.0, 1000.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_optimum_is_that_of_all_positives(kind, C, weighted, monkeypatch):
+    X, y, weights = rows(0, kind)
+    sample = BipartiteSample.from_mask(y, weights if weighted else None)
+    problem = WorstNegative(LinearModel(X), sample, shared_costs(sample, C), "hinge")
+    some = interior_point(problem, 1e-8, 1000)[0]
+    monkeypatch.setattr("pushrank.solvers.held_positives.LEAST_FREE", 3000)
+    every = interior_point(problem, 1e-8, 1000)[0]
+    assert some.certificate.primal < 0.98 * C
+    assert some.certificate.gap <= 1e-8
+    assert every.certificate.gap <= 1e-8
+    assert some.certificate.primal == pytest.approx(every.certificate.primal, rel=2e-8)
+    other = semismooth_newton(problem, 1e-6, 5000)[0]
+    assert some.certificate.primal <= other.certificate.primal * (1.0 + 1e-8)
+
+
+def test_few_take_part_and_those_wrongly_held_join():
+    X, y, _ = rows(1, "normal")
+    sample = BipartiteSample.from_mask(y, None)
+    choice = HeldPositives(WorstNegative(LinearModel(X), sample, shared_costs(sample, 1.0), "hinge"), 3)
+    n_positives = int(y.sum())
+    assert choice.costs.sum() == pytest.approx(1.0)
+    assert len(choice.free) == 64
+    margins = np.linspace(-9.0, 11.0, n_positives)
+    assert not choice.suits(margins, 1e-3)
+    assert len(choice.free) == 64
+    assert choice.held.sum() == pytest.approx((choice.held > 0.0).sum() / n_positives)
+    assert choice.suits(margins, 1e-3)
+    assert not choice.suits(margins + 5.0, 1e-3)
+    assert len(choice.free) == pytest.approx(64 + n_positives / 4, abs=64)
+    whole = choice.whole(choice.costs)
+    assert set(np.unique(whole)) <= {0.0, 1.0 / n_positives}
+
+
+def test_the_squared_hinge_holds_none():
+    X, y, _ = rows(2, "normal")
+    sample = BipartiteSample.from_mask(y, None)
+    squared = WorstNegative(LinearModel(X), sample, shared_costs(sample, 1.0), "squared_hinge")
+    assert len(HeldPositives(squared, 3).free) == y.sum()
+
+
+def test_a_column_in_small_units_does_not_hide_negatives():
+    rng = np.random.default_rng(0)
+    X, direction = rng.normal(size=(3000, 8)), rng.normal(size=8)
+    y = X @ direction > 2.5
+    X[:, 3] *= 1e4
+    ranker = InfinitePush(loss="squared_hinge").fit(X, y)
+    assert ranker.converged_
+    assert ranker.primal_objective_ == pytest.approx(0.7077, abs=1e-4)
