@@ -59,7 +59,7 @@ def test_report(data, tmp_path):
     call(*arguments, "-o", tmp_path / "b.html")
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
     compared = ["compare", *arguments[1:], "--report", tmp_path / "c.html", "--json"]
-    summary = json.loads(call(*compared).output)
+    summary = json.loads(call(*compared).stdout)
     assert summary["verdict"] in shown
     assert f"<p>{summary['verdict']}</p>" in page
     words = {True: "yes", False: "no", None: "too few test parts to tell"}
