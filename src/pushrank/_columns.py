@@ -12,6 +12,31 @@ from sklearn.utils import column_or_1d
 from pushrank._array import Floats
 
 
+class BadRowError(ValueError):
+    """A row cannot be used; the message names it by its place among the rows that were given.
+
+    Parameters
+    ----------
+    row : int
+        That place.
+    before, after : str
+        What is said before and after the name of the row.
+    """
+
+    def __init__(self, row: int, before: str, after: str) -> None:
+        super().__init__(row, before, after)
+        self.row = row
+
+    def said_of(self, row: str) -> str:
+        """Return the message with another name of the row."""
+        _, before, after = self.args
+        return f"{before}{row}{after}"
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.said_of(f"row {self.row}")
+
+
 def column(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return one entry a row.
 
@@ -49,17 +74,15 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     Raises
     ------
     ValueError
-        When there is not one a row, or one is negative or not finite.
+        When there is not one a row, or (a ``BadRowError``) one is negative or not finite.
     """
     weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
     if len(weights) != n_rows:
         raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
     wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
     if len(wrong):
-        raise ValueError(
-            f"sample_weight must not be negative, NaN or infinite, found {weights[wrong[0]]} in row "
-            f"{wrong[0]}."
-        )
+        found = f"sample_weight must not be negative, NaN or infinite, found {weights[wrong[0]]} in "
+        raise BadRowError(int(wrong[0]), found, ".")
     return weights
 
 

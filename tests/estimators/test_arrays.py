@@ -123,7 +123,8 @@ import sys
 import numpy as np
 import pytest
 import sklearn
-from pushrank import InfinitePush, PNormPush, PushRanker, TopBottomPush
+from pushrank import BottomPush, CascadeRanker, InfinitePush, IRPush
+from pushrank import PNormPush, PushRanker, RankBoost, TopBottomPush
 from pushrank.prices import Power
 
 library = __import__(sys.argv[1])
@@ -136,6 +137,9 @@ rankers = [
     PushRanker("squared_hinge", "log_one_plus", side="pull"),
     PushRanker("exponential", Power(2), solver="newton-cg"),
     TopBottomPush(2.0),
+    PNormPush(2.0, solver="newton-cg"),
+    IRPush(),
+    BottomPush(2.0),
 ]
 sklearn.set_config(array_api_dispatch=True)
 for ranker in rankers:
@@ -156,6 +160,11 @@ for ranker in rankers:
         assert np.asarray(found.rank(there)).shape == ranks.shape
         with pytest.raises(TypeError, match="library that it was fitted to"):
             found.decision_function(here)
+        scores = found.decision_function(library.asarray(X, dtype=library.float64))
+        assert scores.dtype == there.dtype
+        shown = found.decision_function(library.asarray(X, dtype=library.float32))
+        assert shown.dtype == there.dtype
+        np.testing.assert_allclose(np.asarray(scores), np.asarray(shown), atol=1e-5 * np.abs(coef).max())
 
 low = np.float32(1.6369617)  # the middle of its score and the next rounds to the upper one
 neighbours = np.array([[low], [np.nextafter(low, np.float32(2.0))]])
@@ -167,11 +176,18 @@ for ranker, message in (
     (PushRanker("hinge"), "smoothed for NumPy"),
     (PushRanker(solver="coordinate"), "solver='coordinate' takes NumPy"),
     (PushRanker(), "exactly 2 classes"),
-    (PNormPush(), "takes NumPy arrays and sparse matrices only"),
+    (PNormPush(max_rounds=5), "and X is .*: convert it. PushRanker, PNormPush, .* and TopBottomPush take"),
     (InfinitePush(), "takes NumPy arrays and sparse matrices only"),
+    (CascadeRanker([PushRanker()] * 2), "takes NumPy arrays and sparse matrices only"),
 ):
     with pytest.raises((TypeError, ValueError), match=message):
         ranker.fit(there, labels if "classes" not in message else library.asarray(np.arange(1500) % 3))
+for ranker in (PushRanker(), CascadeRanker(), RankBoost(max_rounds=5)):
+    for arguments, name in (((X, labels), "y"), ((X, y, library.asarray(w)), "sample_weight")):
+        with pytest.raises(TypeError, match=f"only here, and {name} is"):
+            ranker.fit(*arguments)
+    with pytest.raises(TypeError, match="fitted to ndarray|only here, and X is"):
+        ranker.fit(X, y).decision_function(there)
 with pytest.raises(ValueError, match="query groups are taken with NumPy"):
     PushRanker().fit(there, labels, qid=np.zeros(1500))
 if sys.argv[1] == "torch":

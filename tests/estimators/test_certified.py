@@ -158,6 +158,12 @@ def test_a_path_needs_numbers():
         RankSVM().path(X, y, [1.0, -1.0])
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_a_path_over_a_single_number_is_told(name):
+    with pytest.raises(TypeError, match=r"Cs must be a list of numbers, got 3\.0\."):
+        KINDS[name]().path(*breast(), 3.0)
+
+
 @pytest.mark.parametrize("limit", [1, 2, 3])
 @pytest.mark.parametrize("name", KINDS)
 def test_limits_of_iterations_are_kept(name, limit):

@@ -8,6 +8,9 @@ import time
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 from skops import io
 
 from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking
@@ -32,6 +35,11 @@ KINDS = {
     "stumps": lambda: RankBoost(max_rounds=60, random_state=0),
     "columns": lambda: RankBoost(weak_rankers="columns", max_rounds=60),
     "regressors": lambda: RankBoost(weak_rankers="regressors", max_rounds=30, random_state=3),
+    "pipelines": lambda: RankBoost(
+        weak_rankers=make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=2, splitter="random")),
+        max_rounds=30,
+        random_state=3,
+    ),
     "drawn": lambda: RankBoost(subsample=0.5, max_features=0.5, max_rounds=60, random_state=1),
     "unseeded": lambda: RankBoost(subsample=0.5, max_rounds=60, random_state=np.random.RandomState(7)),
     "stopped early": lambda: RankBoost(

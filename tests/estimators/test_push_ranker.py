@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from pushrank import InfinitePush, PushRanker, RankSVM, losses, metrics, prices
+from pushrank import InfinitePush, PushRanker, RankSVM, TopBottomPush, losses, metrics, prices
 from pushrank.losses import Loss, Piece
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -185,6 +185,25 @@ def test_grades_in_query_groups(loss, price):
     better, worse = np.nonzero((grades[:, None] > grades[None]) & (qid[:, None] == qid[None]))
     by_pairs = PushRanker(loss, price).fit(X, pairs=(better, worse))
     np.testing.assert_allclose(ranker.coef_, by_pairs.coef_, rtol=1e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("target", ["grades", "qid", "group", "pairs"])
+def test_a_push_at_both_ends_is_one_of_any_price(target):
+    X, grades, qid = graded()
+    order = np.argsort(qid, kind="stable")
+    given = {
+        "grades": {"y": grades},
+        "qid": {"y": grades, "qid": qid},
+        "group": {"y": grades[order], "group": np.bincount(qid)},
+        "pairs": {"pairs": (order[:30], order[30:60])},
+    }[target]
+    both = TopBottomPush(4.0, 0.5).fit(X, **given)
+    by_price = PushRanker(price=Power(4.0), side="both", bottom_weight=0.5).fit(X, **given)
+    np.testing.assert_array_equal(both.coef_, by_price.coef_)
+    assert both.converged_
+    two = both.fit(X, grades > 1)
+    assert not hasattr(two, "thresholds_")
+    assert two.classes_.tolist() == [False, True]
 
 
 @pytest.mark.parametrize("loss", LEARNED)

@@ -39,6 +39,7 @@ from pushrank import (
     estimators,
     metrics,
 )
+from pushrank.estimators._comparing import ComparingRanker
 from pushrank.estimators._linear import LinearRanker
 from pushrank.estimators._streaming import StreamingRanker
 from pushrank.solvers import SOLVERS
@@ -106,7 +107,7 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def exceptions(estimator):
     """The checks that an estimator may fail, with the reason for each."""
     failing = {}
-    if type(estimator) in (PushRanker, RankSVM, *BOOSTED) and not isinstance(estimator, AdaBoostRanker):
+    if isinstance(estimator, ComparingRanker) and not isinstance(estimator, AdaBoostRanker):
         failing["check_classifier_not_supporting_multiclass"] = GRADES
     is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:

@@ -249,6 +249,13 @@ def test_files_that_cannot_be_read(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0], "label": [0, None]}).to_parquet(tmp_path / "m.parquet")
     with pytest.raises(ValueError, match="missing labels"):
         ParquetBatches(tmp_path / "m.parquet", "label")
+    pd.DataFrame({"a": [1.0, 2.0], "label": [[0], [1]]}).to_parquet(tmp_path / "nested.parquet")
+    with pytest.raises(ValueError, match=r"'label' of .* holds list<.*a label must be a single value"):
+        ParquetBatches(tmp_path / "nested.parquet", "label")
+    weighted = pd.DataFrame({"a": np.arange(9.0), "label": np.arange(9) % 2, "w": [*np.ones(8), None]})
+    weighted.to_parquet(tmp_path / "w.parquet")
+    with pytest.raises(StreamError, match=r"found nan in row 3 \(row 8 of the stream\)"):
+        PerceptronAtK().fit_stream(ParquetBatches(tmp_path / "w.parquet", "label", weight="w", chunk_rows=5))
 
 
 def test_errors_name_the_row_of_the_stream(data):
@@ -258,8 +265,12 @@ def test_errors_name_the_row_of_the_stream(data):
     broken[33, 4] = np.inf
     with pytest.raises(StreamError, match=r"row 33 \(row 153 of the stream\) contains infinity in column 4"):
         ranker.partial_fit(broken, y[120:200])
-    with pytest.raises(ValueError, match="row 2 has the label"):
+    with pytest.raises(
+        StreamError, match=r"row 2 \(row 122 of the stream\) has the label 7, which is none of \[0, 1\]"
+    ):
         ranker.partial_fit(X[:3], [0, 1, 7])
+    with pytest.raises(StreamError, match=r"found nan in row 2 \(row 122 of the stream\)"):
+        ranker.partial_fit(X[:3], [0, 1, 1], sample_weight=[1.0, 1.0, np.nan])
     with pytest.raises(ValueError, match="not the same as on last call"):
         ranker.partial_fit(X[:3], [0, 1, 1], classes=[0, 2])
     with pytest.raises(ValueError, match="beyond the range of floats"):
@@ -300,14 +311,39 @@ def test_the_bound_of_large_single_precision_features(data):
         PerceptronAtK(**options).fit((1e30 * X).astype(np.float32), y)
 
 
-def test_a_stream_that_fails_leaves_no_model_of_another(data):
+@pytest.mark.parametrize("first", ["fit", "fit_stream", "partial_fit"])
+def test_a_fit_that_fails_or_is_interrupted_leaves_the_ranker_as_it_was(data, first):
     X, y = data
-    ranker = PerceptronAtK(batch_size=50).fit(X, y)
+    ranker = PerceptronAtK(batch_size=50, max_iter=3)
+    begin = {
+        "fit": lambda: ranker.fit(X, y),
+        "fit_stream": lambda: ranker.fit_stream([(X, y)], [0, 1]),
+        "partial_fit": lambda: ranker.partial_fit(X, y, [0, 1]),
+    }
+    before = copy.deepcopy(vars(begin[first]()))
     broken = np.where(np.arange(len(y))[:, None] == 3, np.nan, X)
-    with pytest.raises(StreamError, match="row 3"):
-        ranker.fit_stream([(broken, y)], [0, 1])
-    with pytest.raises(NotFittedError):
-        ranker.decision_function(X)
+
+    def interrupted():
+        yield X[:100, :5], y[:100]
+        raise KeyboardInterrupt
+
+    for fails, error in (
+        (lambda: ranker.fit_stream([(X, y), (broken, y)], [0, 1]), StreamError),
+        (lambda: ranker.fit_stream([(X, 2 * y)], [0, 2, 4]), ValueError),
+        (lambda: ranker.fit_stream(iter([]), [0, 1]), ValueError),
+        (lambda: ranker.fit_stream([(X, y), X], [0, 1]), TypeError),
+        (lambda: ranker.fit_stream(interrupted(), [0, 1]), KeyboardInterrupt),
+        (lambda: ranker.fit(np.where(y[:, None] == 1, 1e200, X), y), StreamError),
+        (lambda: ranker.fit(X[:, :5], 0 * y), ValueError),
+    ):
+        with pytest.raises(error):
+            fails()
+        assert vars(ranker).keys() == before.keys()
+        np.testing.assert_array_equal(ranker.coef_, before["coef_"])
+        assert ranker.n_features_in_ == X.shape[1]
+    untouched = PerceptronAtK(batch_size=50, max_iter=3)
+    untouched.__dict__.update(before)
+    same(ranker.partial_fit(X, y), untouched.partial_fit(X, y))
 
 
 def test_nothing_is_known_before_the_first_batch():

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import scale
+from sklearn.preprocessing import StandardScaler, scale
+from sklearn.tree import DecisionTreeRegressor
 from skops import io
 
 from pushrank import PushRanker, RankBoost, RankSVM, estimators
@@ -39,6 +40,15 @@ def test_what_was_saved_comes_back(tmp_path, name):
     X = scale(X)
     np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
     assert (tmp_path / "model.skops").stat().st_size < 300_000
+
+
+def test_boosted_pipelines_come_back(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    for base in (Ridge(), DecisionTreeRegressor(max_depth=2, splitter="random")):
+        ranker = RankBoost(weak_rankers=make_pipeline(StandardScaler(), base), max_rounds=3, random_state=0)
+        persistence.save(ranker.fit(X, y), tmp_path / "model.skops")
+        loaded = persistence.load(tmp_path / "model.skops")
+        np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
 
 
 def test_boosted_trees_come_back_and_trees_that_point_out_of_themselves_do_not(tmp_path):

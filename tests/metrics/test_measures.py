@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, dcg_score, roc_auc_score
-from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -252,6 +254,26 @@ def test_scorers_measure_what_the_metrics_do():
     expected = metrics.auc(y, scores, sample_weight=w)
     assert metrics.scorers.auc(model, X, y, sample_weight=w) == expected
     cross_validate(model, X, y, scoring={"top": metrics.scorers.positives_at_top, "ap": "average_precision"})
+
+
+def test_scorers_of_query_lists_are_routed_their_queries():
+    X, y = load_breast_cancer(return_X_y=True)
+    qid = np.arange(len(y)) % 20
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    folds = GroupKFold(3)
+    train, test = next(folds.split(X, y, qid))
+    scores = model.fit(X[train], y[train]).decision_function(X[test])
+    for name, measure in (
+        ("ndcg", metrics.ndcg_at_k),
+        ("ndcg_at_10", partial(metrics.ndcg_at_k, k=10)),
+        ("mean_reciprocal_rank", metrics.mean_reciprocal_rank),
+    ):
+        scorer = getattr(metrics.scorers, name)
+        with sklearn.config_context(enable_metadata_routing=True):
+            found = cross_val_score(
+                model, X, 1 - y, scoring=scorer, cv=folds, params={"qid": qid, "groups": qid}
+            )
+        assert found[0] == pytest.approx(measure(1 - y[test], -scores, qid=qid[test]))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])

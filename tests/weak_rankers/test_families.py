@@ -8,6 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pushrank import AdaBoostRanker, RankBoost
@@ -189,6 +191,20 @@ def test_names_and_objects_stand_for_families():
         resolve(3)
     with pytest.raises(TypeError, match="accepts sample_weight"):
         Regressors(sklearn_regressor_without_weights()).fit(np.eye(2))
+
+
+def test_a_pipeline_is_what_its_last_step_is():
+    with pytest.raises(TypeError, match="a pipeline that ends in one, whose fit accepts sample_weight"):
+        Regressors(make_pipeline(StandardScaler(), sklearn_regressor_without_weights())).fit(np.eye(2))
+    rng = np.random.default_rng(0)
+    X, targets, weights = rng.normal(size=(50, 3)), rng.choice([-1.0, 1.0], 50), rng.random(50)
+    tree = DecisionTreeRegressor(max_depth=3, splitter="random")
+    values = []
+    for base in (tree, make_pipeline(tree), make_pipeline(make_pipeline(tree))):
+        family = Regressors(base).fit(X)
+        values.append(family.grow(X, targets, weights, None, np.random.RandomState(5)))
+    np.testing.assert_array_equal(values[1], values[0])
+    np.testing.assert_array_equal(values[2], values[0])
 
 
 def sklearn_regressor_without_weights():

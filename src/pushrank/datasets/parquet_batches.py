@@ -150,6 +150,12 @@ class ParquetBatches:
                     "leave it out with features=."
                 )
 
+        if pa.types.is_nested(kind := schema.field(self.label).type):
+            raise ValueError(
+                f"column {self.label!r} of {path} holds {kind}, and a label must be a single value: take it "
+                "out of the nested column."
+            )
+
     def _found_classes(self) -> NDArray[Any]:
         found: set[Any] = set()
         for path in self.paths:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank._log_space import Floats
 from pushrank.estimators._base import BaseRanker, linear_scores
 from pushrank.estimators._frames import encoded
-from pushrank.estimators._validation import DTYPES, FORMATS
+from pushrank.estimators._validation import DTYPES, FORMATS, check_on_host
 from pushrank.models import LinearModel
 from pushrank.pairs import Sample
 from pushrank.weak_rankers import Columns, Stumps
@@ -115,6 +115,7 @@ class AdditiveRanker(BaseRanker):
             )
 
     def _checked(self, X: Any) -> Any:
+        check_on_host(self, X=X)
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "reset": False}
         if self.weak_rankers_.takes_missing:
             options["ensure_all_finite"] = "allow-nan"

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pushrank._array import is_numpy, namespace, to_host
+from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank.estimators._target import Target
 from pushrank.estimators._validation import FORMATS, float_types
-from pushrank.models import LinearModel
+from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
 
 
@@ -156,17 +156,15 @@ class CoefficientRanker(BaseRanker):
                 f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
                 f"{type(X).__name__}: pass an array of the library that it was fitted to."
             )
-        if not is_numpy(X):
-            elsewhere: NDArray[np.floating] = X @ self.coef_ - self.threshold_
-            return elsewhere
-        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - self.coef_.dtype.type(self.threshold_)
+        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
 
 
 def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
-    if not is_numpy(X):
+    if not is_numpy(X) and X.dtype == coef.dtype:
         elsewhere: NDArray[np.floating] = X @ coef
         return elsewhere
-    scores = LinearModel(X, centred=False).scores(coef.astype(np.float64))
-    return scores.astype(coef.dtype, copy=False)
+    model = LinearModel(X, centred=False) if is_numpy(X) else ArrayLinearModel(X)
+    scores: NDArray[np.floating] = like(model.scores(like(coef, X)), X, coef.dtype)
+    return scores

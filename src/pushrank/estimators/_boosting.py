@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from pushrank._threads import one_blas_thread
 from pushrank.estimators import _checkpoint
 from pushrank.estimators._additive import LEARNED, AdditiveRanker
 from pushrank.estimators._base import linear_scores
+from pushrank.estimators._comparing import ComparingRanker
 from pushrank.estimators._early_stopping import parts, validator
 from pushrank.estimators._frames import categorical_numbers, encoded, fitted_encoder, in_pandas
 from pushrank.estimators._progress import watching
@@ -37,7 +37,7 @@ from pushrank.weak_rankers import Columns, Stumps
 from pushrank.weak_rankers.base import Pool, WeakRankers
 
 
-class BoostedRanker(AdditiveRanker):
+class BoostedRanker(AdditiveRanker, ComparingRanker):
     """A ranker made of weak rankers, one more (or one weighted anew) in each round.
 
     A subclass has the constructor parameters ``weak_rankers``, ``max_rounds``, ``learning_rate``, ``signed``,
@@ -46,70 +46,12 @@ class BoostedRanker(AdditiveRanker):
     ``checkpoint_every``, ``n_jobs``, ``random_state`` and ``verbose``, and names its objective.
     """
 
-    @abstractmethod
-    def _objective(self) -> PushObjective:
-        """Return the objective that the checked constructor parameters stand for."""
-
-    def _pair_objective(self) -> PushObjective | None:
-        return self._objective()
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without a copy.
-            Stumps take NaN as missing, and categorical columns of data frames.
-        y : array-like of shape (n_samples,), optional
-            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; an integer weight equals that many copies of the row.
-        group : array-like, optional
-            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
-            their group only.
-        qid : array-like of shape (n_samples,), optional
-            The same as labels of rows, in any order.
-        pairs : (better, worse) or (better, worse, weight), optional
-            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
-            with two or three columns serves too. Pairs may contradict each other.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or there is nothing to rank.
-        TypeError
-            When a parameter has the wrong type.
-        ModelFileError
-            When ``checkpoint`` names a file of another run, or no checkpoint.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When rounds ran out where an optimum was asked for; the message says what to do.
-        """
+    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
         self._check_parameters()
         objective = self._objective()
         family = clone(weak_rankers.resolve(self.weak_rankers))
         X, encoder = self._encoded(family, X)
-        X, target = ranking_data(
-            self, X, y, sample_weight, group, qid, pairs, allow_missing=family.takes_missing
-        )
+        X, target = ranking_data(self, X, y, *of_rows, allow_missing=family.takes_missing)
         self._check_target(target)
         if self._adds_rounds:
             self._check_last_rounds(family, X)
@@ -340,7 +282,9 @@ class BoostedRanker(AdditiveRanker):
         scores: NDArray[np.floating] = run.descent.scores
         start = self._initial_coef(X.shape[1])
         self._forget(LEARNED)
+        self.converged_ = run.converged
         if self.early_stopping:
+            self.converged_ = run.converged and history.rounds_since_best == 0
             self.validation_path_ = np.array(history.validation)
             self.best_round_ = history.best_round
             history.cut()
@@ -351,7 +295,6 @@ class BoostedRanker(AdditiveRanker):
         self.edge_path_ = np.array(history.edges)
         self.objective_path_ = np.array(history.objectives)
         self.n_iter_ = history.n_rounds
-        self.converged_ = run.converged
         if isinstance(family, Columns):
             self._first_coef = np.zeros(X.shape[1]) if start is None else start
             own = self.rankers_ >= 0

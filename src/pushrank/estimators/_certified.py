@@ -139,7 +139,10 @@ class CertifiedRanker(CoefficientRanker):
 
     def _for_each(self, Cs: Iterable[float]) -> list[Self]:
         """Return a ranker for each C, not fitted yet."""
-        rankers = [clone(self).set_params(C=C) for C in Cs]
+        try:
+            rankers = [clone(self).set_params(C=C) for C in Cs]
+        except TypeError as error:
+            raise TypeError(f"Cs must be a list of numbers, got {Cs!r}.") from error
         if not rankers:
             raise ValueError("Cs must hold at least one number, got none.")
         return rankers

@@ -62,15 +62,16 @@ def validator(
     Raises
     ------
     ValueError
-        When a scorer is given without labels, or is not known.
+        When a scorer is given without labels, is not known, or is a measure.
     """
     if scoring is None:
         return lambda scores: -problem.at(scores).value
     if y is None:
         raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
     rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
-    weights = None if target.weights is None else target.weights[rows]
-    part, scorer = X[rows], PartScorer(scoring, target.classes, np.asarray(y)[rows], weights)
+    weights, groups = (None if of is None else of[rows] for of in (target.weights, target.groups))
+    part, classes = X[rows], np.asarray(target.classes)
+    scorer = PartScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
     return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
 
 

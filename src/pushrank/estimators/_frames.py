@@ -46,7 +46,15 @@ def categorical_numbers(family: Stumps, X: Any) -> list[int]:
 
 
 def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
-    """Return an encoder of the frame's categorical columns; None where there is nothing to encode."""
+    """Return an encoder of the frame's categorical columns; None where there is nothing to encode.
+
+    Raises
+    ------
+    ValueError
+        When a column that is no number is not among the categorical features.
+    TypeError
+        When the categories of a column have no order, or columns no names that are text.
+    """
     if not isinstance(X, pd.DataFrame):
         return None
     names = [X.columns[number] for number in numbers]
@@ -58,11 +66,24 @@ def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
         )
     if not names:
         return None
+    if not all(isinstance(name, str) for name in X.columns):
+        raise TypeError(
+            "columns of categories are found again by their names, and a frame's names must then all be "
+            "text: X.columns = X.columns.astype(str)."
+        )
     encoder = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
     )
-    encoder.fit(X[names])
-    return encoder
+    values = _objects(X, names)
+    try:
+        return encoder.fit(values)
+    except TypeError as error:
+        kinds = {name: sorted({type(value).__name__ for value in X[name].dropna()}) for name in names}
+        mixed = {name: found for name, found in kinds.items() if len(found) > 1} or kinds
+        raise TypeError(
+            f"categories of one column must have an order, and those of {mixed} have none; make each column "
+            "one type, for example by astype(str)."
+        ) from error
 
 
 def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
@@ -76,8 +97,14 @@ def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
     missing = [name for name in names if name not in X.columns]
     if missing:
         return X  # the check of feature names will say it
-    codes: NDArray[np.float64] = encoder.transform(X[names])
+    codes: NDArray[np.float64] = encoder.transform(_objects(X, names))
     return X.assign(**dict(zip(names, codes.T, strict=True)))
+
+
+def _objects(X: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
+    """Return columns as objects, of whatever dtype a batch gives them, with NaN wherever one is missing."""
+    values = {name: X[name].to_numpy(dtype=object, na_value=np.nan) for name in names}
+    return pd.DataFrame(values, dtype=object)
 
 
 def _is_category(dtype: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,9 +12,10 @@ from pushrank._array import is_numpy, like, to_host
 from pushrank._checks import check_number
 from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
+from pushrank.estimators._comparing import ComparingRanker
 from pushrank.estimators._progress import watching
 from pushrank.estimators._target import Target
-from pushrank.estimators._validation import check_alpha, check_solver, training_data
+from pushrank.estimators._validation import check_alpha, check_solver, ranking_data
 from pushrank.estimators._warnings import warn
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
@@ -25,8 +25,8 @@ from pushrank.solvers import SOLVERS, Problem, Result, Watcher
 AnyLinearModel = LinearModel | ArrayLinearModel
 
 
-class LinearRanker(CoefficientRanker):
-    """A linear ranker of two classes that minimises a push objective of its scores.
+class LinearRanker(CoefficientRanker, ComparingRanker):
+    """A linear ranker that minimises a push objective of its scores.
 
     A subclass has the constructor parameters ``alpha``, ``solver``, ``tol``, ``max_iter``, ``warm_start``
     and ``verbose`` and names its objective.
@@ -34,47 +34,11 @@ class LinearRanker(CoefficientRanker):
 
     _solvers: ClassVar[tuple[str, ...]] = tuple(SOLVERS)
 
-    @abstractmethod
-    def _objective(self) -> PushObjective:
-        """Return the objective that the checked constructor parameters stand for."""
-
-    def _pair_objective(self) -> PushObjective | None:
-        return self._objective()
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the coefficients from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; an integer weight equals that many copies of the row.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the solver stopped early; the message says what to do.
-        """
+    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
         self._check_parameters()
         objective = self._objective()
         self._check_solver_can(objective)
-        X, target = training_data(self, X, y, sample_weight)
+        X, target = ranking_data(self, X, y, *of_rows)
         return self._solve(objective, X, target)
 
     def _solve(self, objective: PushObjective, X: Any, target: Target) -> Self:
@@ -147,5 +111,6 @@ class LinearRanker(CoefficientRanker):
         return np.zeros(n_features)
 
     def _keep_coef(self, coef: NDArray[np.floating], X: Any, target: Target) -> None:
+        self._forget(("classes_", "thresholds_"))
         self.coef_ = coef
         self._keep_classes(target, linear_scores(X, coef))

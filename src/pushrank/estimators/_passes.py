@@ -16,7 +16,14 @@ from pushrank.estimators._base import linear_scores
 from pushrank.estimators._light_weights import warn_of_light_weights
 from pushrank.estimators._margins import margins
 from pushrank.estimators._progress import watching
-from pushrank.estimators._streaming import OF_WHOLE_DATA, StreamingRanker, by_rows, check_switch, row_errors
+from pushrank.estimators._streaming import (
+    OF_WHOLE_DATA,
+    StreamingRanker,
+    all_or_nothing,
+    by_rows,
+    check_switch,
+    row_errors,
+)
 from pushrank.estimators._validation import training_data
 from pushrank.objectives.precision_at_k import is_count
 from pushrank.objectives.precision_kernels import place, wrong_at_top
@@ -31,6 +38,7 @@ class PassingRanker(StreamingRanker):
     ``random_state`` beside those of :class:`StreamingRanker`.
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from examples of two classes, in ``max_iter`` passes.
 
@@ -88,7 +96,7 @@ class PassingRanker(StreamingRanker):
         path = []
         for order in self._orders(rows.n_rows, seed, int(self.max_iter)):
             before = self._stream.mistakes
-            with row_errors(self._stream):
+            with row_errors(0):
                 self._stream.feed_whole(rows, order)
             self.n_iter_ += 1
             made = self._stream.mistakes - before

@@ -69,7 +69,7 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         return scores
 
     def _keep_coef(self, coef: NDArray[np.floating], X: Any, target: Target) -> None:
-        self._forget((*OF_BOOSTING, "thresholds_", "classes_"))
+        self._forget(OF_BOOSTING)
         LinearRanker._keep_coef(self, coef, X, target)
 
     @property
@@ -147,8 +147,8 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         return self._start(n_features) if self.max_rounds is None else None
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; missing values are taken by boosted stumps only."""
+        """Return scikit-learn's tags: boosted stumps take missing values, gradient solvers other arrays."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan &= self._boosts
-        tags.array_api_support = False
+        tags.array_api_support = not self._boosts
         return tags

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pushrank._checks import check_number
+from pushrank._columns import BadRowError
 from pushrank._log_space import Floats
 from pushrank.estimators._base import CoefficientRanker
 from pushrank.estimators._progress import watching
@@ -24,7 +26,7 @@ from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import check_k
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.rows import Rows
-from pushrank.solvers.stream import BadRowError, Rule, Stream
+from pushrank.solvers.stream import Rule, Stream
 
 OF_WHOLE_DATA = (
     "weak_margin_",
@@ -35,6 +37,27 @@ OF_WHOLE_DATA = (
     "best_iter_",
 )
 THRESHOLD = ("_threshold", "_threshold_rows")
+
+Ranker = TypeVar("Ranker")
+Given = ParamSpec("Given")
+
+
+def all_or_nothing(
+    fit: Callable[Concatenate[Ranker, Given], Ranker],
+) -> Callable[Concatenate[Ranker, Given], Ranker]:
+    """Return a method of a ranker that leaves it as it was where it fails or is interrupted."""
+
+    @wraps(fit)
+    def whole(self: Ranker, /, *given: Given.args, **named: Given.kwargs) -> Ranker:
+        before = vars(self).copy()
+        try:
+            return fit(self, *given, **named)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return whole
 
 
 class StreamingRanker(CoefficientRanker):
@@ -50,6 +73,7 @@ class StreamingRanker(CoefficientRanker):
     def _rule(self) -> Rule:
         """Return what a batch teaches, from checked parameters."""
 
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -81,19 +105,20 @@ class StreamingRanker(CoefficientRanker):
         ------
         ValueError
             When a parameter is out of range, the classes are not known or not those of earlier calls, or
-            (a ``StreamError``, which names the row) a value is not finite; then nothing has changed.
+            (a ``StreamError``, which names the row) a value, a label or a weight is not as it should be; then
+            nothing has changed.
         TypeError
             When a parameter has the wrong type.
         """
         self._check_parameters()
         known = self._known_classes(classes)
         begun = hasattr(self, "_stream")
-        X, positive = self._checked_chunk(X, y, known, reset=not begun)
-        weights = row_weights(sample_weight, len(positive))
-        rows = Rows(by_rows(X), positive, np.ones(len(positive)) if weights is None else weights)
-        stream = self._stream if begun else Stream.start(self._rule(), int(self.batch_size), X.shape[1])
-        self._check_unchanged(stream)
-        with row_errors(stream):
+        with row_errors(self._stream.n_rows if begun else 0):
+            X, positive = self._checked_chunk(X, y, known, reset=not begun)
+            weights = row_weights(sample_weight, len(positive))
+            rows = Rows(by_rows(X), positive, np.ones(len(positive)) if weights is None else weights)
+            stream = self._stream if begun else Stream.start(self._rule(), int(self.batch_size), X.shape[1])
+            self._check_unchanged(stream)
             stream.feed(rows)
         self._stream = stream
         self.classes_ = known
@@ -104,6 +129,7 @@ class StreamingRanker(CoefficientRanker):
             self._forget(THRESHOLD)
         return self
 
+    @all_or_nothing
     def fit_stream(self, stream: Iterable[Any], classes: ArrayLike | None = None) -> Self:
         """Learn from chunks of rows that need not fit in memory together.
 
@@ -123,7 +149,8 @@ class StreamingRanker(CoefficientRanker):
         Raises
         ------
         ValueError
-            As for ``partial_fit``, and when the stream is empty or cannot be validated on.
+            As for ``partial_fit``, and when the stream is empty or cannot be validated on. Then the ranker is
+            the one that it was before, as it is where the stream itself fails.
         TypeError
             When a parameter has the wrong type, or the stream gives something other than such chunks.
 
@@ -255,7 +282,8 @@ class StreamingRanker(CoefficientRanker):
         unknown = ~positive & (labels != classes[0])
         if unknown.any():
             row = int(np.argmax(unknown))
-            raise ValueError(f"row {row} has the label {labels[row]!r}, which is none of {classes!r}.")
+            found, known = labels[row : row + 1].tolist()[0], classes.tolist()
+            raise BadRowError(row, "", f" has the label {found!r}, which is none of {known}.")
         return X, positive
 
     def _check_unchanged(self, stream: Stream) -> None:
@@ -353,13 +381,13 @@ def described(value: Any) -> str:
 
 
 @contextmanager
-def row_errors(stream: Stream) -> Iterator[None]:
-    """Turn a bad row into an error that names it, in its chunk and in the stream."""
+def row_errors(n_rows: int) -> Iterator[None]:
+    """Turn a bad row into an error that names it, in its chunk and in a stream that has had some rows."""
     try:
         yield
     except BadRowError as error:
-        in_stream = f" (row {stream.n_rows + error.row} of the stream)" if stream.n_rows else ""
-        raise StreamError(f"Input X: row {error.row}{in_stream} {error.what}") from error
+        in_stream = f" (row {n_rows + error.row} of the stream)" if n_rows else ""
+        raise StreamError(error.said_of(f"row {error.row}{in_stream}")) from error
 
 
 def by_rows(X: Any) -> Any:

@@ -106,6 +106,7 @@ def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None)
         When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
         shape.
     """
+    check_on_host(estimator, y=y, sample_weight=sample_weight)
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
@@ -179,9 +180,27 @@ def ranking_data(
         if group is not None or qid is not None:
             raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
         return X, _target_elsewhere(estimator, X, labels, sample_weight)
+    check_on_host(estimator, y=labels, sample_weight=sample_weight)
     weights = row_weights(sample_weight, len(labels))
     sample, classes, codes, groups = labelled(type(estimator).__name__, labels, weights, group, qid)
     return X, Target(sample, weights, classes, codes, groups)
+
+
+def check_on_host(estimator: Any, **arrays: Any) -> None:
+    """Raise where arrays of another library, which scikit-learn is told not to convert, cannot be taken.
+
+    Raises
+    ------
+    TypeError
+        When one of them is no array of NumPy's.
+    """
+    for name, array in arrays.items():
+        if get_config()["array_api_dispatch"] and not is_numpy(array):
+            raise TypeError(
+                f"{type(estimator).__name__} takes NumPy arrays and sparse matrices only here, and {name} is "
+                f"{type(array).__name__}: convert it. PushRanker, PNormPush, IRPush, BottomPush and "
+                "TopBottomPush take X and y of another library, with solver='lbfgs' or 'newton-cg'."
+            )
 
 
 def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Target:
@@ -195,10 +214,7 @@ def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tar
         As for two classes of NumPy arrays, and when there are too many features.
     """
     if not estimator.__sklearn_tags__().array_api_support:
-        raise TypeError(
-            f"{type(estimator).__name__} takes NumPy arrays and sparse matrices only; convert X, or use "
-            "PushRanker, which takes arrays of other libraries."
-        )
+        check_on_host(estimator, X=X)
     if X.shape[1] > WIDEST_ELSEWHERE:
         raise ValueError(
             f"{X.shape[1]} features were found, and arrays other than NumPy's may have {WIDEST_ELSEWHERE}; "

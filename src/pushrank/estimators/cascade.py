@@ -15,14 +15,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._log_space import Floats
+from pushrank._weight_keyword import weight_keyword
 from pushrank.estimators._base import BaseRanker
 from pushrank.estimators._target import midway
-from pushrank.estimators._validation import DTYPES, FORMATS, binary_target
+from pushrank.estimators._validation import DTYPES, FORMATS, binary_target, check_on_host
 from pushrank.estimators._warnings import warn
 from pushrank.estimators.p_norm_push import PNormPush
 
@@ -260,6 +260,7 @@ class CascadeRanker(BaseRanker):
         """Return data frames as they are, and anything else as an array or a sparse matrix."""
         if hasattr(X, "columns"):
             return validate_data(self, X, skip_check_array=True, reset=reset)
+        check_on_host(self, X=X)
         # the first stage, which sees every row, says whether they may be NaN
         return validate_data(
             self, X, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=reset
@@ -302,15 +303,12 @@ def _weight_keyword(stage: Any) -> str:
     TypeError
         When it takes none.
     """
-    if isinstance(stage, Pipeline):
-        name, last = stage.steps[-1]
-        return f"{name}__{_weight_keyword(last)}"
-    if not has_fit_parameter(stage, "sample_weight"):
+    keyword = weight_keyword(stage)
+    if keyword is None:
         raise TypeError(
-            f"{type(stage).__name__} in stages takes no sample_weight; fit without weights, or use a stage "
-            "that takes them."
+            f"{stage!r} in stages takes no sample_weight; fit without weights, or use one that takes them."
         )
-    return "sample_weight"
+    return keyword
 
 
 def _scores(stage: Any, X: Any) -> Floats:

@@ -42,7 +42,8 @@ class PNormPush(PushFamilyRanker):
         ``weak_rankers`` or another parameter of boosting is set, and else ``"lbfgs"``.
     tol : float, default=1e-4
         Converged when no entry of the gradient exceeds this, in units of one over the feature's standard
-        deviation within the classes.
+        deviation within the classes. L-BFGS goes on beyond it where n_samples * n_features ** 2 is at most
+        2 ** 26, as far as the objective shows descent.
     max_iter : int, default=1000
         The most iterations; for ``"coordinate"`` the paper's number of rounds :math:`t_{max}`.
     warm_start : bool, default=False

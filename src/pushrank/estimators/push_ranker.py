@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
 from pushrank.estimators._linear import AnyLinearModel, LinearRanker
-from pushrank.estimators._validation import ranking_data
+from pushrank.estimators._target import Target
 from pushrank.estimators._warnings import warn
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
@@ -61,7 +60,7 @@ class PushRanker(LinearRanker):
     tol : float, default=1e-4
         Converged when no entry of the gradient exceeds this, in units of one over the feature's standard
         deviation within the classes; for the hinge and the maximum, when the relative duality gap is at most
-        this.
+        this. L-BFGS goes on beyond it as for :class:`PNormPush`.
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
@@ -137,63 +136,10 @@ class PushRanker(LinearRanker):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy. Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps
-            the array API standard, such as torch tensors on any device, are too; coefficients and scores are
-            then of that library, on that device.
-        y : array-like of shape (n_samples,), optional
-            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; an integer weight equals that many copies of the row.
-        group : array-like, optional
-            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
-            their group only.
-        qid : array-like of shape (n_samples,), optional
-            The same as labels of rows, in any order.
-        pairs : (better, worse) or (better, worse, weight), optional
-            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
-            with two or three columns serves too. Pairs may contradict each other.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or there is nothing to rank.
-        TypeError
-            When a parameter has the wrong type, or the loss or the price cannot be learned by.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the solver stopped early, or zero coefficients are optimal; the message says what to do.
-        """
-        self._check_parameters()
-        objective = self._objective()
-        self._check_solver_can(objective)
-        X, target = ranking_data(self, X, y, sample_weight, group, qid, pairs)
+    def _solve(self, objective: PushObjective, X: Any, target: Target) -> Self:
         _check_total_weight(objective, target.sample)
-        self._forget((*LEARNED_BY_KINKED, "classes_", "thresholds_"))
-        return self._solve(objective, X, target)
+        self._forget(LEARNED_BY_KINKED)
+        return super()._solve(objective, X, target)
 
     def _objective(self) -> PushObjective:
         loss, price = losses.resolve(self.loss), prices.resolve(self.price)

@@ -62,7 +62,9 @@ class RankBoost(BoostedRanker):
         Whether to stop when the score of a validation part stops rising, and go back to its best round.
     scoring : str or callable, default=None
         A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or what
-        scikit-learn takes; None takes minus the objective there.
+        scikit-learn takes; None takes minus the objective there. Of query groups, measures that take
+        ``qid``, such as ``"ndcg_at_10"``, measure each by itself, and others all rows as one list. Of grades,
+        measures of two classes take rows of any but the lowest as positive, as ``score`` does.
     validation_fraction : float, default=0.1
         The part of the rows (of the query groups, of the explicit pairs) to validate on, in (0, 1).
     n_iter_no_change : int, default=10
@@ -110,7 +112,7 @@ class RankBoost(BoostedRanker):
     n_iter_ : int
         The number of rounds.
     converged_ : bool
-        Whether no edge exceeded ``tol``.
+        Whether no edge exceeded ``tol`` after the last round kept.
     classes_ : ndarray
         The two classes, or the grades, ascending; absent after a fit to pairs.
     threshold_ : float

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import Solution
+from pushrank.estimators._comparing import ComparingRanker
 from pushrank.estimators._kernels import KernelRanker
 from pushrank.estimators._validation import check_solver, ranking_data
 from pushrank.models import LinearModel, Model
@@ -32,7 +33,7 @@ LOSSES = ("hinge", "squared_hinge")
 OF_THE_PAPER = "gradient-projection"
 
 
-class RankSVM(KernelRanker):
+class RankSVM(ComparingRanker, KernelRanker):
     r"""Rank so that as few pairs as possible are misordered, with a margin: RankSVM, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x` or those of a kernel,
@@ -160,54 +161,8 @@ class RankSVM(KernelRanker):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
-        y : array-like of shape (n_samples,), optional
-            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; a pair weighs the product of its rows' weights.
-        group : array-like, optional
-            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
-            their group only.
-        qid : array-like of shape (n_samples,), optional
-            The same as labels of rows, in any order.
-        pairs : (better, worse) or (better, worse, weight), optional
-            Explicit pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or there is nothing to rank.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap is above ``tol``; the message says what to do.
-        """
-        return self._fit_path([self], ranking_data, X, y, sample_weight, group, qid, pairs)[0]
+    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
+        return self._fit_path([self], ranking_data, X, y, *of_rows)[0]
 
     def path(
         self,
@@ -254,7 +209,7 @@ class RankSVM(KernelRanker):
         """
         return self._fit_path(self._for_each(Cs), ranking_data, X, y, sample_weight, group, qid, pairs)
 
-    def _pair_objective(self) -> PushObjective:
+    def _objective(self) -> PushObjective:
         return PushObjective(self.loss, scale="mean")
 
     def _check_parameters(self) -> None:
@@ -274,7 +229,7 @@ class RankSVM(KernelRanker):
             risk = partial(mean_hinge, sample)
             found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
             return Solution(found.coef, found.certificate, found.n_iter, found.planes)
-        objective, certify = self._pair_objective(), partial(squared_hinge_certificate, model, sample, C)
+        objective, certify = self._objective(), partial(squared_hinge_certificate, model, sample, C)
         solve: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
         most = int(self.max_iter)
         coef, certificate, n_iter = solve(
@@ -283,7 +238,7 @@ class RankSVM(KernelRanker):
         return Solution(coef, certificate, n_iter, coef)
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
-        return self._pair_objective().linearise(sample, scores).value
+        return self._objective().linearise(sample, scores).value
 
     def _by_pairs(self, model: Model, sample: Sample, C: float, watcher: Watcher | None) -> Solution:
         """Run the paper's algorithm."""

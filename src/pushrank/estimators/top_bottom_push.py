@@ -31,7 +31,8 @@ class TopBottomPush(LinearRanker):
         How to minimise.
     tol : float, default=1e-4
         Converged when no entry of the gradient exceeds this, in units of one over the feature's standard
-        deviation within the classes.
+        deviation within the classes. L-BFGS goes on beyond it where n_samples * n_features ** 2 is at most
+        2 ** 26, as far as the objective shows descent.
     max_iter : int, default=1000
         The most iterations, or rounds.
     warm_start : bool, default=False
@@ -43,6 +44,8 @@ class TopBottomPush(LinearRanker):
     ----------
     coef_, classes_, threshold_, n_iter_, objective_path_, converged_, n_features_in_, feature_names_in_
         As for :class:`PNormPush`.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Where there are more than two grades: the break-even thresholds between them.
 
     Notes
     -----

@@ -8,6 +8,7 @@ that whiten the weighted rows, and the weights settle early, so a few rounds of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ LATER_ROUNDS = 20
 LATER_ROUNDS_WIDE = 100
 STALLED = 3
 CHEAP_WORK = 1 << 26  # below this n_rows * n_features**2, whitening takes milliseconds
-REFINED = 1e-5  # and so does going on to this part of the tolerance
+REFINED = 1e-5  # and so does going on to this part of the tolerance, or as far as the value shows descent
+ROUNDING = np.finfo(float).eps
+TRIALS = 5  # steps after which a line search, within the tolerance, sees nothing but rounding
 UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
     "every positive above every negative, by one at least. Set alpha > 0 for a unique solution."
@@ -39,12 +42,14 @@ class _Iterates:
         self,
         problem: Problem,
         start: Floats,
+        system: coordinates.Coordinates,
         scales: Floats,
         tol: float,
         refined: float,
         proven: Callable[[Floats], bool] | None,
     ) -> None:
         self._problem = problem
+        self.system = system
         self._scales = scales
         self._tol, self._refined, self._proven = tol, refined, proven
         self.path: list[float] = []
@@ -59,7 +64,13 @@ class _Iterates:
     @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
-        return self.size <= self._refined * self._tol or self.unbounded
+        return self.size <= self._refined * self._tol or (self.converged and self.level) or self.unbounded
+
+    @property
+    def level(self) -> bool:
+        """Whether a Newton step, where the coordinates are round, would lower the value by its rounding."""
+        slope = self.system.gradient(self._seen[2])
+        return bool(0.5 * (slope @ slope) <= ROUNDING * abs(self.path[-1]))
 
     @property
     def unbounded(self) -> bool:
@@ -67,8 +78,17 @@ class _Iterates:
         return self._problem.alpha == 0.0 and self.path[-1] < LOWEST
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
-        """Return value and gradient, remembering the last few points' own for ``accept``."""
+        """Return value and gradient, remembering them for ``accept``.
+
+        Raises
+        ------
+        StopIteration
+            When steps within the tolerance show no descent.
+        """
         if not np.array_equal(coef, self._seen[0]):
+            if self.converged and self._trials == TRIALS:
+                raise StopIteration
+            self._trials += 1
             value, gradient = self._problem.value_and_gradient(coef)
             self._seen = (coef, value, gradient)
         return self._seen[1:]
@@ -76,7 +96,7 @@ class _Iterates:
     def accept(self, coef: Floats) -> None:
         """Take an iteration's point."""
         value, gradient = self.evaluate(coef)
-        self.coef, self.size = coef, self._size(gradient)
+        self.coef, self.size, self._trials = coef, self._size(gradient), 0
         self.path.append(value)
         if self.converged and self._proven is not None and not self._proven(coef):
             self._tol = TIGHTER * self.size
@@ -109,7 +129,8 @@ def minimise(
     options : dict
         Its options; its own stopping rules should be off.
     tol : float
-        Stop when no entry of the gradient, in units of the columns' standard deviations, exceeds this.
+        Stop when no entry of the gradient, in units of the columns' standard deviations, exceeds this; where
+        whitening is cheap, when the value shows no more descent either.
     max_iter : int
         Stop after so many iterations in all.
     watcher : callable, optional
@@ -141,18 +162,20 @@ def minimise(
     length = LATER_ROUNDS if cheap or few_rows else FIRST_ROUND
     # a proof says what is small enough
     refined = REFINED if cheap and proven is None else 1.0
-    iterates = _Iterates(problem, start, scales, tol, refined, proven)
+    iterates = _Iterates(problem, start, system, scales, tol, refined, proven)
+    del system
     stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
-        before = iterates.path[-1]
-        limit = min(length, max_iter - len(iterates.path) + 1)
-        _one_round(problem, iterates, system, method, {**options, "maxiter": limit}, watcher)
+        before, n_before = iterates.path[-1], len(iterates.path)
+        limit = min(length, max_iter - n_before + 1)
+        _one_round(problem, iterates, method, {**options, "maxiter": limit}, watcher)
+        cut_short = len(iterates.path) - n_before < limit
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
-        message = _reason_to_stop(problem, iterates, max_iter, stalled)
+        message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
         if not message:
             length = later
-            del system  # it may hold a good part of the memory that its successor needs
-            system = coordinates.refreshed(problem, iterates.coef, scales)
+            del iterates.system  # it may hold a good part of the memory that its successor needs
+            iterates.system = coordinates.refreshed(problem, iterates.coef, scales)
     coef = iterates.coef
     if message == UNBOUNDED:
         coef = coef / problem.margin(coef)
@@ -163,12 +186,11 @@ def minimise(
 def _one_round(
     problem: Problem,
     iterates: _Iterates,
-    system: coordinates.Coordinates,
     method: str,
     options: dict[str, Any],
     watcher: Watcher | None,
 ) -> None:
-    origin = iterates.coef
+    origin, system = iterates.coef, iterates.system
 
     def value_and_gradient(v: Floats) -> tuple[float, Floats]:
         value, gradient = iterates.evaluate(origin + system.step(v))
@@ -184,23 +206,27 @@ def _one_round(
         if iterates.finished:
             raise StopIteration
 
-    minimize(
-        value_and_gradient,
-        np.zeros_like(iterates.coef),
-        jac=True,
-        hessp=hessian_product if method == "trust-ncg" else None,
-        method=method,
-        callback=after_iteration,
-        options=options,
-    )
+    with suppress(StopIteration):
+        minimize(
+            value_and_gradient,
+            np.zeros_like(iterates.coef),
+            jac=True,
+            hessp=hessian_product if method == "trust-ncg" else None,
+            method=method,
+            callback=after_iteration,
+            options=options,
+        )
 
 
-def _reason_to_stop(problem: Problem, iterates: _Iterates, max_iter: int, stalled: int) -> str:
+def _reason_to_stop(
+    problem: Problem, iterates: _Iterates, max_iter: int, stalled: int, *, cut_short: bool
+) -> str:
     """Return why no further round should run and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
     if problem.alpha == 0.0 and not iterates.converged and problem.margin(iterates.coef) > 0.0:
         return UNBOUNDED
-    if iterates.finished:
+    # a round is cut short where steps show no descent, which so near the minimum is rounding
+    if iterates.finished or (iterates.converged and cut_short):
         return "converged"
     if len(iterates.path) - 1 >= max_iter:
         return f"stopped at max_iter={max_iter} ({gradient}): raise max_iter, alpha or tol."

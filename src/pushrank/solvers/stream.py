@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pushrank._columns import BadRowError
 from pushrank._log_space import Floats
 from pushrank.objectives.precision_kernels import PERCEPTRONS
 from pushrank.solvers.batch_sample import BatchSample
@@ -58,15 +59,6 @@ class Rule(NamedTuple):
     def is_perceptron(self) -> bool:
         """Whether batches without a mistake teach nothing."""
         return self.code in PERCEPTRONS
-
-
-class BadRowError(ValueError):
-    """A row has no finite score; ``row`` is its place among the rows that were fed."""
-
-    def __init__(self, row: int, what: str) -> None:
-        super().__init__(f"row {row} {what}")
-        self.row = row
-        self.what = what
 
 
 @dataclass
@@ -291,7 +283,8 @@ class Stream:
                 remedy = f"sample_weight reaches {heaviest:g}: divide it by a constant."
                 raise BadRowError(
                     max(int(numbers[0]) + offset, 0),
-                    "or one of its batch has a score, or leads to a weight, beyond the range of floats; "
+                    "Input X: ",
+                    " or one of its batch has a score, or leads to a weight, beyond the range of floats; "
                     + (remedy if of_weights else "scale the features."),
                 )
             worst = int(np.argmin(of_rows))
@@ -299,7 +292,8 @@ class Stream:
             what = "NaN" if np.isnan(values[worst, column]) else "infinity"
             raise BadRowError(
                 int(numbers[worst]) + offset,
-                f"contains {what} in column {column}; impute it or leave the row out. The model is "
+                "Input X: ",
+                f" contains {what} in column {column}; impute it or leave the row out. The model is "
                 "unchanged.",
             )
         return wrong

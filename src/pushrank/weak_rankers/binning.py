@@ -127,7 +127,7 @@ def binned(X: Any, edges: list[Floats], categories: list[Floats | None], n_threa
 
 def category_bins(values: Floats, known: Floats) -> Bins:
     """Return the place of each value among the known categories; 255 for an unknown or missing one."""
-    order = np.argsort(known)
-    places = np.searchsorted(known[order], values).clip(max=len(known) - 1)
-    found = known[order][places] == values
-    return np.where(found, order[places], MISSING).astype(np.uint8)
+    order = np.append(np.argsort(known), MISSING)
+    ascending = np.append(np.sort(known), np.nan)  # which equals nothing
+    places = np.searchsorted(ascending, values)
+    return np.where(ascending[places] == values, order[places], MISSING).astype(np.uint8)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._log_space import Floats
+from pushrank._weight_keyword import weight_keyword
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 LARGEST_SEED = np.iinfo(np.int32).max
+SEED = re.compile(r"(^|__)random_state$")  # an estimator's own, or that of a part of it
 
 
 class Regressors(WeakRankers):
@@ -26,7 +28,7 @@ class Regressors(WeakRankers):
     Parameters
     ----------
     estimator : scikit-learn regressor, default=None
-        The base learner, which must accept ``sample_weight``. None stands for
+        The base learner, or a pipeline that ends in it, which must accept ``sample_weight``. None stands for
         ``DecisionTreeRegressor(max_depth=3)``.
 
     Attributes
@@ -70,9 +72,10 @@ class Regressors(WeakRankers):
             When the base learner is no regressor that accepts sample weights.
         """
         base = self._base()
-        if not hasattr(base, "predict") or not has_fit_parameter(base, "sample_weight"):
+        if not hasattr(base, "predict") or weight_keyword(base) is None:
             raise TypeError(
-                f"the base learner must be a regressor whose fit accepts sample_weight, got {base!r}."
+                "the base learner must be a regressor, or a pipeline that ends in one, whose fit accepts "
+                f"sample_weight, got {base!r}."
             )
         self._n_features = X.shape[1]
         self.regressors_: list[Any] = []
@@ -95,11 +98,13 @@ class Regressors(WeakRankers):
     ) -> Floats:
         """Fit one more regressor and return its values on the rows."""
         regressor = clone(self._base())
-        if "random_state" in regressor.get_params():
-            regressor.set_params(random_state=int(random_state.randint(LARGEST_SEED)))
+        of_randomness = [name for name in regressor.get_params() if SEED.search(name)]
+        seeds = {name: int(random_state.randint(LARGEST_SEED)) for name in of_randomness}
+        regressor.set_params(**seeds)
         given = X if features is None else X[:, features]
         rows = weights > 0.0
-        regressor.fit(given[rows], targets[rows], sample_weight=weights[rows] / weights.sum())
+        shares = {str(weight_keyword(regressor)): weights[rows] / weights.sum()}
+        regressor.fit(given[rows], targets[rows], **shares)
         output = np.asarray(regressor.predict(given), dtype=np.float64)
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)

@@ -1,0 +1,81 @@
+"""Categorical columns of data frames: missing and unknown values, and what has no order."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank import RankBoost
+from pushrank.weak_rankers import Stumps
+
+TEXT = ["" if row % 5 == 0 else "xyz"[row % 3] for row in range(60)]
+Y = np.array([row % 3 == 0 or row % 5 == 0 for row in range(60)])
+
+
+def frame(**read):
+    table = "\n".join(["a,g", *(f"{row % 7 / 10},{text}" for row, text in enumerate(TEXT))])
+    return pd.read_csv(io.StringIO(table), **read)
+
+
+def fitted(X, family="stumps"):
+    return RankBoost(weak_rankers=family, max_rounds=5).fit(X, Y)
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_missing_text_of_any_backend(backend):
+    plain, other = frame(), frame(dtype_backend=backend)
+    expected = fitted(plain).decision_function(plain)
+    np.testing.assert_array_equal(fitted(other).decision_function(other), expected)
+    np.testing.assert_array_equal(fitted(plain).decision_function(other), expected)
+
+
+def test_none_and_nan_are_missing_alike():
+    plain = frame()
+    nones = plain.assign(g=pd.Series([text or None for text in TEXT], dtype=object))
+    np.testing.assert_array_equal(
+        fitted(nones).decision_function(nones), fitted(plain).decision_function(plain)
+    )
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [[np.nan], [None], [pd.NA], [3], [2.5], [True], pd.Categorical([None]), pd.Categorical([7])],
+    ids=str,
+)
+def test_a_batch_without_a_known_category(batch):
+    ranker = fitted(frame())
+    expected = ranker.decision_function(pd.DataFrame({"a": [0.3], "g": ["unknown"]}))
+    np.testing.assert_array_equal(ranker.decision_function(pd.DataFrame({"a": [0.3], "g": batch})), expected)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [pd.Categorical([None] * 60), [None] * 60, pd.array([pd.NA] * 60, dtype="string")],
+    ids=["category", "object", "string"],
+)
+def test_categories_that_are_all_missing_tell_nothing(column):
+    X = frame()
+    alone = fitted(X[["a"]]).decision_function(X[["a"]])
+    for family in ("stumps", Stumps(categorical_features=["g"])):
+        np.testing.assert_array_equal(
+            fitted(X.assign(g=column), family).decision_function(X.assign(g=column)), alone
+        )
+    ranker = fitted(X.assign(g=column))
+    np.testing.assert_array_equal(ranker.decision_function(X), alone)
+
+
+def test_values_without_an_order_are_told_by_column():
+    X = frame().assign(mixed=[1, "a", None] * 20)
+    with pytest.raises(TypeError, match=r"those of \{'mixed': \['int', 'str'\]\} have none"):
+        fitted(X)
+
+
+def test_columns_of_categories_need_names():
+    X = frame().rename(columns={"a": 0, "g": 1})
+    with pytest.raises(TypeError, match="must then all be text"):
+        fitted(X)
+    X.columns = X.columns.astype(str)
+    assert len(fitted(X).decision_function(X)) == 60
