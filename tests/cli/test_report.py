@@ -88,7 +88,8 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
 
 
 def test_a_nested_report_says_what_to_expect(data, tmp_path):
-    arguments = ["compare", data, "--label", "target", "--folds", 2, "--p", 4, "--nested", "--json"]
+    arguments = ["compare", data, "--label", "target", "--positive", "benign", "--folds", 2, "--p", 4]
+    arguments += ["--nested", "--json"]
     shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").stdout)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
