@@ -86,6 +86,42 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     return weights
 
 
+def check_stated_order(labels: Any, name: str = "y") -> None:
+    """Raise where labels are an ordered pandas categorical whose order is not the one they are sorted by.
+
+    Scikit-learn and this library take the larger label in sorted order as the positive one, and forget what
+    a categorical says; to go on would turn its ranking upside down.
+
+    Raises
+    ------
+    ValueError
+        When the order stated is another than the sorted one.
+
+    Examples
+    --------
+    >>> check_stated_order(pd.Categorical(["low", "high"], ["low", "high"], ordered=True))
+    Traceback (most recent call last):
+        ...
+    ValueError: y is an ordered categorical, 'low' < 'high', but labels are taken in sorted order...
+    """
+    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+        labels = labels.iloc[:, 0]
+    labels = getattr(labels, "array", labels)  # of a pandas series
+    if not isinstance(labels, pd.Categorical) or not labels.ordered:
+        return
+    codes = np.unique(labels.codes)
+    stated = list(labels.categories[codes[codes >= 0]])
+    try:
+        if stated == sorted(stated):
+            return
+    except TypeError:
+        pass  # labels without a sorted order cannot be in it
+    raise ValueError(
+        f"{name} is an ordered categorical, {' < '.join(map(repr, stated))}, but labels are taken in sorted "
+        f"order and would be turned upside down; pass {name} == {stated[-1]!r}, or numbers for grades."
+    )
+
+
 def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Return the distinct labels in order, without sorting all where they are two numbers.
 

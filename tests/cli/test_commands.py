@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from skops import io
 from typer.testing import CliRunner
 
+from pushrank import metrics
 from pushrank.cli import app
 from pushrank.cli.models import MODELS
 from pushrank.cli.nested import ChosenModel
@@ -75,6 +76,56 @@ def test_fit_score_evaluate(files, frame, data):
     assert measures["positives"] == (frame["class"] == "malignant").sum()
     table = call("evaluate", model, files / data).output
     assert "positives_at_top" in table
+
+
+def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files):
+    model, data = fitted(files), files / "data.csv"
+    saved = SavedModel.load(model)
+    table = saved.read(data)
+    y, scores = (table.frame["class"] == "malignant").to_numpy(), saved.scores(table)
+    found = json.loads(call("evaluate", model, data, "--budget", 200, "--json").output)
+    precision = metrics.precision_at_k(y, scores, 200, ties="half")
+    assert found["hits"] == 200 * precision
+    assert found["recall"] == pytest.approx(metrics.recall_at_k(y, scores, 200, ties="half"))
+    assert found["lift"] == pytest.approx(precision / y.mean())
+    for name in ("average_precision", "auc", "partial_auc", "enrichment_factor", "bedroc"):
+        assert found[name] == getattr(metrics, name)(y, scores)
+        interval = metrics.confidence_interval(name, y, scores, n_resamples=1000, random_state=0)
+        assert found["intervals"][name] == {"low": interval.low, "high": interval.high}
+    low, high = (found["intervals"]["precision"][end] for end in ("low", "high"))
+    assert found["intervals"]["hits"] == {"low": 200 * low, "high": 200 * high}
+    assert low < precision < high
+    assert "positives_at_top" not in found["intervals"]
+    every = metrics.top_of_list(y, scores)
+    assert every.keys() <= found.keys()
+    assert found["log_r4"] == every["log_r4"]
+    bare = json.loads(call("evaluate", model, data, "--json", "--no-intervals").output)
+    assert bare["budget"] == round(y.sum() / 4)
+    assert "intervals" not in bare
+    other = json.loads(call("evaluate", model, data, "--budget", 200, "--json", "--seed", 1).output)
+    assert other["intervals"] != found["intervals"]
+    assert other["auc"] == found["auc"]
+
+
+def test_an_evaluation_in_print_is_short_unless_all_is_asked_for(files):
+    model, data = fitted(files), files / "data.csv"
+    shown = call("evaluate", model, data, "--budget", 30).output
+    assert "positives among the first 30 rows" in shown
+    assert "Intervals take the rows to be independent" in shown
+    assert "bedroc" in shown
+    assert "log_r4" not in shown
+    everything = call("evaluate", model, data, "--all", "--no-intervals").output
+    assert "log_r4" in everything
+    assert "interval" not in everything.lower()
+
+
+def test_an_evaluation_of_one_positive(files, frame):
+    model = fitted(files)
+    one = frame["class"].eq("malignant").cumsum().le(1) | frame["class"].eq("benign")
+    frame[one].to_csv(files / "one.csv", index=False)
+    found = json.loads(call("evaluate", model, files / "one.csv", "--json").output)
+    assert (found["positives"], found["budget"]) == (1, 1)
+    assert all(of["low"] <= found[name] <= of["high"] for name, of in found["intervals"].items())
 
 
 def test_scores_are_those_of_the_saved_pipeline(files):
@@ -301,6 +352,7 @@ def test_bad_input_at_score_time(files, frame):
         "is damaged": ["score", files / "cut.skops", files / "data.csv", "-o", out],
         "not written by pushrank fit": ["score", files / "other.skops", files / "data.csv", "-o", out],
         "written as .csv, .tsv or .parquet": ["score", model, files / "data.csv", "-o", files / "r.txt"],
+        "--budget 570 exceeds the 569 rows": ["evaluate", model, files / "data.csv", "--budget", 570],
         "has no column 'y' for --label": ["evaluate", model, files / "data.csv", "--label", "y"],
     }
     for message, arguments in cases.items():

@@ -13,7 +13,23 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
-from pushrank import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush
+from pushrank import (
+    BottomPush,
+    CascadeRanker,
+    IRPush,
+    OnePassMiniBatchAtK,
+    PerceptronAtK,
+    PNormPush,
+    PNormPushCV,
+    PushRanker,
+    RampAtK,
+    RankBoost,
+    RankSVM,
+    TopBottomPush,
+    metrics,
+    theory,
+)
+from pushrank.pairs import BipartiteSample
 from pushrank.solvers import SOLVERS
 
 RANKERS = [PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker]
@@ -229,3 +245,45 @@ def test_real_data_from_a_frame_equal_those_from_an_array():
     scaled = pd.DataFrame(scale(features), columns=features.columns)
     from_frame, from_array = PNormPush(p=16).fit(scaled, y), PNormPush(p=16).fit(scaled.to_numpy(), y)
     np.testing.assert_allclose(from_frame.coef_, from_array.coef_, rtol=1e-5, atol=1e-7)
+
+
+STATED = pd.Categorical(["inactive", "active"] * 20, ["unknown", "inactive", "active"], ordered=True)
+OF_LABELS = {
+    "auc": lambda y: metrics.auc(y, np.arange(40)),
+    "reciprocal rank": lambda y: metrics.mean_reciprocal_rank(y, np.arange(40), qid=np.arange(40) // 4),
+    "interval": lambda y: metrics.confidence_interval("auc", y, np.arange(40), n_resamples=10),
+    "sample": BipartiteSample.from_labels,
+    "margin": lambda y: theory.max_margin(X[:40], y),
+    "chunk": lambda y: PerceptronAtK().partial_fit(X[:40], y, classes=["active", "inactive"]),
+    **{
+        type(ranker).__name__: lambda y, ranker=ranker: ranker.fit(X[:40], y)
+        for ranker in (
+            PNormPush(),
+            PNormPushCV(cv=2),
+            RankBoost(),
+            RankSVM(),
+            RampAtK(),
+            OnePassMiniBatchAtK(),
+            CascadeRanker([PNormPush(), PNormPush()], keep=(0.5,)),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("of_labels", OF_LABELS.values(), ids=OF_LABELS)
+@pytest.mark.parametrize("kind", [lambda y: y, pd.Series, lambda y: pd.DataFrame({"y": y})])
+def test_the_stated_order_of_labels_is_not_turned_upside_down(of_labels, kind):
+    with pytest.raises(ValueError, match=r"'inactive' < 'active', .* pass (y|y_true) == 'active'"):
+        of_labels(kind(STATED))
+
+
+def test_categories_whose_order_is_the_sorted_one_or_none_are_taken():
+    scores = np.arange(40)
+    for labels in (
+        STATED.as_unordered(),
+        STATED.reorder_categories(["unknown", "active", "inactive"]),
+        pd.Series(np.arange(40) % 2).astype(pd.CategoricalDtype([0, 1], ordered=True)),
+    ):
+        assert metrics.auc(labels, scores) == metrics.auc(np.asarray(labels), scores)
+        PNormPush().fit(X[:40], labels)
+    assert metrics.auc(STATED, scores, pos_label="active") == metrics.auc(STATED == "active", scores)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -164,6 +167,15 @@ def test_separable_data_without_penalty_are_reported():
         (PNormPushCV(selection="median"), ValueError, "selection must be one of"),
         (PNormPushCV(scoring="top"), ValueError, "scoring"),
         (PNormPushCV(tol=0.0), ValueError, "tol must be"),
+        (PNormPushCV(scoring=["roc_auc", "average_precision"]), TypeError, "one scorer.* got the list"),
+        (PNormPushCV(scoring={"a": "roc_auc"}), TypeError, "one scorer.* got the dict"),
+        (PNormPushCV(scoring=metrics.average_precision), TypeError, "pass scoring='average_precision', or"),
+        (
+            PNormPushCV(scoring=partial(metrics.precision_at_k, k=9)),
+            TypeError,
+            r"precision_at_k is a measure",
+        ),
+        (PNormPushCV(scoring=lambda *, y: y), TypeError, r"<lambda> is a measure.*make_scorer\("),
         (PNormPushCV(cv=[(np.arange(5), np.arange(569))]), ValueError, "fold 0 .* one class alone to train"),
         (PNormPushCV(cv=[]), ValueError, "no split of the rows"),
         (PNormPushCV(ps=(1.0,), alphas=(0.1,), scoring=lambda *_: np.nan), ValueError, "scoring gave nan"),
@@ -215,3 +227,19 @@ def test_groups_are_kept_whole_by_their_splitter(data, ranker):
         ranker.fit(X, y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ranker.fit(X, y, groups=groups[1:])
+
+
+@pytest.mark.parametrize(
+    "ranker", [PNormPushCV(PS, ALPHAS, cv=3), PushRankerCV("logistic", alphas=ALPHAS, cv=3)]
+)
+def test_the_number_of_jobs_changes_nothing(data, ranker, capsys):
+    X, y = data
+    alone = clone(ranker).fit(X, y)
+    threaded = clone(ranker).set_params(n_jobs=3, verbose=True).fit(X, y)
+    assert "27/27" in capsys.readouterr().err
+    for key, column in alone.cv_results_.items():
+        np.testing.assert_array_equal(threaded.cv_results_[key], column)
+    np.testing.assert_array_equal(threaded.coef_, alone.coef_)
+    assert threaded.n_iter_ == alone.n_iter_
+    with joblib.parallel_config("loky", n_jobs=2):  # processes share no memory: threads in their place
+        np.testing.assert_array_equal(clone(ranker).fit(X, y).coef_, alone.coef_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import tracemalloc
@@ -71,6 +72,7 @@ def scores_and_labels(distinct=False):
     )
 
 
+@settings(deadline=None)
 @given(scores_and_labels())
 def test_precision_and_gains_are_those_of_the_metric(data):
     y, scores = data
@@ -83,6 +85,7 @@ def test_precision_and_gains_are_those_of_the_metric(data):
     np.testing.assert_allclose(gains.found[1:] * y.sum(), (np.array(expected) * display.k)[rows[1:] - 1])
 
 
+@settings(deadline=None)
 @given(scores_and_labels(distinct=True))
 def test_left_edge_is_that_of_scikit_learns_roc_curve(data):
     y, scores = data
@@ -266,6 +269,85 @@ def test_curve_keywords_of_the_user_win(cancer):
     assert display.line_.get_color() == "red"
     assert display.line_.get_linestyle() == ":"
     assert display.band_ is None
+
+
+@pytest.mark.parametrize("display", OF_SCORES)
+def test_keywords_are_those_of_compute_each_with_its_name(cancer, display):
+    X, y = cancer
+    of_compute = dict(inspect.signature(display.compute).parameters)
+    of_plot = inspect.signature(display.plot).parameters.keys() & {"curve_kwargs"}
+    for method, more in (("from_predictions", set()), ("from_estimator", {"estimator", "X", "y"})):
+        taken = inspect.signature(getattr(display, method)).parameters
+        more = more | {"response_method"} if more else more
+        assert taken.keys() - more == of_compute.keys() - (
+            {"y_true", "scores"} if more else set()
+        ) | of_plot | {
+            "ax",
+            "plot_kwargs",
+        }
+        assert not any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
+    ranker = PNormPush().fit(X, y)
+    with pytest.raises(TypeError, match=r"from_predictions\(\) got an unexpected keyword argument 'colour'"):
+        display.from_predictions(y, X[:, 0], colour="k")
+    with pytest.raises(TypeError, match=r"one matplotlib Axes, got ndarray of 2; .* axes\[0\]"):
+        display.from_estimator(ranker, X, y, ax=pyplot.subplots(1, 2)[1])
+    with pytest.raises(TypeError, match="PNormPush has no predict_proba"):
+        display.from_estimator(ranker, X, y, response_method="predict_proba")
+    with pytest.raises(ValueError, match="response_method must be one of"):
+        display.from_estimator(ranker, X, y, response_method="predict")
+
+
+@pytest.mark.parametrize("display", [*CURVES, plots.TopReliabilityDisplay])
+def test_a_curve_is_drawn_as_the_user_says(cancer, display):
+    X, y = cancer
+    for drawn in (
+        display.from_predictions(y, X[:, 0], curve_kwargs={"color": "k"}),
+        display.from_estimator(PNormPush().fit(X, y), X, y, curve_kwargs={"color": "k"}),
+    ):
+        line = drawn.bars_.lines[0] if hasattr(drawn, "bars_") else drawn.line_
+        assert line.get_color() == "k"
+
+
+def test_the_response_that_is_asked_for_gives_the_scores(cancer):
+    X, y = cancer
+    model = LogisticRegression().fit(X, y)
+    of_concentration = plots.ConcentrationDisplay.from_estimator(
+        model, X, y, objective=4.0, response_method="predict_proba"
+    )
+    expected = plots.ConcentrationDisplay.compute(y, model.predict_proba(X)[:, 1])
+    np.testing.assert_array_equal(of_concentration.shares, expected.shares)
+
+
+@settings(deadline=None)
+@given(scores_and_labels(), st.randoms(use_true_random=False))
+def test_whole_weights_are_copies_and_their_unit_does_not_matter(data, random):
+    y, scores = data
+    w = np.array([random.randint(1, 3) for _ in y])
+    copies = np.repeat(np.arange(len(y)), w)
+    weighted = plots.PrecisionAtKDisplay.compute(y, scores, sample_weight=w)
+    copied = plots.PrecisionAtKDisplay.compute(y[copies], scores[copies])
+    np.testing.assert_array_equal(weighted.k, copied.k)
+    np.testing.assert_allclose(weighted.precision, copied.precision)
+    assert weighted.base_rate == copied.base_rate
+    assert weighted.low is None
+    gains = plots.CumulativeGainsDisplay.compute(y, scores, sample_weight=0.1 * w)
+    copied = plots.CumulativeGainsDisplay.compute(y[copies], scores[copies])
+    np.testing.assert_allclose(
+        gains.found, np.interp(gains.looked_at, copied.looked_at, copied.found), atol=1e-9
+    )
+    assert gains.base_rate == pytest.approx(copied.base_rate)
+    for display in (plots.CumulativeGainsDisplay, plots.RocLeftEdgeDisplay):
+        alike = display.compute(y, scores, sample_weight=np.full(len(y), 0.1))
+        plain = display.compute(y, scores)
+        of_curve = "found" if hasattr(plain, "found") else "tpr"
+        np.testing.assert_allclose(getattr(alike, of_curve), getattr(plain, of_curve), atol=1e-9)
+    w = 2 * np.ones(len(y))
+    w[np.flatnonzero(y)[0]] = 0 if y.sum() > 1 else 2
+    left = plots.RocLeftEdgeDisplay.compute(y, scores, sample_weight=w)
+    dropped = plots.RocLeftEdgeDisplay.compute(y[w > 0], scores[w > 0])
+    np.testing.assert_allclose(left.tpr, dropped.tpr, atol=1e-9)
+    with pytest.raises(ValueError, match="less than the one row"):
+        plots.PrecisionAtKDisplay.compute(y, scores, sample_weight=w / w.sum() / 2)
 
 
 def test_estimators_of_every_kind(cancer):

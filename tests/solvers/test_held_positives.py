@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from pushrank import InfinitePush
 from pushrank.models import LinearModel
@@ -65,6 +66,19 @@ def test_the_squared_hinge_holds_none():
     sample = BipartiteSample.from_mask(y, None)
     squared = WorstNegative(LinearModel(X), sample, shared_costs(sample, 1.0), "squared_hinge")
     assert len(HeldPositives(squared, 3).free) == y.sum()
+
+
+def test_categories_at_a_large_cost_are_certified():
+    """Newton's steps alone do not arrive there in a minute."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    kinds = [rng.zipf(1.3, n) % 500 for _ in range(3)]
+    blocks = [sp.csr_array((np.ones(n), (np.arange(n), kind)), shape=(n, 500)) for kind in kinds]
+    scores = sum(1.2 * rng.normal(size=500)[kind] for kind in kinds) + 0.7 * rng.normal(size=n)
+    y = scores > np.quantile(scores, 0.9)
+    ranker = InfinitePush(C=1e5).fit(sp.hstack(blocks, format="csr"), y)
+    assert ranker.converged_
+    assert ranker.n_iter_ < 400
 
 
 def test_a_column_in_small_units_does_not_hide_negatives():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from itertools import count
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +12,14 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._checks import check_number
+from pushrank._threads import one_blas_thread
 from pushrank.estimators._base import CoefficientRanker, linear_scores
-from pushrank.estimators._folds import choose, results_table, stratified_folds
+from pushrank.estimators._folds import Fold, choose, results_table, stratified_folds
+from pushrank.estimators._one_scorer import check_one_scorer
 from pushrank.estimators._progress import watching
 from pushrank.estimators._validation import check_alpha, training_data
 from pushrank.estimators._warnings import warn
@@ -23,7 +27,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.regularisation_path import RegularisationPath
-from pushrank.solvers.result import counting_on
+from pushrank.solvers.result import Result
 
 SELECTIONS = ("best", "one_standard_error")
 
@@ -32,7 +36,7 @@ class PushCV(CoefficientRanker):
     """A linear ranker whose push and penalty are those with the best cross-validated score.
 
     A subclass has the constructor parameters ``alphas``, ``scoring``, ``cv``, ``selection``, ``tol``,
-    ``max_iter`` and ``verbose``, and names its pushes and their objectives.
+    ``max_iter``, ``n_jobs`` and ``verbose``, and names its pushes and their objectives.
     """
 
     __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012  they are the splitter's
@@ -102,14 +106,25 @@ class PushCV(CoefficientRanker):
         coefs = np.empty((len(grid), len(folds), X.shape[1]))
         unfinished = 0
         with watching(type(self).__name__, scores.size, verbose=bool(self.verbose)) as watcher:
-            for f, fold in enumerate(folds):
+            done = count(1)
+
+            def show(_: int, /, **shown: float) -> None:
+                if watcher is not None:
+                    watcher(next(done), **shown)
+
+            def solve(fold: Fold) -> list[tuple[Result, float]]:
                 path = self._path(fold.train_rows, fold.sample)
-                solved = path.solve_grid(objectives, alphas, counting_on(watcher, f * len(grid)))
-                for g, (a, q) in enumerate(grid):
-                    result = solved[q][a]
-                    coefs[g, f], n_iter[g, f] = result.coef, result.n_iter
-                    scores[g, f] = fold.score(result.coef.astype(X.dtype))
-                    unfinished += not result.converged
+                solved = path.solve_grid(objectives, alphas, show)
+                results = [solved[q][a] for a, q in grid]
+                return [(result, fold.score(result.coef.astype(X.dtype))) for result in results]
+
+            # scoring, too, on one thread of BLAS, so that the number of jobs changes nothing
+            with one_blas_thread():
+                solved_folds = Parallel(self.n_jobs, require="sharedmem")(delayed(solve)(f) for f in folds)
+        for f, solved_fold in enumerate(solved_folds):
+            for g, (result, score) in enumerate(solved_fold):
+                coefs[g, f], n_iter[g, f], scores[g, f] = result.coef, result.n_iter, score
+                unfinished += not result.converged
         params = [{"alpha": alphas[a], self._push: pushes[q]} for a, q in grid]
         simplest_first = sorted(range(len(grid)), key=lambda g: (-alphas[grid[g][0]], grid[g][1]))
         self.cv_results_ = results_table(params, scores, n_iter)
@@ -171,5 +186,6 @@ class PushCV(CoefficientRanker):
             check_alpha("alphas", alpha)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
+        check_one_scorer(self.scoring)
         if self.selection not in SELECTIONS:
             raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {self.selection!r}.")

@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pushrank._checks import check_number
-from pushrank._columns import BadRowError
+from pushrank._columns import BadRowError, check_stated_order
 from pushrank._log_space import Floats
 from pushrank.estimators._base import CoefficientRanker
 from pushrank.estimators._progress import watching
@@ -276,6 +276,7 @@ class StreamingRanker(CoefficientRanker):
         X = validate_data(
             self, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False, reset=reset
         )
+        check_stated_order(y)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
         positive: NDArray[np.bool_] = labels == classes[1]

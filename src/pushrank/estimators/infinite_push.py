@@ -20,7 +20,7 @@ from pushrank.prices import Maximum
 from pushrank.solvers import Watcher
 from pushrank.solvers.certificate import Certificate
 from pushrank.solvers.gradient_projection import gradient_projection
-from pushrank.solvers.infinite_push import METHODS, method_for
+from pushrank.solvers.infinite_push import METHODS, quickest
 from pushrank.solvers.projections import within_budget
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative, shared_costs
 
@@ -52,9 +52,10 @@ class InfinitePush(KernelRanker):
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "semismooth-newton", "projected-dual", "smo", "gradient-projection"}
-        ``"auto"``, the default, takes an interior point method on a working set of negatives for dense or
-        small data; Newton's method on proximal points of the dual for sparse data and more than 1,000
-        features; sequential minimal optimisation for kernels. ``"projected-dual"`` is accelerated projected
+        ``"auto"``, the default, takes an interior point method on a working set of rows for dense or small
+        data; Newton's method on proximal points of the dual for sparse data and more than 1,000 features,
+        with the interior point method after 300 iterations where there are at most 3,000; sequential minimal
+        optimisation for kernels. ``"projected-dual"`` is accelerated projected
         gradients on the dual, of any scores; the Newton method starts with 64 of its iterations.
         ``"gradient-projection"`` is the algorithm of Agarwal's figure 2, with a variable for each pair, for
         reproduction: it takes unweighted rows and the hinge, and hardly ever reaches ``tol``.
@@ -170,8 +171,8 @@ class InfinitePush(KernelRanker):
             point, n_iter = self._by_pairs(problem, C, watcher)
         else:
             start = None if state is None else problem.nearby(state)
-            method = method_for(model) if self.solver == "auto" else str(self.solver)
-            point, n_iter = METHODS[method](problem, tol, max_iter, watcher, start)
+            solve = quickest if self.solver == "auto" else METHODS[str(self.solver)]
+            point, n_iter = solve(problem, tol, max_iter, watcher, start)
         return Solution(point.coef, point.certificate, n_iter, point, sample.join(point.alpha, -point.beta))
 
     def _loss(self, sample: Sample, scores: Floats) -> float:

@@ -45,6 +45,9 @@ class PNormPushCV(PushCV):
         As for :class:`PNormPush`.
     max_iter : int, default=1000
         The most iterations of a solution.
+    n_jobs : int or None, default=None
+        How many folds to solve at a time, in threads, each with its rows copied; None is one, or what
+        ``joblib.parallel_config`` says, and -1 all processors. It changes no result.
     verbose : bool, default=False
         Show a progress bar, of the solutions in the folds.
 
@@ -62,7 +65,8 @@ class PNormPushCV(PushCV):
     best_index_ : int
         Their place in ``cv_results_``.
     cv_results_ : dict of str to array
-        As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times.
+        As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times: a solution
+        starts from its neighbours', so that what it took by the clock is not its own.
     n_splits_ : int
         The number of folds.
     n_iter_ : int
@@ -74,7 +78,7 @@ class PNormPushCV(PushCV):
     -----
     A solution starts from its neighbours on the grid, and with up to 1,024 features takes a few Newton steps,
     each O(n_samples * n_features^2); one with more features takes L-BFGS iterations of O(nnz). A fold's rows
-    are copied, one fold at a time.
+    are copied, of `n_jobs` folds at a time.
 
     References
     ----------
@@ -103,6 +107,7 @@ class PNormPushCV(PushCV):
         selection: Literal["best", "one_standard_error"] = "best",
         tol: float = 1e-4,
         max_iter: int = 1000,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.ps = ps
@@ -112,6 +117,7 @@ class PNormPushCV(PushCV):
         self.selection = selection
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _pushes(self) -> list[float]:

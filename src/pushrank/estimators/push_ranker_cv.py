@@ -51,6 +51,9 @@ class PushRankerCV(PushCV):
         As for :class:`PNormPush`.
     max_iter : int, default=1000
         The most iterations of a solution.
+    n_jobs : int or None, default=None
+        How many folds to solve at a time, in threads, each with its rows copied; None is one, or what
+        ``joblib.parallel_config`` says, and -1 all processors. It changes no result.
     verbose : bool, default=False
         Show a progress bar, of the solutions in the folds.
 
@@ -99,6 +102,7 @@ class PushRankerCV(PushCV):
         selection: Literal["best", "one_standard_error"] = "best",
         tol: float = 1e-4,
         max_iter: int = 1000,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.loss = loss
@@ -112,6 +116,7 @@ class PushRankerCV(PushCV):
         self.selection = selection
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _pushes(self) -> list[Price | str]:

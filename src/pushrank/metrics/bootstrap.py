@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -24,13 +24,13 @@ ROUNDING = 1e-12
 
 def bootstrap(
     resampler: Resampler,
-    contrast: ArrayLike,
-    estimate: float,
+    contrasts: ArrayLike,
+    estimates: Sequence[float],
     method: Method,
     n_resamples: int,
     random_state: Any,
-) -> Percentiles:
-    """Return the resampled values of ``contrast @ measures``, from which intervals are read.
+) -> list[Percentiles]:
+    """Return the resampled values of ``contrast @ measures`` for each contrast, from which to read intervals.
 
     Values that differ from the estimate by rounding alone are equal to it, so that they count as ties.
 
@@ -39,18 +39,24 @@ def bootstrap(
     ValueError
         When the measure is not a number on some resamples.
     """
-    values = contrasted(resampler.on_resamples(n_resamples, random_state), contrast, estimate)
-    missing = int(np.count_nonzero(np.isnan(values)))
-    if missing:
-        raise ValueError(
-            f"the metric is not a number on {missing} of {n_resamples} resamples; use more rows, or a metric "
-            "that is defined on all of them."
-        )
-    if method == "bootstrap":
-        return Percentiles(values)
-    twice = [contrasted(blocks, contrast, estimate) for blocks in resampler.with_blocks_twice(random_state)]
+    values = resampler.on_resamples(n_resamples, random_state)
+    twice = resampler.with_blocks_twice(random_state) if method == "bca" else []
     fewest = min(resampler.n_positive, resampler.n_negative)
-    return CorrectedPercentiles(values, estimate, twice, fewest)
+    found = []
+    for contrast, estimate in zip(np.atleast_2d(contrasts), estimates, strict=True):
+        drawn = contrasted(values, contrast, estimate)
+        missing = int(np.count_nonzero(np.isnan(drawn)))
+        if missing:
+            raise ValueError(
+                f"the metric is not a number on {missing} of {n_resamples} resamples; use more rows, or a "
+                "metric that is defined on all of them."
+            )
+        if method == "bootstrap":
+            found.append(Percentiles(drawn))
+        else:
+            jackknifed = [contrasted(blocks, contrast, estimate) for blocks in twice]
+            found.append(CorrectedPercentiles(drawn, estimate, jackknifed, fewest))
+    return found
 
 
 def contrasted(measures: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
@@ -62,7 +68,8 @@ def contrasted(measures: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) 
     [0.0, 0.2]
     """
     table, signs = np.asarray(measures, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
-    values = table @ signs
+    table, signs = table[..., signs != 0.0], signs[signs != 0.0]  # others may be infinite
+    values: Floats = table @ signs
     rounding = ROUNDING * (np.abs(table) @ np.abs(signs))
     for exact in (0.0, estimate):
         values = np.where(np.abs(values - exact) < rounding, exact, values)

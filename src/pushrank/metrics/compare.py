@@ -98,6 +98,9 @@ def compare(
 
     Notes
     -----
+    Rows are taken to be independent, as in :func:`confidence_interval`; where they come in clusters, the
+    interval is too narrow and the p-value too small.
+
     Both rankings are measured on the same resamples, so that what they share cancels. It compares two given
     rankings on one set of rows; it does not know how much a model changes with its training data. The cost is
     that of two calls of :func:`confidence_interval`, and what is said there of extremes holds here.
@@ -128,5 +131,5 @@ def compare(
         return Comparison(low, high, difference, normal_p_value(difference, error))
     resampler = Resampler(rankings, measure)
     difference = float(contrasted(resampler.on_data(), contrast))
-    resampled = bootstrap(resampler, contrast, difference, method, n_resamples, random_state)
+    [resampled] = bootstrap(resampler, contrast, [difference], method, n_resamples, random_state)
     return Comparison(*resampled.ends(level), difference, resampled.p_value())

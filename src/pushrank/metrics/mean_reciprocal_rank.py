@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._columns import column
+from pushrank._columns import check_stated_order, column
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
 from pushrank.metrics.measured import number_measure
@@ -68,6 +68,8 @@ def mean_reciprocal_rank(
     >>> mean_reciprocal_rank([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2])
     0.75
     """
+    if pos_label is None:
+        check_stated_order(y_true, "y_true")
     hits = positive_mask(column(y_true, "y_true"), pos_label).astype(np.float64)
     return mean_over_queries(_of_lists, hits, scores, qid, sample_weight, ties)
 

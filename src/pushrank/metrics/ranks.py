@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from pushrank._chunks import map_chunks, row_chunks
-from pushrank._columns import as_numbers, checked_weights, column, distinct
+from pushrank._columns import as_numbers, check_stated_order, checked_weights, column, distinct
 from pushrank._log_space import Floats
 from pushrank.metrics import rank_kernels
 from pushrank.metrics.tally import AroundScore, Tally
@@ -66,6 +66,8 @@ class Ranking(Tally):
         pos_label: Any = None,
     ) -> None:
         self.scores = checked_scores(column(scores, "scores"))
+        if pos_label is None:
+            check_stated_order(y_true, "y_true")
         labels = column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
         self.is_positive = positive_mask(labels, pos_label)

@@ -118,27 +118,32 @@ class Resampler:
     ----------
     rankings : sequence of Ranking
         Rankings of the same labelled and weighted rows.
-    metric : callable
-        ``metric(y_true, scores)``, or with weights ``metric(y_true, scores, sample_weight=...)``; a measure
-        of :mod:`pushrank.metrics`, or a ``functools.partial`` of one, is measured without copying rows.
+    *metrics : callable
+        Each ``metric(y_true, scores)``, or with weights ``metric(y_true, scores, sample_weight=...)``;
+        measures of :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows.
+
+    Notes
+    -----
+    What is measured has a column for each metric of the first ranking, then of the next.
     """
 
-    def __init__(self, rankings: Sequence[Ranking], metric: Callable[..., Any]) -> None:
+    def __init__(self, rankings: Sequence[Ranking], *metrics: Callable[..., Any]) -> None:
         self.rankings = rankings
-        self.metric = metric
+        self.metrics = metrics
+        self.n_columns = len(rankings) * len(metrics)
         first = rankings[0]
         self.n_positive = int(np.count_nonzero(first.is_positive))
         self.n_negative = len(first.is_positive) - self.n_positive
-        if _measures_order(metric):
+        if all(_measures_order(metric) for metric in metrics):
             alike = len(rankings) == 1 and first.weights is None
             self._places = [_places(ranking, alike=alike) for ranking in rankings]
 
     def on_data(self) -> list[float]:
-        """Return the measure of every ranking on the rows themselves."""
+        """Return the measures of every ranking on the rows themselves."""
         return self.on_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
     def on_resamples(self, n_resamples: int, random_state: Any) -> Floats:
-        """Return the measure on every resample, shape (n_resamples, n_rankings).
+        """Return the measures on every resample, shape (n_resamples, n_columns).
 
         Resamples have seeds of their own, so that the threads' number changes nothing.
         """
@@ -148,7 +153,7 @@ class Resampler:
         def task(start: int, stop: int) -> Floats:
             positive = np.empty(self.n_positive, dtype=np.uint8)
             negative = np.empty(self.n_negative, dtype=np.uint8)
-            values = np.empty((stop - start, len(self.rankings)))
+            values = np.empty((stop - start, self.n_columns))
             for resample in range(start, stop):
                 resample_kernels.draw_counts(seeds[resample, 0], positive)
                 resample_kernels.draw_counts(seeds[resample, 1], negative)
@@ -160,10 +165,10 @@ class Resampler:
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
     def with_blocks_twice(self, random_state: Any) -> list[Floats]:
-        """Return the measure with each block of positives counted twice, and with each block of negatives.
+        """Return the measures with each block of positives counted twice, and with each block of negatives.
 
         Blocks are random and of nearly equal size, so that a long list costs as much as a short one. Each
-        array has the shape (n_blocks, n_rankings). No rows are left out, so that what can be measured on the
+        array has the shape (n_blocks, n_columns). No rows are left out, so that what can be measured on the
         list can be measured here: one positive, or the precision at its last place.
         """
         random = check_random_state(random_state)
@@ -171,7 +176,7 @@ class Resampler:
         found = []
         for side, n_rows in enumerate((self.n_positive, self.n_negative)):
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
-            values = np.empty((len(blocks), len(self.rankings)))
+            values = np.empty((len(blocks), self.n_columns))
             for b, block in enumerate(blocks):
                 counts = [count.copy() if c == side else count for c, count in enumerate(ones)]
                 counts[side][block] = 2
@@ -180,21 +185,22 @@ class Resampler:
         return found
 
     def on_counts(self, positive: Counts, negative: Counts) -> list[float]:
-        """Return the measure of every ranking on rows drawn so often."""
+        """Return the measures of every ranking on rows drawn so often."""
         first = self.rankings[0]
         if hasattr(self, "_places"):
             kind = first.counts_rows, first.has_whole_places
-            return [
-                self.metric(None, Resample(at.tally(positive), within.tally(negative), *kind))
-                for at, within in self._places
-            ]
+            tallies = (
+                Resample(at.tally(positive), within.tally(negative), *kind) for at, within in self._places
+            )
+            return [metric(None, tally) for tally in tallies for metric in self.metrics]
         counts = np.empty(len(first.is_positive), dtype=np.uint8)
         counts[first.is_positive], counts[~first.is_positive] = positive, negative
         rows = np.repeat(np.arange(len(counts)), counts)
         weights = {} if first.weights is None else {"sample_weight": first.weights[rows]}
         return [
-            _one_number(self.metric(first.is_positive[rows], ranking.scores[rows], **weights), self.metric)
+            _one_number(metric(first.is_positive[rows], ranking.scores[rows], **weights), metric)
             for ranking in self.rankings
+            for metric in self.metrics
         ]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from pushrank._array import namespace
-from pushrank._columns import checked_weights, distinct
+from pushrank._columns import check_stated_order, checked_weights, distinct
 from pushrank._log_space import Floats, softmax_and_log_sum
 
 Rows = NDArray[np.intp]
@@ -209,6 +209,7 @@ class BipartiteSample(Sample):
         >>> BipartiteSample.from_labels([0, 1, 1]).positives.tolist()
         [1, 2]
         """
+        check_stated_order(y)
         labels = column_or_1d(y)
         classes = distinct(labels)
         if len(classes) != 2:

@@ -27,6 +27,8 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
     ------
     ImportError
         When matplotlib is not installed; the message says how to get it.
+    TypeError
+        When the user's own are not one Axes.
     """
     try:
         from matplotlib import pyplot
@@ -36,6 +38,11 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
             "The numbers of a display are there without it: see Display.compute."
         ) from error
     if ax is not None:
+        if not isinstance(ax, pyplot.Axes):
+            several = f"{type(ax).__name__} of {len(ax)}" if hasattr(ax, "__len__") else type(ax).__name__
+            raise TypeError(
+                f"ax must be one matplotlib Axes, got {several}; of several pass one, such as axes[0]."
+            )
         return ax
     _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
     return ax

@@ -15,7 +15,7 @@ from pushrank.metrics.ranks import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, inner_sums
 from pushrank.plots._axes import axes_or_new
-from pushrank.plots._display import RankingDisplay, final_step, name_of
+from pushrank.plots._display import RankingDisplay, ResponseMethod, final_step, name_of, scores_of
 from pushrank.prices import Power, Price
 
 FAINTEST = 1e-3
@@ -140,53 +140,73 @@ class ConcentrationDisplay(RankingDisplay):
         return cls(shares=total / total.sum(), positive_edges=edges[0], negative_edges=edges[1], name=name)
 
     @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        objective: PushObjective | float = 4.0,
+        bins: int = 40,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
+        display = cls.compute(
+            y_true,
+            scores,
+            objective=objective,
+            bins=bins,
+            pos_label=pos_label,
+            name=name,
+        )
+        return display.plot(ax, **(plot_kwargs or {}))
+
+    @classmethod
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
         y: ArrayLike,
         *,
+        response_method: ResponseMethod = "auto",
+        objective: PushObjective | float | None = None,
+        bins: int = 40,
+        pos_label: Any = None,
+        name: str | None = None,
         ax: Any = None,
         plot_kwargs: dict[str, Any] | None = None,
-        **settings: Any,
     ) -> Self:
         """Compute and draw for a fitted ranker, by default of the sum over pairs that it minimises itself.
 
-        Parameters
-        ----------
-        estimator : estimator or Pipeline
-            Fitted; one that minimises a sum over pairs, as push rankers, `RankBoost`, `SmoothMarginRanking`,
-            `RankSVM` and `InfinitePush` do, unless ``objective`` is given.
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows.
-        y : array-like of shape (n,)
-            Their labels, of two values.
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        plot_kwargs : dict, optional
-            Keywords of ``plot``.
-        **settings
-            Keywords of ``compute``.
+        Push rankers, `RankBoost`, `SmoothMarginRanking`, `RankSVM` and `InfinitePush` minimise one; for
+        others say whose ``objective``.
 
         Raises
         ------
-        ImportError
-            When matplotlib is not installed.
         TypeError
             When the estimator minimises no such sum, and no objective is given.
-        ValueError
-            When ``compute`` refuses the data.
         """
-        if "objective" not in settings:
+        if objective is None:
             ranker = final_step(estimator)
-            own = ranker._pair_objective() if isinstance(ranker, BaseRanker) else None
-            if own is None:
-                raise TypeError(
-                    f"{name_of(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 for "
-                    "the P-Norm Push, or a PushObjective."
-                )
-            settings["objective"] = own
-        return super().from_estimator(estimator, X, y, ax=ax, plot_kwargs=plot_kwargs, **settings)
+            objective = ranker._pair_objective() if isinstance(ranker, BaseRanker) else None
+        if objective is None:
+            raise TypeError(
+                f"{name_of(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 for the "
+                "P-Norm Push, or a PushObjective."
+            )
+        scores = scores_of(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y,
+            scores,
+            objective=objective,
+            bins=bins,
+            pos_label=pos_label,
+            name=name or name_of(estimator),
+            ax=ax,
+            plot_kwargs=plot_kwargs,
+        )
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, mesh_kwargs: dict[str, Any] | None = None

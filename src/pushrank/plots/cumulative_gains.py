@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pushrank._log_space import Floats
 from pushrank.metrics.ranks import Ranking
 from pushrank.plots._axes import axes_or_new, curve_style, draw_reference, finish, percent_ticks
-from pushrank.plots._display import RankingDisplay
+from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of, with_curve
 from pushrank.plots.depths import CURVE_POINTS, ListDepths, curve_places
 
 
@@ -71,6 +71,7 @@ class CumulativeGainsDisplay(RankingDisplay):
         y_true: ArrayLike,
         scores: ArrayLike,
         *,
+        sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -82,6 +83,8 @@ class CumulativeGainsDisplay(RankingDisplay):
             Labels of two values.
         scores : array-like of shape (n,)
             Finite scores, the higher the better.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a row of whole weight counts as that many copies of itself.
         pos_label : label, optional
             The positive class; by default the larger of the two values.
         name : str, optional
@@ -90,16 +93,67 @@ class CumulativeGainsDisplay(RankingDisplay):
         Raises
         ------
         ValueError
-            When there are not two classes, a score is not finite, or lengths differ.
+            When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
         """
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         even = np.linspace(0, depths.n_rows, CURVE_POINTS).round().astype(np.int64)
         rows = np.union1d(curve_places(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
         return cls(
             looked_at=rows / depths.n_rows,
-            found=depths.hits_among(rows) / depths.n_positive,
-            base_rate=depths.n_positive / depths.n_rows,
+            found=depths.hits_among(rows * (depths.total / depths.n_rows)) / depths.total_positive,
+            base_rate=depths.total_positive / depths.total,
             name=name,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
+        display = cls.compute(
+            y_true,
+            scores,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name,
+        )
+        return display.plot(ax, **with_curve(plot_kwargs, curve_kwargs))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        response_method: ResponseMethod = "auto",
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from a fitted estimator, by the keywords of ``compute`` and ``plot``."""
+        scores = scores_of(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y,
+            scores,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name or name_of(estimator),
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+            plot_kwargs=plot_kwargs,
         )
 
     def plot(

@@ -24,7 +24,7 @@ class ListDepths:
     Parameters
     ----------
     ranking : Ranking
-        A checked ranking without weights.
+        A checked ranking; rows and hits count by their weights.
 
     Examples
     --------
@@ -39,16 +39,18 @@ class ListDepths:
         self.order: NDArray[np.intp] = np.argsort(-ranking.scores, kind="stable")
         scores = ranking.scores[self.order]
         ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
-        self._rows = np.concatenate([[0.0], ends + 1.0])
-        hits = np.cumsum(ranking.is_positive[self.order], dtype=np.float64)
-        self._hits = np.concatenate([[0.0], hits[ends]])
+        weights = np.ones(len(scores)) if ranking.weights is None else ranking.weights[self.order]
+        is_positive = ranking.is_positive[self.order]
+        self._hits, self._misses = (
+            np.concatenate([[0.0], np.cumsum(np.where(mask, weights, 0.0))[ends]])
+            for mask in (is_positive, ~is_positive)
+        )
+        self._rows = self._hits + self._misses
         self.n_rows = len(scores)
-        self.n_positive = int(self._hits[-1])
-
-    @property
-    def n_negative(self) -> int:
-        """The number of negatives."""
-        return self.n_rows - self.n_positive
+        self.n_negative = int(np.count_nonzero(~is_positive))
+        self.total, self.total_positive, self.total_negative = (
+            float(sums[-1]) for sums in (self._rows, self._hits, self._misses)
+        )
 
     def hits_among(self, rows: NDArray[Any]) -> Floats:
         """Return the expected number of positives among so many first rows."""
@@ -57,7 +59,7 @@ class ListDepths:
     def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
         """Return the expected number of positives met before one negative more than these."""
         # where several ties end at the same number of negatives, interp takes the last
-        return np.asarray(np.interp(misses, self._rows - self._hits, self._hits))
+        return np.asarray(np.interp(misses, self._misses, self._hits))
 
 
 def curve_places(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._log_space import Floats
 from pushrank.metrics.ranks import Ranking
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
-from pushrank.plots._display import RankingDisplay
+from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of
 from pushrank.plots.depths import ListDepths, curve_places
 
 MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
@@ -108,12 +108,60 @@ class DiscountDisplay(RankingDisplay):
                 raise ValueError(f"p must be finite and at least 1, got {power!r}.")
         depths = ListDepths(Ranking(y_true, scores, None, pos_label))
         ranks = curve_places(depths.n_rows)
-        height = 1.0 - depths.hits_among(ranks - 1) / depths.n_positive
+        height = 1.0 - depths.hits_among(ranks - 1) / depths.total_positive
         weights = {f"push, p = {power:g}": height**power for power in p}
         return cls(
             ranks=ranks,
             weights={**weights, **{measure: worth(ranks) for measure, worth in MEASURES.items()}},
             name=name,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
+        display = cls.compute(
+            y_true,
+            scores,
+            p=p,
+            pos_label=pos_label,
+            name=name,
+        )
+        return display.plot(ax, **(plot_kwargs or {}))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        response_method: ResponseMethod = "auto",
+        p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from a fitted estimator, by the keywords of ``compute`` and ``plot``."""
+        scores = scores_of(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y,
+            scores,
+            p=p,
+            pos_label=pos_label,
+            name=name or name_of(estimator),
+            ax=ax,
+            plot_kwargs=plot_kwargs,
         )
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:

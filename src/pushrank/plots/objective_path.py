@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank.plots._axes import axes_or_new, curve_style, finish
-from pushrank.plots._display import final_step, name_of
+from pushrank.plots._display import final_step, name_of, with_curve
 
 
 class ObjectivePathDisplay:
@@ -84,6 +84,7 @@ class ObjectivePathDisplay:
         *,
         ax: Any = None,
         name: str | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
         plot_kwargs: dict[str, Any] | None = None,
     ) -> Self:
         """Take the path of a fitted ranker and draw it.
@@ -96,6 +97,8 @@ class ObjectivePathDisplay:
             Where to draw; by default in a new figure.
         name : str, optional
             What the curve is called; by default the estimator's class.
+        curve_kwargs : dict, optional
+            Keywords of matplotlib's ``plot``.
         plot_kwargs : dict, optional
             Keywords of ``plot``.
 
@@ -106,7 +109,7 @@ class ObjectivePathDisplay:
         TypeError
             When the estimator keeps no path.
         """
-        return cls.compute(estimator, name=name).plot(ax, **(plot_kwargs or {}))
+        return cls.compute(estimator, name=name).plot(ax, **with_curve(plot_kwargs, curve_kwargs))
 
     def plot(
         self,

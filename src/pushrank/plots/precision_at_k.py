@@ -18,7 +18,7 @@ from pushrank.plots._axes import (
     finish,
     percent_ticks,
 )
-from pushrank.plots._display import RankingDisplay
+from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of, with_curve
 from pushrank.plots.depths import ListDepths, curve_places, share_interval
 
 
@@ -88,6 +88,7 @@ class PrecisionAtKDisplay(RankingDisplay):
         *,
         max_k: int | None = None,
         confidence_level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -100,9 +101,12 @@ class PrecisionAtKDisplay(RankingDisplay):
         scores : array-like of shape (n,)
             Finite scores, the higher the better.
         max_k : int, optional
-            The last k, from 1 to n; by default n.
+            The last k, from 1 to n, by default n; with weights, to their sum.
         confidence_level : float, default=0.95
             The chance with which the interval at one k covers, in (0, 1).
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
+            interval with them.
         pos_label : label, optional
             The positive class; by default the larger of the two values.
         name : str, optional
@@ -111,22 +115,84 @@ class PrecisionAtKDisplay(RankingDisplay):
         Raises
         ------
         ValueError
-            When there are not two classes, a score is not finite, lengths differ, or a setting is out of
-            range.
+            When there are not two classes, a score is not finite, lengths differ, weights do not fit, or a
+            setting is out of range.
         """
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
-        if max_k is not None and not 1 <= max_k <= depths.n_rows:
-            raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {depths.n_rows}.")
-        k = curve_places(max_k or depths.n_rows)
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
+        most = int(depths.total)
+        if most < 1:
+            raise ValueError(f"sample_weight adds up to {depths.total:g}, less than the one row of k = 1.")
+        if max_k is not None and not 1 <= max_k <= most:
+            raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
+        k = curve_places(max_k or most)
         hits = depths.hits_among(k)
-        low, high = share_interval(hits, k.astype(np.float64), confidence_level)
+        low, high = share_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
         return cls(
             k=k,
             precision=hits / k,
-            low=low,
-            high=high,
-            base_rate=depths.n_positive / depths.n_rows,
+            low=low if sample_weight is None else None,
+            high=high if sample_weight is None else None,
+            base_rate=depths.total_positive / depths.total,
             name=name,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        max_k: int | None = None,
+        confidence_level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
+        display = cls.compute(
+            y_true,
+            scores,
+            max_k=max_k,
+            confidence_level=confidence_level,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name,
+        )
+        return display.plot(ax, **with_curve(plot_kwargs, curve_kwargs))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        response_method: ResponseMethod = "auto",
+        max_k: int | None = None,
+        confidence_level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from a fitted estimator, by the keywords of ``compute`` and ``plot``."""
+        scores = scores_of(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y,
+            scores,
+            max_k=max_k,
+            confidence_level=confidence_level,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name or name_of(estimator),
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+            plot_kwargs=plot_kwargs,
         )
 
     def plot(

@@ -11,8 +11,11 @@ from pushrank._log_space import Floats
 from pushrank.metrics import roc_band
 from pushrank.metrics.ranks import Ranking
 from pushrank.plots._axes import axes_or_new, curve_style, draw_band, draw_reference, finish, percent_ticks
-from pushrank.plots._display import RankingDisplay
+from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of, with_curve
 from pushrank.plots.depths import ListDepths, curve_places
+
+ROUNDING = 1e-12
+"""The part by which a sum of weights may miss another."""
 
 
 class RocLeftEdgeDisplay(RankingDisplay):
@@ -86,6 +89,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
         *,
         confidence_level: float = 0.95,
         simultaneous: bool = False,
+        sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
@@ -101,6 +105,9 @@ class RocLeftEdgeDisplay(RankingDisplay):
             The least chance with which the interval covers, in (0, 1).
         simultaneous : bool, default=False
             Whether the band covers at all places at once, or at each by itself.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
+            interval with them.
         pos_label : label, optional
             The positive class; by default the larger of the two values.
         name : str, optional
@@ -109,27 +116,91 @@ class RocLeftEdgeDisplay(RankingDisplay):
         Raises
         ------
         ValueError
-            When there are not two classes, a score is not finite, lengths differ, or ``confidence_level`` is
-            out of range.
+            When there are not two classes, a score is not finite, lengths differ, weights do not fit, or
+            ``confidence_level`` is out of range.
         """
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         places = curve_places(depths.n_negative, first=0)
-        tpr = depths.hits_above_misses(places) / depths.n_positive
-        band = roc_band(
-            y_true,
-            scores,
-            false_positive_rates=places / depths.n_negative,
-            simultaneous=simultaneous,
-            confidence_level=confidence_level,
-            pos_label=pos_label,
-        )
+        low = high = None
+        misses = places.astype(np.float64)
+        if sample_weight is not None:
+            # in negatives of average weight, a little more than their sum, which may miss it by rounding
+            misses *= depths.total_negative / depths.n_negative * (1.0 + ROUNDING)
+        else:
+            _, _, low, high = roc_band(
+                y_true,
+                scores,
+                false_positive_rates=places / depths.n_negative,
+                simultaneous=simultaneous,
+                confidence_level=confidence_level,
+                pos_label=pos_label,
+            )
         return cls(
             false_alarms=places,
-            tpr=tpr,
+            tpr=depths.hits_above_misses(misses) / depths.total_positive,
             n_negative=depths.n_negative,
-            low=band.low,
-            high=band.high,
+            low=low,
+            high=high,
             name=name,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        confidence_level: float = 0.95,
+        simultaneous: bool = False,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
+        display = cls.compute(
+            y_true,
+            scores,
+            confidence_level=confidence_level,
+            simultaneous=simultaneous,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name,
+        )
+        return display.plot(ax, **with_curve(plot_kwargs, curve_kwargs))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        response_method: ResponseMethod = "auto",
+        confidence_level: float = 0.95,
+        simultaneous: bool = False,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from a fitted estimator, by the keywords of ``compute`` and ``plot``."""
+        scores = scores_of(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y,
+            scores,
+            confidence_level=confidence_level,
+            simultaneous=simultaneous,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name or name_of(estimator),
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+            plot_kwargs=plot_kwargs,
         )
 
     def plot(

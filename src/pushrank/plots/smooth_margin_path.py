@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference, finish
-from pushrank.plots._display import final_step, name_of
+from pushrank.plots._display import final_step, name_of, with_curve
 
 
 class SmoothMarginPathDisplay:
@@ -101,6 +101,7 @@ class SmoothMarginPathDisplay:
         bound: float | None = None,
         ax: Any = None,
         name: str | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
         plot_kwargs: dict[str, Any] | None = None,
     ) -> Self:
         """Take the path of a fitted ranker and draw it.
@@ -115,6 +116,8 @@ class SmoothMarginPathDisplay:
             Where to draw; by default in a new figure.
         name : str, optional
             What the curve is called; by default the estimator's class.
+        curve_kwargs : dict, optional
+            Keywords of matplotlib's ``plot``.
         plot_kwargs : dict, optional
             Keywords of ``plot``.
 
@@ -125,7 +128,9 @@ class SmoothMarginPathDisplay:
         TypeError
             When the estimator keeps no path.
         """
-        return cls.compute(estimator, bound=bound, name=name).plot(ax, **(plot_kwargs or {}))
+        return cls.compute(estimator, bound=bound, name=name).plot(
+            ax, **with_curve(plot_kwargs, curve_kwargs)
+        )
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None

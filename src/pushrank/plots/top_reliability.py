@@ -19,7 +19,7 @@ from pushrank.plots._axes import (
     finish,
     percent_ticks,
 )
-from pushrank.plots._display import RankingDisplay
+from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of, with_curve
 from pushrank.plots.depths import ListDepths, share_interval
 
 WIDTH = 0.6
@@ -141,9 +141,34 @@ class TopReliabilityDisplay(RankingDisplay):
             low=low,
             high=high,
             foretold=foretold,
-            base_rate=depths.n_positive / depths.n_rows,
+            base_rate=depths.total_positive / depths.total,
             name=name,
         )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        probabilities: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
+        display = cls.compute(
+            y_true,
+            scores,
+            probabilities=probabilities,
+            confidence_level=confidence_level,
+            pos_label=pos_label,
+            name=name,
+        )
+        return display.plot(ax, **with_curve(plot_kwargs, curve_kwargs))
 
     @classmethod
     def from_estimator(
@@ -152,28 +177,30 @@ class TopReliabilityDisplay(RankingDisplay):
         X: Any,
         y: ArrayLike,
         *,
+        response_method: ResponseMethod = "auto",
+        probabilities: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        pos_label: Any = None,
+        name: str | None = None,
         ax: Any = None,
+        curve_kwargs: dict[str, Any] | None = None,
         plot_kwargs: dict[str, Any] | None = None,
-        **settings: Any,
     ) -> Self:
-        """Compute and draw from a fitted estimator, with its probabilities where it has them.
-
-        Parameters are those of the other displays' ``from_estimator``.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
-        TypeError
-            When the estimator gives no scores.
-        ValueError
-            When ``compute`` refuses the data.
-        """
-        if hasattr(estimator, "predict_proba"):
-            positive = settings.get("pos_label", estimator.classes_[1])
-            column = list(estimator.classes_).index(positive)
-            settings.setdefault("probabilities", estimator.predict_proba(X)[:, column])
-        return super().from_estimator(estimator, X, y, ax=ax, plot_kwargs=plot_kwargs, **settings)
+        """Compute and draw from a fitted estimator, with its probabilities where it has them."""
+        scores = scores_of(estimator, X, pos_label, response_method)
+        if probabilities is None and hasattr(estimator, "predict_proba"):
+            probabilities = scores_of(estimator, X, pos_label, "predict_proba")
+        return cls.from_predictions(
+            y,
+            scores,
+            probabilities=probabilities,
+            confidence_level=confidence_level,
+            pos_label=pos_label,
+            name=name or name_of(estimator),
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+            plot_kwargs=plot_kwargs,
+        )
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None

@@ -12,12 +12,12 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
 from pushrank.solvers.certificate import Certificate
-from pushrank.solvers.interior_point import interior_point
+from pushrank.solvers.interior_point import SMALL, interior_point
 from pushrank.solvers.projected_dual import projected_dual
 from pushrank.solvers.result import CertifiedResult, Result, Watcher
 from pushrank.solvers.semismooth_newton import semismooth_newton
 from pushrank.solvers.smo import smo
-from pushrank.solvers.worst_negative import HingeLoss, WorstNegative, shared_costs
+from pushrank.solvers.worst_negative import DualPoint, HingeLoss, WorstNegative, shared_costs
 
 METHODS = {
     "interior-point": interior_point,
@@ -27,7 +27,8 @@ METHODS = {
 }
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
 WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
-SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
+WIDEST_FACTORED = 3000  # and up to which it is a way out
+PATIENCE = 300  # iterations of Newton's method before it is taken
 
 
 def method_for(model: Model) -> str:
@@ -37,6 +38,32 @@ def method_for(model: Model) -> str:
     X = model.data
     few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
     return "interior-point" if few else "semismooth-newton"
+
+
+def quickest(
+    problem: WorstNegative,
+    tol: float,
+    max_iter: int,
+    watcher: Watcher | None = None,
+    start: DualPoint | None = None,
+) -> tuple[DualPoint, int]:
+    """Return what the method that suits the data finds, and the interior point where Newton's is slow.
+
+    Parameters are those of :func:`pushrank.solvers.interior_point.interior_point`.
+    """
+    name = method_for(problem.model)
+    if name != "semismooth-newton" or problem.model.n_features > WIDEST_FACTORED:  # type: ignore[attr-defined]
+        return METHODS[name](problem, tol, max_iter, watcher, start)
+    point, n_iter = semismooth_newton(problem, tol, min(PATIENCE, max_iter), watcher, start)
+    if point.certificate.gap <= tol or n_iter >= max_iter:
+        return point, n_iter
+
+    def go_on(iteration: int, /, **shown: float) -> None:
+        if watcher is not None:
+            watcher(n_iter + iteration, **shown)
+
+    other, more = interior_point(problem, tol, max_iter - n_iter, go_on, point)
+    return min(point, other, key=lambda found: found.certificate.gap), n_iter + more
 
 
 def is_infinite_push(objective: PushObjective, sample: Sample) -> bool:
@@ -81,7 +108,7 @@ def infinite_push(
         if watcher is not None:
             watcher(iteration, **{**shown, "objective": path[-1]})
 
-    point, n_iter = METHODS[method_for(model)](problem, tol, max_iter, note, None)
+    point, n_iter = quickest(problem, tol, max_iter, note)
     certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)
     gap = certificate.gap
     coef = -point.coef if pulls else point.coef

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._log_space import Floats
@@ -25,6 +26,7 @@ from pushrank.solvers.held_positives import HeldPositives
 from pushrank.solvers.result import Watcher
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative
 
+SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
 FIRST_NEGATIVES = 16  # times the number of features
 MORE_NEGATIVES = 8
 LEAST_NEGATIVES = 64
@@ -81,10 +83,10 @@ def interior_point(
     # as long as negatives are missing, precision is wasted
     n_iter, within = 0, max(0.1 * tol, FIRST_GAP)
     while True:
-        negatives = model.rows(sample.negatives[working]) - centre
+        negatives = _less(_rows(model, sample.negatives[working]), centre)
         room = max_iter - n_iter
         restricted = _Restricted(problem, choice, pull, positives, negatives)
-        cheap = (len(positives) + len(negatives)) * n_features**2 <= CHEAP_WORK
+        cheap = (positives.shape[0] + negatives.shape[0]) * n_features**2 <= CHEAP_WORK
         n_iter += restricted.solve(within, REFINED if cheap else within, room)
         now = restricted.now
         whole = np.zeros(len(sample.negatives))
@@ -125,18 +127,33 @@ def interior_point(
         working = np.union1d(kept, joining)
 
 
-def _free_rows(problem: WorstNegative, choice: HeldPositives) -> tuple[Floats, Floats, Floats]:
-    """Return the rows of the free positives less their mean, that mean, and the pull of the held ones."""
+def _free_rows(problem: WorstNegative, choice: HeldPositives) -> tuple[Any, Floats, Floats]:
+    """Return the rows of the free positives less a centre, the centre, and the pull of the held ones.
+
+    The centre is their mean, against the rounding of what all rows share; sparse rows stay as they are.
+    """
     model, sample = problem.model, problem.sample
-    rows = model.rows(sample.positives[choice.free])  # type: ignore[attr-defined]
-    centre = rows.mean(axis=0)
-    rows -= centre
-    held = choice.held.sum()
+    rows = _rows(model, sample.positives[choice.free])
+    centre = np.zeros(rows.shape[1]) if sp.issparse(rows) else rows.mean(axis=0)
+    held, mean = float(choice.held.sum()), np.asarray(rows.mean(axis=0)).ravel()
     if held == 0.0:
-        return rows, centre, np.zeros_like(centre)
+        return _less(rows, centre), centre, np.zeros_like(centre)
     factors = choice.held.copy()
     factors[choice.free] = -held / len(choice.free)
-    return rows, centre, model.pull_back(sample.join(factors, np.zeros(len(sample.negatives))))
+    pull = model.pull_back(sample.join(factors, np.zeros(len(sample.negatives))))
+    return _less(rows, centre), centre, pull + held * (mean - centre)
+
+
+def _rows(model: Any, numbers: NDArray[np.intp]) -> Any:
+    """Return some rows, dense and each less the same constant, or CSR where all of them are many numbers."""
+    X = model.data
+    sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > SMALL
+    return X.tocsr()[numbers] if sparse else model.rows(numbers)
+
+
+def _less(rows: Any, centre: Floats) -> Any:
+    """Return dense rows less a centre."""
+    return rows if sp.issparse(rows) else rows - centre
 
 
 def _towards_positives(problem: WorstNegative) -> Floats:
@@ -144,6 +161,14 @@ def _towards_positives(problem: WorstNegative) -> Floats:
     n_positives, n_negatives = len(problem.sample.positives), len(problem.sample.negatives)
     shares = np.full(n_positives, 1.0 / n_positives), np.full(n_negatives, -1.0 / n_negatives)
     return problem.model.pull_back(problem.sample.join(*shares))
+
+
+def _weighted_gram(rows: Any, weights: Floats) -> Any:
+    """Return ``rows.T @ diag(weights) @ rows``."""
+    if sp.issparse(rows):
+        return (rows.T @ sp.diags_array(weights) @ rows).toarray()
+    weighted = rows * np.sqrt(weights)[:, None]
+    return weighted.T @ weighted  # half the work of a product of two matrices
 
 
 def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
@@ -223,14 +248,14 @@ class _Restricted:
         self._bend = problem.bend[choice.free]
         self._upper = self._costs if self._bounded else problem.upper
         costs = self._costs
-        alpha, ones = 0.5 * costs, np.ones(len(positives))
+        alpha, ones = 0.5 * costs, np.ones(positives.shape[0])
         self.now = _Variables(
             w=np.zeros(positives.shape[1]),
             t=0.0,
             alpha=alpha,
             slack=ones,
-            beta=np.full(len(negatives), (self._held + alpha.sum()) / len(negatives)),
-            below=np.ones(len(negatives)),
+            beta=np.full(negatives.shape[0], (self._held + alpha.sum()) / negatives.shape[0]),
+            below=np.ones(negatives.shape[0]),
             room=0.5 * costs if self._bounded else NONE,
             excess=ones if self._bounded else NONE,
         )
@@ -301,8 +326,7 @@ class _Restricted:
             (self._positives, self._of_positives),
             (self._negatives, self._of_negatives),
         ):
-            weighted = rows * np.sqrt(weights)[:, None]
-            matrix[:-1, :-1] += weighted.T @ weighted  # half the work of a product of two matrices
+            matrix[:-1, :-1] += _weighted_gram(rows, weights)
             matrix[-1, :-1] -= rows.T @ weights
             matrix[-1, -1] += weights.sum()
         matrix[:-1, -1] = matrix[-1, :-1]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from sklearn.utils import check_array, column_or_1d
 
+from pushrank._columns import check_stated_order
 from pushrank._log_space import Floats
 from pushrank.pairs import CrucialSample, GradedSample, Sample
 from pushrank.pairs.comparisons import check_alone, crucial_pairs, labelled
@@ -194,6 +195,7 @@ def _sample(
         return crucial_pairs(pairs, n_rows)
     if y is None:
         raise ValueError("give either y or pairs, to say which rows should stand above which.")
+    check_stated_order(y)
     labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} entries for {n_rows} rows of H; they must agree.")
