@@ -8,10 +8,13 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
 from pushrank.cli import app
-from pushrank.cli.columns import MOST_CATEGORIES
+from pushrank.cli.categories import MOST_CATEGORIES, Categories
 from pushrank.cli.saved_model import SavedModel
 
 N_ROWS = 300
@@ -92,8 +95,51 @@ def test_unknown_values_are_warned_of(tmp_path, frame):
     for command in (["evaluate"], ["score", "-o", tmp_path / "ranked.csv"]):
         shown = call(*command, tmp_path / "m.skops", tmp_path / "new.csv")
         assert "warning: column 'code' of" in shown.stderr
-        assert "300 of 300 values are unknown to the model, such as 'Kind " in shown.stderr
+        assert "300 of 300 values (100 %) are unknown to the model, such as 'Kind " in shown.stderr
         assert "it knows 'kind 0', 'kind 1', 'kind 2', 'kind 3'." in shown.stderr
+
+
+@pytest.mark.parametrize("n_kinds", [4, 150])
+def test_a_single_unknown_value_is_warned_of(tmp_path, frame, n_kinds):
+    frame["code"] = [f"kind {row % n_kinds}" for row in range(N_ROWS)]
+    fitted(tmp_path, frame)
+    assert call("evaluate", tmp_path / "m.skops", tmp_path / "train.csv").stderr == ""
+    frame.loc[3, "code"] = "new"
+    frame.loc[4, "code"] = None
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    told = call("evaluate", tmp_path / "m.skops", tmp_path / "new.csv").stderr
+    assert "1 of 299 values (0.334 %) are unknown to the model, such as 'new'; it knows 'kind " in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_model_keeps_no_text_of_rare_categories(tmp_path, frame):
+    """They were most of a model file."""
+    many = pd.concat([frame] * 20, ignore_index=True)
+    many["code"] = [f"a rather long name of the kind {row // 3}" for row in range(len(many))]
+    many.loc[::3, "code"] = "usual"
+    fitted(tmp_path, many)
+    categories = SavedModel.load(tmp_path / "m.skops").pipeline["columns"].named_transformers_["words"][0]
+    assert len(categories.kept_[0]) == MOST_CATEGORIES - 1
+    assert len(categories.known_[0]) > 1900
+    assert (tmp_path / "m.skops").stat().st_size < 400_000  # 1.5 MB with all texts
+
+
+def test_categories_are_encoded_as_by_scikit_learn():
+    rng = np.random.default_rng(2)
+    texts = pd.DataFrame(
+        {
+            "few": rng.choice(np.array(["a", "ü", "Z", "(missing)", np.nan], dtype=object), N_ROWS),
+            "many": [f"k{code}" for code in rng.integers(0, 160, N_ROWS)],
+        }
+    ).astype(object)
+    ours = make_pipeline(Categories(), OneHotEncoder(handle_unknown="ignore"))
+    theirs = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="(missing)"),
+        OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES),
+    )
+    ours.fit(texts), theirs.fit(texts)
+    texts.loc[:1] = "never seen"
+    np.testing.assert_array_equal(ours.transform(texts).toarray(), theirs.transform(texts).toarray())
 
 
 def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
@@ -101,6 +147,12 @@ def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
     assert "by 1 numeric column and 1 of text ('code')" in fitted(tmp_path, frame).stdout
     shown = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4).stdout
     assert "1 numeric column and 1 of text ('code')" in " ".join(shown.split())
+
+
+def test_a_comparison_says_how_far_it_is(tmp_path, frame):
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    told = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4, "--json").stderr
+    assert told.splitlines() == ["1 of 2 parts compared", "2 of 2 parts compared"]
 
 
 def test_text_that_is_nearly_all_numbers_is_told(tmp_path, frame):
@@ -176,6 +228,51 @@ def test_dates_are_refused(tmp_path, frame, kind):
     call("fit", data, "--label", "y", "-o", tmp_path / "m.skops", "--exclude", "opened")
 
 
+@pytest.mark.parametrize(
+    "written", ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%y", "%d.%m.%Y %H:%M", "%d/%m/%Y, %I:%M %p", "%Y/%m/%d"]
+)
+def test_dates_are_refused_however_they_are_written(tmp_path, frame, written):
+    days = pd.Timestamp("2024-01-30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="D")
+    shown = fitted(tmp_path, frame.assign(opened=days.strftime(written)), code=2)
+    assert "column 'opened' of" in shown.stderr
+    assert "holds dates or times, such as" in shown.stderr
+
+
+def test_what_is_like_a_date_is_a_category(tmp_path, frame):
+    for texts in (["1.2.3", "1.10.0"], ["10.0.0.1", "10.0.0.2"], ["1/2", "3/4"], ["45.67.8901", "1.2.3333"]):
+        shown = fitted(tmp_path, frame.assign(code=np.array(texts)[frame["code"] % 2]))
+        assert "and 1 of text ('code')" in shown.stdout
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("start", [0, 1, 5000])
+def test_numbers_of_rows_are_refused(tmp_path, frame, start, step):
+    shown = fitted(tmp_path, frame.assign(n=start + step * np.arange(N_ROWS)), code=2)
+    assert "column 'n' of" in shown.stderr
+    assert "numbers the rows" in shown.stderr
+    assert "--exclude n." in shown.stderr
+
+
+def test_what_pandas_writes_of_an_index_is_refused(tmp_path, frame):
+    frame.sample(frac=0.5, random_state=0).to_csv(tmp_path / "train.csv")
+    shown = call("fit", tmp_path / "train.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2)
+    assert "column 'Unnamed: 0' of" in shown.stderr
+    assert "--exclude 'Unnamed: 0'." in shown.stderr
+
+
+def test_numbers_that_may_be_identifiers_are_warned_of(tmp_path, frame):
+    rng = np.random.default_rng(0)
+    rising = np.cumsum(rng.integers(1, 9, N_ROWS))
+    shuffled = rng.permutation(N_ROWS)
+    drawn = rng.permutation(10**6)[:N_ROWS]
+    for name, values in {"a": rising, "b": rising[::-1], "c": shuffled, "Customer ID": drawn}.items():
+        told = fitted(tmp_path, frame.assign(**{name: values})).stderr
+        assert f"warning: column {name!r} of" in told
+        assert "as identifiers do; if it is one, leave the column out: --exclude" in told
+    for name, values in {"paid": drawn, "id": drawn // 50, "x2": np.sort(frame["x"])}.items():
+        assert fitted(tmp_path, frame.assign(**{name: values})).stderr == ""
+
+
 def test_dates_are_no_numbers_when_scored(tmp_path, frame):
     fitted(tmp_path, frame)
     frame.assign(x=pd.Timestamp("2024-01-30")).to_parquet(tmp_path / "new.parquet")
@@ -232,6 +329,72 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
         told = call("fit", *arguments, *out, code=2).stderr
         assert said in told
         assert len(told.splitlines()) == 1
+
+
+AMOUNTS = np.round(np.random.default_rng(0).gamma(1.0, 2000.0, N_ROWS), 2)
+
+
+def grouped(values, thousands, decimal, digits=2):
+    marks = str.maketrans({",": thousands, ".": decimal})
+    return [f"{value:,.{digits}f}".translate(marks) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("thousands", "decimal"), [(",", "."), (".", ","), (" ", ","), ("'", "."), (" ", ".")]
+)
+def test_thousands_are_told_and_read(tmp_path, frame, thousands, decimal):
+    fitted(tmp_path, frame.assign(amount=AMOUNTS))
+    plain = SavedModel.load(tmp_path / "m.skops")
+    expected = plain.scores(plain.read(tmp_path / "train.csv"))
+    parted = frame.assign(amount=grouped(AMOUNTS, thousands, decimal))
+    parted["x"] = parted["x"].map(lambda x: repr(x).replace(".", decimal))
+    parted.to_csv(tmp_path / "parted.csv", sep=";", index=False)
+    options = ["--separator", ";", *(["--decimal", decimal] if decimal != "." else [])]
+    out = ["--label", "y", "-o", tmp_path / "p.skops"]
+    told = call("fit", tmp_path / "parted.csv", *out, *options, code=2).stderr
+    assert f"say --thousands {thousands!r}, or leave the column out: --exclude amount." in told
+    told = call("evaluate", tmp_path / "m.skops", tmp_path / "parted.csv", *options, code=2).stderr
+    assert f"say --thousands {thousands!r}." in told
+    options += ["--thousands", thousands]
+    assert "by 3 numeric columns" in call("fit", tmp_path / "parted.csv", *out, *options).stdout
+    call("score", tmp_path / "p.skops", tmp_path / "parted.csv", "-o", tmp_path / "ranked.csv", *options)
+    ranked = pd.read_csv(tmp_path / "ranked.csv")
+    np.testing.assert_array_equal(ranked["score"], np.sort(expected)[::-1])
+    assert sorted(ranked["amount"]) == sorted(parted["amount"])
+
+
+def test_a_few_thousands_among_numbers_are_told(tmp_path, frame):
+    """They were to be left empty, by the advice given."""
+    amounts = grouped(np.append(np.arange(N_ROWS - 3) + 0.5, AMOUNTS[AMOUNTS > 1000.0][:3]), ",", ".")
+    told = fitted(tmp_path, frame.assign(amount=amounts), code=2).stderr
+    assert "say --thousands ','" in told
+    assert "leave such cells empty" not in told
+
+
+def test_whole_thousands_may_be_decimals(tmp_path, frame):
+    amounts = grouped(AMOUNTS.clip(1000.0), ",", ".", 0)
+    frame[["code", "y"]].assign(amount=amounts).to_csv(tmp_path / "parted.csv", sep=";", index=False)
+    fit = ["fit", tmp_path / "parted.csv", "--label", "y", "-o", tmp_path / "m.skops", "--separator", ";"]
+    told = call(*fit, code=2).stderr
+    assert "say --thousands ',' if " in told
+    assert " or --decimal ',' if " in told
+    told = call(*fit, "--decimal", ",").stderr
+    assert f"column 'amount' of {tmp_path / 'parted.csv'} holds " in told
+    assert "say --thousands ',' --decimal '.' if that is " in told
+    assert call(*fit, "--decimal", ",", "--thousands", ".").stderr == ""
+    assert call(*fit, "--thousands", ",").stderr == ""
+
+
+def test_marks_that_do_not_part_thousands_are_left_alone(tmp_path, frame):
+    frame["code"] = np.array(["1,25", "12,5", "1,2345", "0,125"])[frame["code"]]
+    frame.to_csv(tmp_path / "data.csv", sep=";", index=False)
+    fit = ["fit", tmp_path / "data.csv", "--label", "y", "-o", tmp_path / "m.skops", "--separator", ";"]
+    told = call(*fit).stderr
+    assert "say --decimal ','" in told
+    assert "--thousands" not in told
+    assert call(*fit, "--decimal", ",", "--exclude", "x").stderr == ""
+    told = call(*fit, "--decimal", ",", "--thousands", ",", code=2).stderr
+    assert "--thousands ',' is the decimal mark, too" in told
 
 
 def test_the_top_of_the_models_at_k(tmp_path, frame):

@@ -71,7 +71,7 @@ def test_fit_score_evaluate(files, frame, data):
     assert (np.diff(ranked["score"]) <= 0).all()
     assert list(ranked.columns) == [*frame.columns, "score", "rank"]
     assert (ranked["class"] == "malignant").all()  # the larger of the two labels
-    measures = json.loads(call("evaluate", model, files / data, "--json").output)
+    measures = json.loads(call("evaluate", model, files / data, "--json").stdout)
     assert measures["average_precision"] > 0.9
     assert measures["positives"] == (frame["class"] == "malignant").sum()
     table = call("evaluate", model, files / data).output
@@ -145,14 +145,14 @@ def test_libsvm_stays_sparse(files):
     call("score", model, files / "data.libsvm", "-o", files / "ranked.tsv")
     ranked = pd.read_csv(files / "ranked.tsv", sep="\t")
     assert sorted(ranked["row"]) == list(range(1, 570))
-    assert json.loads(call("evaluate", model, files / "data.libsvm", "--json").output)["auc"] > 0.9
+    assert json.loads(call("evaluate", model, files / "data.libsvm", "--json").stdout)["auc"] > 0.9
     call("compare", files / "data.libsvm", "--folds", 2, "--p", 4)
 
 
 def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
     frame.assign(area=frame["area"] / frame["area"].max() * 1e150).to_csv(files / "large.csv", index=False)
     model = fitted(files, data="large.csv")
-    assert json.loads(call("evaluate", model, files / "large.csv", "--json").output)["auc"] > 0.9
+    assert json.loads(call("evaluate", model, files / "large.csv", "--json").stdout)["auc"] > 0.9
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -220,8 +220,8 @@ def test_compare(files):
     assert "Best at the top, by hits in 200 rows: " in shown
     parts = pd.read_csv(files / "parts.csv")
     assert parts.groupby(["model", "measure"]).size().eq(3).all()
-    summary = json.loads(call(*arguments, "--json").output)
-    assert summary == json.loads(call(*arguments, "--json").output)  # same seed, same result
+    summary = json.loads(call(*arguments, "--json").stdout)
+    assert summary == json.loads(call(*arguments, "--json").stdout)  # same seed, same result
     for model, measures in summary["models"].items():
         assert 0 <= measures["hits in budget"]["mean"] <= 200
         values = parts[(parts["model"] == model) & (parts["measure"] == "AUC")]["value"]
@@ -231,7 +231,7 @@ def test_compare(files):
 
 def test_a_nested_comparison_says_what_to_report(files):
     arguments = ["compare", files / "data.csv", "--label", "class", "--folds", 2, "--p", 4, "--nested"]
-    summary = json.loads(call(*arguments, "--json").output)
+    summary = json.loads(call(*arguments, "--json").stdout)
     assert summary["best"] != "best of the above, chosen inside"
     chosen = summary["models"]["best of the above, chosen inside"]["precision at 1/4"]
     best = summary["models"][summary["best"]]["precision at 1/4"]
@@ -292,7 +292,8 @@ def bad(files, frame):
     (files / "data.xlsx").write_text("")
     frame[["class"]].to_csv(files / "bare.csv", index=False)
     data, out = files / "data.csv", files / "out.skops"
-    fit = ["fit", "-o", out, "--label", "class"]
+    fit = ["fit", "-o", out, "--label", "class", "--positive", "malignant"]
+    compare = ["compare", "--label", "class", "--positive", "malignant"]
     return {
         "has no column 'klass' for --label": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],
@@ -302,7 +303,7 @@ def bad(files, frame):
         "--positive 'maybe' does not occur": [*fit, data, "--positive", "maybe"],
         "holds infinity in row 6": [*fit, files / "infinite.csv"],
         "column 'area' of": [*fit, files / "huge.csv"],
-        "holds -1e+300 in row 6, too large": ["compare", files / "huge.csv", "--label", "class"],
+        "holds -1e+300 in row 6, too large": [*compare, files / "huge.csv"],
         "cannot be read as csv": [*fit, files / "empty.csv"],
         "holds no rows": [*fit, files / "head.csv"],
         "cannot be read as parquet": [*fit, files / "cut.parquet"],
@@ -316,18 +317,11 @@ def bad(files, frame):
         "--p is not an option of --model ir-push": [*fit, data, "--model", "ir-push", "--p", "2"],
         "--model 'svm' is not known": [*fit, data, "--model", "svm"],
         "no column but the label": [*fit, files / "bare.csv"],
-        "exceeds the 569 rows": ["compare", data, "--label", "class", "--budget", "1000"],
-        "choose at most": ["compare", data, "--label", "class", "--folds", "300"],
-        "at least 1, got 0.5": ["compare", data, "--label", "class", "--p", "4", "--p", "0.5"],
-        "at least 1, got inf": ["compare", data, "--label", "class", "--p", "inf", "--p", "4"],
-        "--alpha must be finite and at least 0, got inf": [
-            "compare",
-            data,
-            "--label",
-            "class",
-            "--alpha",
-            "inf",
-        ],
+        "exceeds the 569 rows": [*compare, data, "--budget", "1000"],
+        "choose at most": [*compare, data, "--folds", "300"],
+        "at least 1, got 0.5": [*compare, data, "--p", "4", "--p", "0.5"],
+        "at least 1, got inf": [*compare, data, "--p", "inf", "--p", "4"],
+        "--alpha must be finite and at least 0, got inf": [*compare, data, "--alpha", "inf"],
         "alpha must be finite and >= 0, got inf": [*fit, data, "--alpha", "inf"],
     }
 

@@ -59,7 +59,7 @@ def test_report(data, tmp_path):
     call(*arguments, "-o", tmp_path / "b.html")
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
     compared = ["compare", *arguments[1:], "--report", tmp_path / "c.html", "--json"]
-    summary = json.loads(call(*compared).output)
+    summary = json.loads(call(*compared).stdout)
     assert summary["verdict"] in shown
     assert f"<p>{summary['verdict']}</p>" in page
     words = {True: "yes", False: "no", None: "too few test parts to tell"}
@@ -88,8 +88,9 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
 
 
 def test_a_nested_report_says_what_to_expect(data, tmp_path):
-    arguments = ["compare", data, "--label", "target", "--folds", 2, "--p", 4, "--nested", "--json"]
-    shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").output)
+    arguments = ["compare", data, "--label", "target", "--positive", "benign", "--folds", 2, "--p", 4]
+    arguments += ["--nested", "--json"]
+    shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").stdout)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
     found = f"{chosen['mean']:.3f} ± {chosen['standard_error']:.3f}"
@@ -101,7 +102,7 @@ def test_a_nested_report_says_what_to_expect(data, tmp_path):
 
 
 def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
-    report = ["report", data, "--label", "target", "-o"]
+    report = ["report", data, "--label", "target", "--positive", "benign", "-o"]
     for message, arguments in {
         "is written as .html": [*report, tmp_path / "a.pdf"],
         "the folder": [*report, tmp_path / "no" / "a.html"],

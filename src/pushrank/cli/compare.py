@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank.cli.comparison import CHOSEN, CONFIDENCE, Comparison, compare_models, contestants
 from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
-from pushrank.cli.comparison_table import print_comparison, progress_bar, verdict
+from pushrank.cli.comparison_table import print_comparison, progress, verdict
 from pushrank.cli.design import POWERS, Design
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.labelled import Labelled
@@ -35,6 +35,7 @@ from pushrank.cli.options import (
     Repeats,
     Seed,
     Separator,
+    Thousands,
 )
 from pushrank.cli.tables import check_output_kind, write_table
 from pushrank.cli.text_format import TextFormat
@@ -48,6 +49,7 @@ def compare(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     budget: Budget = None,
     p: Powers = None,
     alpha: Alpha = None,
@@ -86,7 +88,7 @@ def compare(
     if report is not None:
         check_can_write(report)
         check_report_kind(report)
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
     design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
     if output is not None:
@@ -127,9 +129,8 @@ def run(
         folds, seed, budget = design.folds, design.seed, design.budget
         models[CHOSEN_PUSH] = choosing_push(design, len(y))
         models[CHOSEN] = ChosenModel(dict(models), make_pipeline, folds, seed, budget, len(y))
-    with progress_bar() as bar:
-        task = bar.add_task("comparing", total=design.n_parts * len(models))
-        return compare_models(X, y, make_pipeline, models, design, lambda: bar.advance(task))
+    with progress(design.n_parts, len(models)) as tell:
+        return compare_models(X, y, make_pipeline, models, design, tell)
 
 
 def _long_format(comparison: Comparison) -> pd.DataFrame:

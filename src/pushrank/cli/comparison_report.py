@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from pushrank.cli.columns import MOST_CATEGORIES
+from pushrank.cli.categories import MOST_CATEGORIES
 from pushrank.cli.comparison import BASELINE, CHOSEN, Comparison, contestants, on_one_scale
 from pushrank.cli.comparison_table import verdict
 from pushrank.cli.design import Design
@@ -61,7 +61,7 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         criterion=comparison.name_of(comparison.criterion),
         differences=comparison.differences(),
         measures=measures,
-        rows=rows.table.frame.drop(columns=rows.label),
+        rows=rows.shown,
         settings=_settings(rows, design, depth),
         meaning=rows.meaning,
         warnings=comparison.warned,

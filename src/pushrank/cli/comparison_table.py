@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 
+import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table as Grid
@@ -12,9 +16,22 @@ from pushrank.cli.comparison import BASELINE, CHOSEN, HITS, ROUNDING, Comparison
 from pushrank.cli.errors import warn
 
 
-def progress_bar() -> Progress:
-    """Return a progress bar on standard error, silent where that is no terminal."""
-    return Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+@contextmanager
+def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
+    """Yield what to call after a fit: a bar on standard error, a line a part where that is no terminal."""
+    fits = count(1)
+
+    def tell() -> None:
+        part, rest = divmod(next(fits), n_models)
+        if rest == 0:
+            typer.echo(f"{part} of {n_parts} parts compared", err=True)
+
+    if not sys.stderr.isatty():
+        yield tell
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("comparing", total=n_parts * n_models)
+        yield lambda: bar.advance(task)
 
 
 def print_comparison(comparison: Comparison, title: str) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 
 from pushrank.cli.errors import InputError
 from pushrank.cli.labels import label_column, positive_rows
-from pushrank.cli.options import Budget, Decimal, Encoding, Separator
+from pushrank.cli.options import Budget, Decimal, Encoding, Separator, Thousands
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.top_measures import CONFIDENCE_LEVEL, REST, TopMeasures
@@ -27,6 +27,7 @@ def evaluate(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     budget: Budget = None,
     every: Annotated[bool, typer.Option("--all", help="Show the other measures, too.")] = False,
     intervals: Annotated[
@@ -50,7 +51,7 @@ def evaluate(
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
     saved = SavedModel.load(model)
-    table = saved.read(data, TextFormat(separator, encoding, decimal))
+    table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     column = label_column(table, label or saved.label)
     y, _ = positive_rows(table, column, saved.positive)
     if budget is not None and budget > len(y):

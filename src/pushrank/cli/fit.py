@@ -17,7 +17,17 @@ from pushrank.cli.models import (
     make_ranking_pipeline,
     models_with,
 )
-from pushrank.cli.options import Data, Decimal, Encoding, Exclude, Label, Positive, Seed, Separator
+from pushrank.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    Exclude,
+    Label,
+    Positive,
+    Seed,
+    Separator,
+    Thousands,
+)
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.text_format import TextFormat
 
@@ -36,6 +46,7 @@ def fit(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
     p: Annotated[
         float | None, typer.Option(help=f"The strength of the push, at least 1, for {models_with('p')}.")
@@ -82,7 +93,8 @@ def fit(
 
     Text columns are one-hot encoded (the 99 most frequent values of each, the others as one), missing values
     imputed and numbers scaled; all of that is saved with the model, so that scoring needs nothing else.
-    Columns that name rows, such as identifiers, and dates are refused: leave them out with --exclude.
+    Dates, text that names rows and columns that number them are refused: leave them out with --exclude. Whole
+    numbers that look like identifiers are warned of.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
@@ -91,7 +103,7 @@ def fit(
     chosen = make_model(
         model, seed, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
     )
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
     sparse = rows.table.is_sparse
     pipeline = make_ranking_pipeline(chosen, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
     warned = fit_quietly(pipeline, rows.features, rows.y)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank.cli.columns import column_kinds, feature_frame
@@ -69,6 +70,14 @@ class Labelled:
             return numbers
         shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
         return f"{numbers} and {len(self.categorical)} of text ({shown})"
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The rows to show: features as they were read, what was left out as it is in the file."""
+        frame = self.table.frame.drop(columns=self.label)
+        if not self.excluded:
+            return frame
+        return frame.assign(**self.table.as_written(np.arange(len(frame)), self.excluded))
 
     @property
     def excluded(self) -> list[str]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, warn
 from pushrank.cli.tables import LIBSVM_LABEL, Table, as_text
+
+YES_AND_NO = (
+    "yes no", "y n", "true false", "t f", "positive negative", "pos neg", "active inactive",
+    "ja nein", "ja nee", "ja nej", "oui non", "si no", "sí no", "sì no", "sim não", "tak nie", "да нет",
+)  # fmt: skip
+"""Labels of which one says yes, in whatever case: that one first."""
 
 
 def label_column(table: Table, label: str | None) -> str:
@@ -38,12 +45,15 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
     column : str
         The label column.
     positive : str or None
-        The positive value; every other value is then negative. None takes the larger of two values.
+        The positive value; every other value is then negative. None takes the larger of two numbers, true of
+        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, with a
+        warning, unless that is what most rows are.
 
     Raises
     ------
     InputError
-        When a label is missing, there are not two classes, or the value does not occur or may be several.
+        When a label is missing, there are not two classes, the value does not occur or may be several, or
+        the one to take by default is that of most rows.
     """
     labels = table.frame[column]
     if labels.isna().any():
@@ -64,7 +74,7 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
                 f"column {column!r} of {table.path} holds {len(values)} values ({shown}); name the one to be "
                 "ranked at the top: --positive VALUE."
             )
-        chosen = values[-1]
+        chosen = _positive_by_default(table, column, values)
     else:
         matches = _named(values, positive)
         if len(matches) > 1:
@@ -79,6 +89,32 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
             )
         chosen = matches[0]
     return (labels == chosen).to_numpy(dtype=bool), as_text(chosen)
+
+
+def _positive_by_default(table: Table, column: str, values: list[Any]) -> Any:
+    """Return which of two labels is positive where the user does not say; warn, or refuse, where unclear."""
+    if not any(isinstance(value, str) for value in values):
+        return values[-1]
+    texts = {as_text(value).strip().casefold(): value for value in values}
+    for pair in YES_AND_NO:
+        if texts.keys() == set(pair.split()):
+            return texts[pair.split()[0]]
+    other, chosen = values
+    n_rows = int((table.frame[column] == chosen).sum())
+    said = (
+        f"column {column!r} of {table.path} holds {as_text(other)!r} and {as_text(chosen)!r}; "
+        f"which is to be ranked at the top? "
+    )
+    if n_rows > len(table) / 2:
+        raise InputError(
+            f"{said}Say --positive {shlex.quote(as_text(other))}, the rarer one, or --positive "
+            f"{shlex.quote(as_text(chosen))}, which {n_rows:,} of {len(table):,} rows are."
+        )
+    warn(
+        f"{said}{as_text(chosen)!r} is taken, which {n_rows:,} of {len(table):,} rows are; if it is the "
+        f"other one, say --positive {shlex.quote(as_text(other))}."
+    )
+    return chosen
 
 
 def _named(values: list[Any], text: str) -> list[Any]:

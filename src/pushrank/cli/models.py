@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from pushrank import estimators
-from pushrank.cli.columns import MOST_CATEGORIES
+from pushrank.cli.categories import Categories
 from pushrank.cli.errors import InputError
 
 
@@ -94,10 +94,7 @@ def make_ranking_pipeline(
     numbers = make_pipeline(
         SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler()
     )
-    words = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value="(missing)", keep_empty_features=True),
-        OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES),
-    )
+    words = make_pipeline(Categories(), OneHotEncoder(handle_unknown="ignore"))
     columns = ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
     return Pipeline([("columns", columns), ("rank", model)])
 

@@ -10,7 +10,11 @@ import typer
 Data = Annotated[Path, typer.Argument(help="Labelled rows: .csv, .tsv, .parquet or .libsvm.")]
 Label = Annotated[str | None, typer.Option(help="The column that holds the label.")]
 Positive = Annotated[
-    str | None, typer.Option(help="The label to rank at the top; by default the larger of two.")
+    str | None,
+    typer.Option(
+        help="The label to rank at the top; by default the larger of two numbers, and yes of yes and no. "
+        "Of two other texts, the later in the alphabet, unless most rows are of it."
+    ),
 ]
 Exclude = Annotated[
     list[str] | None, typer.Option(help="A column to leave out, such as an identifier; may be repeated.")
@@ -28,6 +32,10 @@ Encoding = Annotated[
 ]
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark of .csv and .tsv files; by default a point.")
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(help="What parts the thousands of .csv and .tsv files, as in 1,025; by default nothing."),
 ]
 Budget = Annotated[
     int | None, typer.Option(min=1, help="How many of the rows you can act on: count hits among them.")

@@ -28,6 +28,7 @@ from pushrank.cli.options import (
     Repeats,
     Seed,
     Separator,
+    Thousands,
 )
 from pushrank.cli.text_format import TextFormat
 from pushrank.report import sentences
@@ -42,6 +43,7 @@ def report(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
     budget: Budget = None,
     p: Powers = None,
     alpha: Alpha = None,
@@ -60,7 +62,7 @@ def report(
     """
     check_can_write(output)
     check_report_kind(output)
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal))
+    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
     design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
     findings = write_comparison_report(output, rows, comparison, design)

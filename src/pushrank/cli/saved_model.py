@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 import pushrank
 from pushrank.cli.columns import feature_frame
 from pushrank.cli.errors import InputError, warn
+from pushrank.cli.marks import doubts_of_marks
 from pushrank.cli.tables import Table, read_table
 from pushrank.cli.text_format import AS_USUAL, TextFormat
 from pushrank.exceptions import ModelFileError
@@ -79,6 +80,8 @@ class SavedModel:
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
+        for doubt in doubts_of_marks(table, self.numeric):
+            warn(doubt)
         features: Any = feature_frame(table, self.numeric, self.categorical)
         self._warn_of_unknown_values(table.path, features)
         return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
@@ -86,14 +89,16 @@ class SavedModel:
     def _warn_of_unknown_values(self, path: Path, features: Any) -> None:
         if not self.categorical:
             return
-        encoder = self.pipeline.named_steps["columns"].named_transformers_["words"][-1]
-        for name, known in zip(self.categorical, encoder.categories_, strict=True):
+        categories = self.pipeline.named_steps["columns"].named_transformers_["words"][0]
+        for place, name in enumerate(self.categorical):
             values = features[name].dropna()
-            unknown = values[~values.isin(known)]
-            if len(unknown) > len(values) / 2:
+            unknown = values[~categories.is_known(place, values)]
+            if len(unknown):
+                known = categories.kept_[place]
                 warn(
-                    f"column {name!r} of {path}: {len(unknown):,} of {len(values):,} values are unknown to "
-                    f"the model, such as {unknown.iloc[0]!r}; it knows {', '.join(map(repr, known[:5]))}"
-                    + ", ..." * (len(known) > 5)
+                    f"column {name!r} of {path}: {len(unknown):,} of {len(values):,} values "
+                    f"({100 * len(unknown) / len(values):.3g} %) are unknown to the model, such as "
+                    f"{unknown.iloc[0]!r}; it knows {', '.join(map(repr, known[:5]))}"
+                    + ", ..." * (len(categories.known_[place]) > 5)
                     + ". Check that the column is written as where the model was fitted."
                 )

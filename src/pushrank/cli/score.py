@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from pushrank.cli.errors import check_can_write
-from pushrank.cli.options import Decimal, Encoding, Separator
+from pushrank.cli.options import Decimal, Encoding, Separator, Thousands
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.tables import check_output_kind, write_table
 from pushrank.cli.text_format import TextFormat
@@ -25,24 +25,29 @@ def score(
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    thousands: Thousands = None,
 ) -> None:
     """Write the rows best first, with their score and rank.
 
-    Rows with equal scores keep their order. Columns named score or rank in the data are kept; the new ones
-    are then called pushrank_score and pushrank_rank. Rows of a libsvm file are named by their number, from 1.
+    Every cell is written as it was read, whether the model uses it or not; only a .parquet file made of text
+    has the model's numbers as numbers. Rows with equal scores keep their order. Columns named score or rank
+    in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a libsvm file
+    are named by their number, from 1.
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
     check_can_write(output)
     check_output_kind(output)
     saved = SavedModel.load(model)
-    table = saved.read(data, TextFormat(separator, encoding, decimal))
+    table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
-    frame = pd.DataFrame({"row": np.arange(1, len(table) + 1)}) if table.is_sparse else table.frame
-    ranked = frame.iloc[order].reset_index(drop=True)
-    ranked[free_name(frame, "score")] = scores[order]
-    ranked[free_name(frame, "rank")] = np.arange(1, len(order) + 1)
+    rows = table.as_written(order)
+    if table.is_text and output.suffix.lower() == ".parquet":
+        rows = rows.assign(**table.frame[saved.numeric].iloc[order].reset_index(drop=True))
+    found = {"score": scores[order], "rank": np.arange(1, len(order) + 1)}
+    named = pd.DataFrame({free_name(rows, name): values for name, values in found.items()})
+    ranked = pd.concat([rows, named], axis=1)
     write_table(ranked, output)
     Console(soft_wrap=True).print(
         f"{len(ranked):,} of {len(table):,} rows, best first, in {output}.", markup=False, highlight=False

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from pushrank._atomic import written_whole
@@ -39,6 +41,7 @@ class Table:
     path: Path
     frame: pd.DataFrame
     features: sp.csr_matrix | None = None
+    written: TextFormat = AS_USUAL
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -49,10 +52,27 @@ class Table:
         return self.features is not None
 
     @property
+    def is_text(self) -> bool:
+        """Whether the rows came from a CSV or TSV file."""
+        return kind_of_file(self.path) in SEPARATORS
+
+    def as_written(self, rows: NDArray[np.intp], columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return some rows in the order asked for, every cell as it is in the file: text, or Parquet's types.
+
+        Rows of a libsvm file are named by their number, from 1.
+        """
+        if self.is_sparse:
+            return pd.DataFrame({"row": rows + 1})
+        if self.is_text:
+            return self.written.as_written(self.path, rows, columns)
+        whole = pq.read_table(self.path, columns=columns)
+        return whole.take(rows).to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+
+    @property
     def said_of_columns(self) -> str:
         """Which columns there are, and, where it seems so, that they are separated otherwise."""
         shown = ", ".join(map(repr, self.frame.columns[:20]))
-        if len(self.frame.columns) == 1 and kind_of_file(self.path) in SEPARATORS:
+        if len(self.frame.columns) == 1 and self.is_text:
             for mark, name in OTHER_SEPARATORS.items():
                 if mark in str(self.frame.columns[0]):
                     return f"{shown}. If {name} separates the columns, say so: --separator {name}"
@@ -102,7 +122,7 @@ def read_table(
         elif kind == ".parquet":
             table = Table(path, pd.read_parquet(path))
         else:
-            table = Table(path, written.read(path, text))
+            table = Table(path, written.read(path, text), written=written)
     except UNREADABLE as error:
         otherwise = " If its columns are separated otherwise, say so: --separator."
         raise InputError(
