@@ -246,17 +246,17 @@ def test_what_is_like_a_date_is_a_category(tmp_path, frame):
 
 @pytest.mark.parametrize("step", [1, -1])
 @pytest.mark.parametrize("start", [0, 1, 5000])
-def test_numbers_of_rows_are_refused(tmp_path, frame, start, step):
-    shown = fitted(tmp_path, frame.assign(n=start + step * np.arange(N_ROWS)), code=2)
-    assert "column 'n' of" in shown.stderr
+def test_numbers_of_rows_are_warned_of(tmp_path, frame, start, step):
+    shown = fitted(tmp_path, frame.assign(n=start + step * np.arange(N_ROWS)))
+    assert "warning: column 'n' of" in shown.stderr
     assert "numbers the rows" in shown.stderr
     assert "--exclude n." in shown.stderr
 
 
-def test_what_pandas_writes_of_an_index_is_refused(tmp_path, frame):
+def test_what_pandas_writes_of_an_index_is_warned_of(tmp_path, frame):
     frame.sample(frac=0.5, random_state=0).to_csv(tmp_path / "train.csv")
-    shown = call("fit", tmp_path / "train.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2)
-    assert "column 'Unnamed: 0' of" in shown.stderr
+    shown = call("fit", tmp_path / "train.csv", "--label", "y", "-o", tmp_path / "m.skops")
+    assert "warning: column 'Unnamed: 0' of" in shown.stderr
     assert "--exclude 'Unnamed: 0'." in shown.stderr
 
 

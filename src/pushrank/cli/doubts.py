@@ -81,13 +81,7 @@ def doubts_of_text(table: Table, name: str) -> list[str]:
 
 
 def doubts_of_numbers(table: Table, name: str) -> list[str]:
-    """Return what is doubtful about a column of whole numbers: that it may be an identifier.
-
-    Raises
-    ------
-    InputError
-        When it does no more than number the rows.
-    """
+    """Return what is doubtful about a column of whole numbers: that it may be an identifier."""
     column = table.frame[name]
     if len(column) < FEWEST_ROWS or column.hasnans or not pd.api.types.is_integer_dtype(column):
         return []
@@ -98,10 +92,10 @@ def doubts_of_numbers(table: Table, name: str) -> list[str]:
     before, after = numbers[:-1], numbers[1:]
     by_one = (after - before == 1).all() or (before - after == 1).all()
     if by_one or re.fullmatch(NAMELESS, str(name)):
-        raise InputError(
-            f"{this} numbers the rows ({', '.join(map(str, numbers[:3]))}, ...), "
-            f"which tells nothing of new ones; {without}."
-        )
+        return [
+            f"{this} numbers the rows ({', '.join(map(str, numbers[:3]))}, ...), which tells nothing of new "
+            f"ones, and too much of these if they are sorted; {without}."
+        ]
     is_steady = (after > before).all() or (before > after).all()
     has_no_gaps = int(numbers.max()) - int(numbers.min()) == len(numbers) - 1
     if is_steady or has_no_gaps or re.fullmatch(IDENTIFIER, str(name)):

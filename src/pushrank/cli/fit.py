@@ -93,8 +93,8 @@ def fit(
 
     Text columns are one-hot encoded (the 99 most frequent values of each, the others as one), missing values
     imputed and numbers scaled; all of that is saved with the model, so that scoring needs nothing else.
-    Dates, text that names rows and columns that number them are refused: leave them out with --exclude. Whole
-    numbers that look like identifiers are warned of.
+    Dates and text that names rows are refused: leave them out with --exclude. Whole numbers that look like
+    identifiers or number the rows are warned of.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """

@@ -46,14 +46,12 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
         The label column.
     positive : str or None
         The positive value; every other value is then negative. None takes the larger of two numbers, true of
-        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, with a
-        warning, unless that is what most rows are.
+        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, with a warning.
 
     Raises
     ------
     InputError
-        When a label is missing, there are not two classes, the value does not occur or may be several, or
-        the one to take by default is that of most rows.
+        When a label is missing, there are not two classes, or the value does not occur or may be several.
     """
     labels = table.frame[column]
     if labels.isna().any():
@@ -92,7 +90,7 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
 
 
 def _positive_by_default(table: Table, column: str, values: list[Any]) -> Any:
-    """Return which of two labels is positive where the user does not say; warn, or refuse, where unclear."""
+    """Return which of two labels is positive where the user does not say; warn where that is unclear."""
     if not any(isinstance(value, str) for value in values):
         return values[-1]
     texts = {as_text(value).strip().casefold(): value for value in values}
@@ -101,18 +99,11 @@ def _positive_by_default(table: Table, column: str, values: list[Any]) -> Any:
             return texts[pair.split()[0]]
     other, chosen = values
     n_rows = int((table.frame[column] == chosen).sum())
-    said = (
-        f"column {column!r} of {table.path} holds {as_text(other)!r} and {as_text(chosen)!r}; "
-        f"which is to be ranked at the top? "
-    )
-    if n_rows > len(table) / 2:
-        raise InputError(
-            f"{said}Say --positive {shlex.quote(as_text(other))}, the rarer one, or --positive "
-            f"{shlex.quote(as_text(chosen))}, which {n_rows:,} of {len(table):,} rows are."
-        )
+    most = ", most of them" if n_rows > len(table) / 2 else ""
     warn(
-        f"{said}{as_text(chosen)!r} is taken, which {n_rows:,} of {len(table):,} rows are; if it is the "
-        f"other one, say --positive {shlex.quote(as_text(other))}."
+        f"column {column!r} of {table.path} holds {as_text(other)!r} and {as_text(chosen)!r}; which is to be "
+        f"ranked at the top? {as_text(chosen)!r} is taken, which {n_rows:,} of {len(table):,} rows "
+        f"are{most}; if it is the other one, say --positive {shlex.quote(as_text(other))}."
     )
     return chosen
 

@@ -13,7 +13,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         help="The label to rank at the top; by default the larger of two numbers, and yes of yes and no. "
-        "Of two other texts, the later in the alphabet, unless most rows are of it."
+        "Of two other texts, the later in the alphabet, with a warning."
     ),
 ]
 Exclude = Annotated[
