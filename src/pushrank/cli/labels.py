@@ -46,7 +46,7 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
         The label column.
     positive : str or None
         The positive value; every other value is then negative. None takes the larger of two numbers, true of
-        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, with a warning.
+        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, and warns.
 
     Raises
     ------
