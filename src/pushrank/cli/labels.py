@@ -93,6 +93,8 @@ def _positive_by_default(table: Table, column: str, values: list[Any]) -> Any:
     """Return which of two labels is positive where the user does not say; warn where that is unclear."""
     if not any(isinstance(value, str) for value in values):
         return values[-1]
+    if all(_is_number(value) for value in values):
+        return max(values, key=float)
     texts = {as_text(value).strip().casefold(): value for value in values}
     for pair in YES_AND_NO:
         if texts.keys() == set(pair.split()):
@@ -106,6 +108,13 @@ def _positive_by_default(table: Table, column: str, values: list[Any]) -> Any:
         f"are{most}; if it is the other one, say --positive {shlex.quote(as_text(other))}."
     )
     return chosen
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except (TypeError, ValueError):
+        return False
 
 
 def _named(values: list[Any], text: str) -> list[Any]:

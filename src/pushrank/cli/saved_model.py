@@ -19,7 +19,7 @@ from pushrank.cli.text_format import AS_USUAL, TextFormat
 from pushrank.exceptions import ModelFileError
 from pushrank.interop import persistence
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SavedModel:
         Raises
         ------
         InputError
-            When the file is missing, damaged, not trusted, or of a later format.
+            When the file is missing, damaged, not trusted, or of another format.
         """
         try:
             content = persistence.load(path)
@@ -58,7 +58,9 @@ class SavedModel:
             raise InputError(str(error)) from error
         if not isinstance(content, dict) or "format" not in content:
             raise InputError(f"{path} was not written by pushrank fit.")
-        if content["format"] != FORMAT:
+        if content["format"] < FORMAT:
+            raise InputError(f"{path} was written by an earlier pushrank; fit the model again.")
+        if content["format"] > FORMAT:
             raise InputError(
                 f"{path} was written by pushrank {content['pushrank']}; install that version or later."
             )
@@ -80,9 +82,9 @@ class SavedModel:
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
+        features: Any = feature_frame(table, self.numeric, self.categorical)
         for doubt in doubts_of_marks(table, self.numeric):
             warn(doubt)
-        features: Any = feature_frame(table, self.numeric, self.categorical)
         self._warn_of_unknown_values(table.path, features)
         return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import typer
 from rich.console import Console
 
@@ -14,7 +16,7 @@ from pushrank.cli.errors import check_can_write
 from pushrank.cli.options import Decimal, Encoding, Separator, Thousands
 from pushrank.cli.saved_model import SavedModel
 from pushrank.cli.tables import check_output_kind, write_table
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.text_format import AS_USUAL, TextFormat, kind_of_file
 
 
 def score(
@@ -30,7 +32,8 @@ def score(
     """Write the rows best first, with their score and rank.
 
     Every cell is written as it was read, whether the model uses it or not; only a .parquet file made of text
-    has the model's numbers as numbers. Rows with equal scores keep their order. Columns named score or rank
+    has the model's numbers as numbers. A text file of the kind that was read is separated and coded as that
+    was, with its decimal mark. Rows with equal scores keep their order. Columns named score or rank
     in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a libsvm file
     are named by their number, from 1.
 
@@ -42,20 +45,25 @@ def score(
     table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
-    rows = table.as_written(order)
-    if table.is_text and output.suffix.lower() == ".parquet":
-        rows = rows.assign(**table.frame[saved.numeric].iloc[order].reset_index(drop=True))
     found = {"score": scores[order], "rank": np.arange(1, len(order) + 1)}
-    named = pd.DataFrame({free_name(rows, name): values for name, values in found.items()})
-    ranked = pd.concat([rows, named], axis=1)
-    write_table(ranked, output)
+    if kind_of_file(data) == output.suffix.lower() == ".parquet":
+        ranked = table.as_arrow(order)
+        for name, values in found.items():
+            ranked = ranked.append_column(free_name(ranked.column_names, name), pa.array(values))
+    else:
+        rows = table.as_written(order)
+        if table.is_text and output.suffix.lower() == ".parquet":
+            rows = rows.assign(**table.frame[saved.numeric].iloc[order].reset_index(drop=True))
+        named = pd.DataFrame({free_name(rows.columns, name): values for name, values in found.items()})
+        ranked = pd.concat([rows, named], axis=1)
+    write_table(ranked, output, table.written if output.suffix == table.path.suffix else AS_USUAL)
     Console(soft_wrap=True).print(
-        f"{len(ranked):,} of {len(table):,} rows, best first, in {output}.", markup=False, highlight=False
+        f"{len(order):,} of {len(table):,} rows, best first, in {output}.", markup=False, highlight=False
     )
 
 
-def free_name(frame: pd.DataFrame, name: str) -> str:
+def free_name(columns: Collection[str], name: str) -> str:
     """Return a column name that the data do not use."""
-    while name in frame.columns:
+    while name in columns:
         name = f"pushrank_{name}"
     return name

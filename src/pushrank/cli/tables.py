@@ -29,6 +29,7 @@ UNREADABLE = (
     EOFError,
     zlib.error,
     pa.ArrowException,
+    TypeError,  # of a file whose types pandas does not know
     pd.errors.ParserError,
     pd.errors.EmptyDataError,
 )
@@ -65,8 +66,11 @@ class Table:
             return pd.DataFrame({"row": rows + 1})
         if self.is_text:
             return self.written.as_written(self.path, rows, columns)
-        whole = pq.read_table(self.path, columns=columns)
-        return whole.take(rows).to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+        return self.as_arrow(rows, columns).to_pandas(types_mapper=_with_gaps, ignore_metadata=True)
+
+    def as_arrow(self, rows: NDArray[np.intp], columns: Sequence[str] | None = None) -> pa.Table:
+        """Return some rows of a Parquet file in the order asked for, as they are there."""
+        return pq.read_table(self.path, columns=columns).take(rows).replace_schema_metadata(None)
 
     @property
     def said_of_columns(self) -> str:
@@ -77,6 +81,11 @@ class Table:
                 if mark in str(self.frame.columns[0]):
                     return f"{shown}. If {name} separates the columns, say so: --separator {name}"
         return shown
+
+
+def _with_gaps(kind: pa.DataType) -> pd.ArrowDtype | None:
+    """Return the type in which a column of whole numbers or truth values keeps them beside gaps."""
+    return pd.ArrowDtype(kind) if pa.types.is_integer(kind) or pa.types.is_boolean(kind) else None
 
 
 def as_text(value: Any) -> str:
@@ -146,8 +155,8 @@ def check_output_kind(path: Path) -> None:
         raise InputError(f"{path}: rows are written as .csv, .tsv or .parquet; choose one of these.")
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write rows to a file by its extension, whole or not at all.
+def write_table(frame: pd.DataFrame | pa.Table, path: Path, written: TextFormat = AS_USUAL) -> None:
+    """Write rows to a file by its extension, whole or not at all; text with the marks that ``written`` has.
 
     Raises
     ------
@@ -155,7 +164,11 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         When the file cannot be written.
     """
     with writing(path), written_whole(path) as beside:
-        if path.suffix.lower() == ".parquet":
+        if isinstance(frame, pa.Table):
+            pq.write_table(frame, beside)
+        elif path.suffix.lower() == ".parquet":
             frame.to_parquet(beside, index=False)
         else:
-            frame.to_csv(beside, sep=SEPARATORS[path.suffix.lower()], index=False)
+            separator = written.separator_of(path)
+            encoding = written.encoding or "utf-8"
+            frame.to_csv(beside, sep=separator, decimal=written.point, encoding=encoding, index=False)

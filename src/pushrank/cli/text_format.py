@@ -48,10 +48,6 @@ class TextFormat:
                 raise InputError(f"--{option} is for CSV and TSV files, not for {path}.")
             if option != "encoding" and len(value) != 1:
                 raise InputError(f"--{option} must be one character, got {value!r}.")
-        if self.decimal is not None and self.decimal == (self.separator or SEPARATORS[kind_of_file(path)]):
-            raise InputError(
-                f"--decimal {self.decimal!r} separates the columns, too; name another --separator."
-            )
         if self.thousands == self.point:
             raise InputError(
                 f"--thousands {self.thousands!r} is the decimal mark, too; say which that is: --decimal."
@@ -62,6 +58,10 @@ class TextFormat:
             raise InputError(
                 f"--encoding {self.encoding!r} is not known; utf-8, latin-1, cp1252 and utf-16 are."
             ) from error
+
+    def separator_of(self, path: Path) -> str:
+        """Return what separates the columns of a file."""
+        return self.separator or SEPARATORS[kind_of_file(path)]
 
     def read(self, path: Path, text: Sequence[str]) -> pd.DataFrame:
         """Return the rows, with the columns named in ``text`` as they are written.
@@ -145,7 +145,7 @@ class TextFormat:
         return pd.to_numeric(plain.astype(object)).reindex(column.index)
 
     def _parsed(self, path: Path, **how: Any) -> Any:
-        separator = self.separator or SEPARATORS[kind_of_file(path)]
+        separator = self.separator_of(path)
         return pd.read_csv(path, sep=separator, encoding=self.encoding, **how)
 
 

@@ -43,7 +43,8 @@ class TopMeasures:
     """The measures of a ranking at the top of its list.
 
     Those of the first rows count ties by their expectation under a random order. The number of positives
-    at the top is an extreme, for which resampling promises no coverage: it has no interval.
+    at the top is an extreme, for which resampling promises no coverage: it has no interval, and neither has
+    what is the same in every resample.
 
     Parameters
     ----------
@@ -143,4 +144,9 @@ class TopMeasures:
         }
         low, high = intervals.pop("precision")
         of_first = {name: Interval(factor * low, factor * high) for name, factor in self._multiples.items()}
-        self.intervals = {**of_first, **intervals}
+        # of no width where all resamples agree, as at a top of nothing but hits: that is no interval
+        self.intervals = {
+            name: interval
+            for name, interval in {**of_first, **intervals}.items()
+            if interval.low < interval.high
+        }
