@@ -16,6 +16,7 @@ from sklearn.preprocessing import scale
 
 from pushrank import (
     BottomPush,
+    InfinitePush,
     IRPush,
     PNormPush,
     PushRanker,
@@ -328,7 +329,7 @@ def test_bad_data():
     with pytest.raises(ValueError, match="NaN"):
         PNormPush().fit(np.where(X > 1, np.nan, X), y)
     with pytest.raises(ValueError, match="exactly 2 classes, found 3 classes"):
-        TopBottomPush().fit(X, np.arange(20) % 3)
+        InfinitePush().fit(X, np.arange(20) % 3)
     with pytest.raises(ValueError, match="exactly 2 classes, found 1 class"):
         PNormPush().fit(X, np.ones(20))
     with pytest.raises(ValueError, match="no positive example was found whose sample_weight is not zero"):
