@@ -212,9 +212,8 @@ def test_the_threshold_parts_neighbouring_floats(dtype):
         low = high
 
 
-@pytest.mark.parametrize(("solver", "most"), [("lbfgs", 0.97), ("newton-cg", 1.05)])
-def test_a_path_of_powers_starts_warm(solver, most):
-    """Newton's few iterations are those in which its trust region grows, from wherever it starts."""
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
+def test_a_path_of_powers_is_cheaper_warm(solver):
     X, y = radar(1000, seed=1)
     warm = PNormPush(warm_start=True, solver=solver)
     total = {"warm": 0, "cold": 0}
@@ -222,7 +221,7 @@ def test_a_path_of_powers_starts_warm(solver, most):
         total["warm"] += warm.set_params(p=p).fit(X, y).n_iter_
         total["cold"] += PNormPush(p=p, solver=solver).fit(X, y).n_iter_
         assert warm.fit(X, y).n_iter_ <= 1
-    assert total["warm"] <= most * total["cold"]
+    assert total["warm"] < total["cold"]
 
 
 def test_larger_powers_concentrate_at_the_top_on_average():

@@ -47,11 +47,14 @@ class _Iterates:
         tol: float,
         refined: float,
         proven: Callable[[Floats], bool] | None,
+        *,
+        searches: bool,
     ) -> None:
         self._problem = problem
         self.system = system
         self._scales = scales
         self._tol, self._refined, self._proven = tol, refined, proven
+        self._searches = searches  # along lines, for a descent that rounding may hide
         self.path: list[float] = []
         self._seen: tuple[Floats, float, Floats] = (start, *problem.value_and_gradient(start))
         self.accept(start)
@@ -64,7 +67,8 @@ class _Iterates:
     @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
-        return self.size <= self._refined * self._tol or (self.converged and self.level) or self.unbounded
+        lost = self._searches and self.converged and self.level
+        return self.size <= self._refined * self._tol or lost or self.unbounded
 
     @property
     def level(self) -> bool:
@@ -86,7 +90,7 @@ class _Iterates:
             When steps within the tolerance show no descent.
         """
         if not np.array_equal(coef, self._seen[0]):
-            if self.converged and self._trials == TRIALS:
+            if self._searches and self.converged and self._trials == TRIALS:
                 raise StopIteration
             self._trials += 1
             value, gradient = self._problem.value_and_gradient(coef)
@@ -162,14 +166,15 @@ def minimise(
     length = LATER_ROUNDS if cheap or few_rows else FIRST_ROUND
     # a proof says what is small enough
     refined = REFINED if cheap and proven is None else 1.0
-    iterates = _Iterates(problem, start, system, scales, tol, refined, proven)
+    searches = method == "L-BFGS-B"
+    iterates = _Iterates(problem, start, system, scales, tol, refined, proven, searches=searches)
     del system
     stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
         before, n_before = iterates.path[-1], len(iterates.path)
         limit = min(length, max_iter - n_before + 1)
         _one_round(problem, iterates, method, {**options, "maxiter": limit}, watcher)
-        cut_short = len(iterates.path) - n_before < limit
+        cut_short = searches and len(iterates.path) - n_before < limit
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
         if not message:
