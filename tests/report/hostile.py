@@ -1,18 +1,18 @@
-"""Findings whose every text tries to break out of the page."""
+"""ReportData whose every text tries to break out of the page."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from pushrank.report import Difference, Findings, Measured
+from pushrank.report import Difference, Measured, ReportData
 
 ATTACK = (
     "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">'&\""
 )
 
 
-def hostile_findings(n_rows: int = 400, n_models: int = 3) -> Findings:
+def hostile_findings(n_rows: int = 400, n_models: int = 3) -> ReportData:
     """Return findings of random rows, the first model better than the others."""
     rng = np.random.default_rng(0)
     y = rng.random(n_rows) < 0.3
@@ -28,7 +28,7 @@ def hostile_findings(n_rows: int = 400, n_models: int = 3) -> Findings:
         }
     )
     rows.iloc[:50, 0] = np.nan
-    return Findings(
+    return ReportData(
         title=ATTACK,
         y=y,
         held_out=scores,

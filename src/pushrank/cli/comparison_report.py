@@ -14,7 +14,7 @@ from pushrank.cli.errors import InputError, writing
 from pushrank.cli.labelled import Labelled
 from pushrank.cli.models import penalty
 from pushrank.cli.nested import CHOSEN_PUSH, choosing_push
-from pushrank.report import Findings, Measured, write_report
+from pushrank.report import Measured, ReportData, write_report
 
 
 def check_report_kind(path: Path) -> None:
@@ -29,7 +29,7 @@ def check_report_kind(path: Path) -> None:
         raise InputError(f"{path}: a report is written as .html; choose such a name.")
 
 
-def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, design: Design) -> Findings:
+def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, design: Design) -> ReportData:
     """Write the report, whole or not at all, and return what is in it.
 
     Raises
@@ -48,7 +48,7 @@ def write_comparison_report(path: Path, rows: Labelled, comparison: Comparison, 
         }
         for model, measures in comparison.values.items()
     }
-    findings = Findings(
+    findings = ReportData(
         title=rows.table.path.name,
         y=rows.y,
         held_out={model: on_one_scale(scores, comparison.parts) for model, scores in candidates.items()},

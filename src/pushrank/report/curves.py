@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pushrank.plots import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
 from pushrank.report.chart import Chart, Series
-from pushrank.report.findings import Findings
+from pushrank.report.context import ReportData
 
 
-def curves(findings: Findings) -> list[Chart]:
+def curves(findings: ReportData) -> list[Chart]:
     """Return the charts of all models, the best and its rival first."""
     return [_precision(findings), _gains(findings), _left_edge(findings)]
 
 
-def _models(findings: Findings) -> list[str]:
+def _models(findings: ReportData) -> list[str]:
     first = [findings.best, findings.rival]
     return list(dict.fromkeys([*first, *findings.models]))
 
 
-def _precision(findings: Findings) -> Chart:
+def _precision(findings: ReportData) -> Chart:
     displays = {
         model: PrecisionAtKDisplay.compute(findings.y, findings.held_out[model])
         for model in _models(findings)
@@ -39,7 +39,7 @@ def _precision(findings: Findings) -> Chart:
     )
 
 
-def _gains(findings: Findings) -> Chart:
+def _gains(findings: ReportData) -> Chart:
     displays = {
         model: CumulativeGainsDisplay.compute(findings.y, findings.held_out[model])
         for model in _models(findings)
@@ -61,7 +61,7 @@ def _gains(findings: Findings) -> Chart:
     )
 
 
-def _left_edge(findings: Findings) -> Chart:
+def _left_edge(findings: ReportData) -> Chart:
     displays = {
         model: RocLeftEdgeDisplay.compute(findings.y, findings.held_out[model]) for model in _models(findings)
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushrank.report.findings import RESAMPLES, Findings, Measured
+from pushrank.report.context import RESAMPLES, Measured, ReportData
 from pushrank.report.markup import Markup, tag, together
 from pushrank.report.table import count, number, table
 
@@ -11,7 +11,7 @@ SMALLEST_P = 0.001
 ANSWERS = {True: "yes", False: "no", None: "too few test parts to tell"}
 
 
-def sentences(findings: Findings) -> tuple[str, str]:
+def sentences(findings: ReportData) -> tuple[str, str]:
     """Return the verdict, and how many hits the two lists have that it speaks of."""
     depth, best, rival = findings.depth, findings.best, findings.rival
     return (
@@ -22,7 +22,7 @@ def sentences(findings: Findings) -> tuple[str, str]:
     )
 
 
-def _ties(findings: Findings) -> str:
+def _ties(findings: ReportData) -> str:
     """Return which list is tied where it is cut, and how such rows count."""
     tied = {model: findings.tied_at(model, findings.depth) for model in (findings.best, findings.rival)}
     cut = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
@@ -31,7 +31,7 @@ def _ties(findings: Findings) -> str:
     )
 
 
-def verdict(findings: Findings) -> Markup:
+def verdict(findings: ReportData) -> Markup:
     """Return the verdict, and how far it goes."""
     return tag(
         "section",
@@ -43,7 +43,7 @@ def verdict(findings: Findings) -> Markup:
     )
 
 
-def measures(findings: Findings) -> Markup:
+def measures(findings: ReportData) -> Markup:
     """Return the measures of every model, with standard errors over the test parts."""
     names = list(next(iter(findings.measures.values())))
     digits = {name: _digits(findings, name) for name in names}
@@ -62,7 +62,7 @@ def measures(findings: Findings) -> Markup:
     )
 
 
-def differences(findings: Findings) -> Markup:
+def differences(findings: ReportData) -> Markup:
     """Return the best model against every other: what the verdict rests on."""
     digits = _digits(findings, findings.criterion)
     return together(
@@ -88,7 +88,7 @@ def differences(findings: Findings) -> Markup:
     )
 
 
-def list_differences(findings: Findings) -> Markup:
+def list_differences(findings: ReportData) -> Markup:
     """Return the best model's list against every other, as they are."""
     return together(
         table(
@@ -115,7 +115,7 @@ def list_differences(findings: Findings) -> Markup:
     )
 
 
-def _expectation(findings: Findings) -> str:
+def _expectation(findings: ReportData) -> str:
     """Return how far the figures go on new rows."""
     said = "All figures are of rows that a model had not seen when it ranked them."
     if findings.none_is_better:
@@ -130,7 +130,7 @@ def _p_value(p_value: float) -> str:
     return f"< {SMALLEST_P:g}" if p_value < SMALLEST_P else f"{p_value:.3f}"
 
 
-def _digits(findings: Findings, measure: str) -> int:
+def _digits(findings: ReportData, measure: str) -> int:
     """Return how many digits a measure has, the same for every model: few where it counts rows."""
     counts = any(measures[measure].mean > 1.0 for measures in findings.measures.values())
     return 1 if counts else 3

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pushrank._atomic import written_whole
 from pushrank.report.chart import how_to_read
+from pushrank.report.context import ReportData
 from pushrank.report.curves import curves
-from pushrank.report.findings import Findings
 from pushrank.report.markup import Markup, tag, together
 from pushrank.report.model_tables import differences, list_differences, measures, verdict
 from pushrank.report.row_tables import disagreements, top_rows
@@ -24,7 +24,7 @@ SECTIONS = {
 }
 
 
-def write_report(findings: Findings, path: Path) -> None:
+def write_report(findings: ReportData, path: Path) -> None:
     """Write the report, whole or not at all.
 
     Raises
@@ -37,7 +37,7 @@ def write_report(findings: Findings, path: Path) -> None:
         beside.write_text(page, encoding="utf-8")
 
 
-def render(findings: Findings) -> Markup:
+def render(findings: ReportData) -> Markup:
     """Return the report as an HTML page; equal findings give equal pages."""
     style, script = _asset("page.css"), _asset("charts.js")
     head = tag(
@@ -73,7 +73,7 @@ def render(findings: Findings) -> Markup:
     return together(Markup("<!DOCTYPE html>\n"), tag("html", head, body, lang="en"), Markup("\n"))
 
 
-def _main(findings: Findings) -> list[Markup]:
+def _main(findings: ReportData) -> list[Markup]:
     charts = (chart.render() for chart in curves(findings))
     return [
         verdict(findings),
@@ -91,7 +91,7 @@ def _main(findings: Findings) -> list[Markup]:
     ]
 
 
-def _settings(findings: Findings) -> Markup:
+def _settings(findings: ReportData) -> Markup:
     entries = [
         part for name, value in findings.settings.items() for part in (tag("dt", name), tag("dd", value))
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pushrank.report.findings import Findings, Places
+from pushrank.report.context import Places, ReportData
 from pushrank.report.markup import Markup, tag, together
 from pushrank.report.table import count, number, table
 
@@ -19,7 +19,7 @@ MOST_COLUMNS = 10
 LONGEST_VALUE = 80
 
 
-def top_rows(findings: Findings) -> Markup:
+def top_rows(findings: ReportData) -> Markup:
     """Return the section of the best model's first rows."""
     rows = findings.first_rows(findings.best, TOP_ROWS)
     hits = int(findings.y[rows].sum())
@@ -43,7 +43,7 @@ def top_rows(findings: Findings) -> Markup:
     )
 
 
-def disagreements(findings: Findings) -> Markup:
+def disagreements(findings: ReportData) -> Markup:
     """Return the section of the rows that one of two models puts among the first and the other does not."""
     best, rival, depth = findings.best, findings.rival, findings.depth
     in_best, in_rival = findings.chances(best), findings.chances(rival)
@@ -75,7 +75,7 @@ def disagreements(findings: Findings) -> Markup:
     )
 
 
-def _only_in(findings: Findings, chosen: NDArray[np.bool_], model: str, other: str) -> Markup:
+def _only_in(findings: ReportData, chosen: NDArray[np.bool_], model: str, other: str) -> Markup:
     tied = any(findings.tied_at(name, findings.depth) for name in (model, other))
     first = f"{'more likely ' if tied else ''}among the first {findings.depth:,} of {model}"
     parted = f"{first} than of {other}" if tied else f"{first}, but not of {other}"
@@ -89,7 +89,7 @@ def _only_in(findings: Findings, chosen: NDArray[np.bool_], model: str, other: s
     return _rows(findings, shown, f"Rows {parted}{farthest}")
 
 
-def _rows(findings: Findings, rows: NDArray[np.intp], caption: str) -> Markup:
+def _rows(findings: ReportData, rows: NDArray[np.intp], caption: str) -> Markup:
     best, rival = findings.best, findings.rival
     columns = list(findings.rows.columns[:MOST_COLUMNS])
     rank, other, score = findings.places(best), findings.places(rival), findings.scores[best]
@@ -116,7 +116,7 @@ def _place(places: Places, row: int) -> str:
     return f"{first:,}" if first == last else f"{first:,}–{last:,}"
 
 
-def _said_of_ties(findings: Findings, shown: int) -> str | None:
+def _said_of_ties(findings: ReportData, shown: int) -> str | None:
     """Return where the rows shown are tied, and in which order they are then."""
     first, last = (
         places[findings.first_rows(findings.best, shown)] for places in findings.places(findings.best)

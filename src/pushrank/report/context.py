@@ -62,7 +62,7 @@ class Places(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Findings:
+class ReportData:
     """A comparison of models, and all that a report shows of it.
 
     Parameters
