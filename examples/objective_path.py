@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import PNormPush
 from pushrank.datasets import load_ionosphere
-from pushrank.plots import ObjectivePathDisplay
+from pushrank.plots import TrainingPathDisplay
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("picture", help="the file to write, such as picture.png")
@@ -19,7 +19,7 @@ displays = []
 for solver in ("lbfgs", "newton-cg", "coordinate"):
     rounds = {"max_rounds": 200} if solver == "coordinate" else {}
     ranker = make_pipeline(StandardScaler(), PNormPush(p=4, alpha=0.1, solver=solver, **rounds))
-    displays.append(ObjectivePathDisplay.compute(ranker.fit(X, y), name=solver))
+    displays.append(TrainingPathDisplay.compute(ranker.fit(X, y), name=solver))
 lowest = min(display.path.min() for display in displays)
 
 ax = None

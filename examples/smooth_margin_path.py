@@ -4,7 +4,7 @@ import argparse
 
 from pushrank import SmoothMarginRanking
 from pushrank.datasets import load_ionosphere
-from pushrank.plots import SmoothMarginPathDisplay
+from pushrank.plots import TrainingPathDisplay
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("picture", help="the file to write, such as picture.png")
@@ -13,6 +13,6 @@ picture = parser.parse_args().picture
 X, y = load_ionosphere(return_X_y=True)
 
 ranker = SmoothMarginRanking(weak_rankers="stumps", max_rounds=3000).fit(X, y)
-display = SmoothMarginPathDisplay.from_estimator(ranker)
+display = TrainingPathDisplay.from_estimator(ranker, quantity="smooth_margin")
 display.ax_.set_title("SmoothMarginRanking on ionosphere, with thresholds of features")
 display.figure_.savefig(picture, dpi=100)

@@ -1,4 +1,4 @@
-"""Reliability of the top: the share of spam at each depth of the list, beside what was foretold."""
+"""Reliability of the top: the share of spam at each depth of the list, beside what was predicted."""
 
 import argparse
 

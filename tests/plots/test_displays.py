@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
+import re
 import sys
 import tracemalloc
 
@@ -37,13 +37,13 @@ from pushrank import (
     metrics,
     plots,
 )
-from pushrank.plots.depths import share_interval
+from pushrank.plots._depths import share_interval
 from pushrank.prices import LogOnePlus, Maximum, Power
 
 pyplot.switch_backend("Agg")
 
 CURVES = [plots.PrecisionAtKDisplay, plots.CumulativeGainsDisplay, plots.RocLeftEdgeDisplay]
-OF_SCORES = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
+RANKING_DISPLAYS = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
 
 
 @pytest.fixture(autouse=True)
@@ -192,20 +192,20 @@ def test_discounts_are_heights_to_the_power_p(data):
         assert weights[0] == 1.0
 
 
-def test_reliability_holds_shares_against_what_was_foretold():
+def test_reliability_holds_shares_against_what_was_predicted():
     rng = np.random.default_rng(0)
     chance = rng.random(3000)
     covered = np.zeros(9)
     for _ in range(100):
         y = (rng.random(3000) < chance).astype(int)
         display = plots.TopReliabilityDisplay.compute(y, chance, probabilities=chance)
-        covered += (display.low <= display.foretold) & (display.foretold <= display.high)
+        covered += (display.low <= display.predicted) & (display.predicted <= display.high)
     assert (covered >= 88).all()  # of 100 intervals that each cover with a chance of 95 % or more
     display = plots.TopReliabilityDisplay.compute(y, chance, probabilities=chance)
     assert display.edges.tolist() == [0, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000]
     order = np.argsort(-chance)
     np.testing.assert_allclose(display.share[1], y[order][10:20].mean())
-    np.testing.assert_allclose(display.foretold[1], chance[order][10:20].mean())
+    np.testing.assert_allclose(display.predicted[1], chance[order][10:20].mean())
     for probabilities, message in ((2 * chance, "between 0 and 1"), (chance[:5], "shape")):
         with pytest.raises(ValueError, match=message):
             plots.TopReliabilityDisplay.compute(y, chance, probabilities=probabilities)
@@ -229,15 +229,15 @@ def test_reliability_of_two_models_stands_side_by_side(cancer):
     X, y = cancer
     first = plots.TopReliabilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
     second = plots.TopReliabilityDisplay.from_estimator(PNormPush().fit(X, y), X, y, ax=first.ax_)
-    assert first.foretold is not None
-    assert second.foretold is None
+    assert first.predicted is not None
+    assert second.predicted is None
     of_first, of_second = first.bars_.lines[0], second.bars_.lines[0]
     assert of_first.get_color() != of_second.get_color()
     assert of_first.get_marker() != of_second.get_marker()
     assert (of_first.get_xdata() != of_second.get_xdata()).all()
 
 
-@pytest.mark.parametrize("display", OF_SCORES)
+@pytest.mark.parametrize("display", RANKING_DISPLAYS)
 def test_every_display_draws_from_predictions_into_axes_of_the_user(cancer, display):
     X, y = cancer
     scores = PNormPush().fit(X, y).decision_function(X)
@@ -271,7 +271,7 @@ def test_curve_keywords_of_the_user_win(cancer):
     assert display.band_ is None
 
 
-@pytest.mark.parametrize("display", OF_SCORES)
+@pytest.mark.parametrize("display", RANKING_DISPLAYS)
 def test_keywords_are_those_of_compute_each_with_its_name(cancer, display):
     X, y = cancer
     of_compute = dict(inspect.signature(display.compute).parameters)
@@ -416,18 +416,22 @@ def test_concentration_of_rankers_that_minimise_no_sum_over_pairs(cancer):
 def test_paths_of_fits(cancer):
     X, y = cancer
     pipeline = make_pipeline(StandardScaler(), PNormPush()).fit(X, y)
-    path = plots.ObjectivePathDisplay.from_estimator(pipeline, plot_kwargs={"above": 0.0})
+    path = plots.TrainingPathDisplay.from_estimator(pipeline, plot_kwargs={"above": 0.0})
     np.testing.assert_array_equal(path.path, pipeline[-1].objective_path_)
-    plain = plots.ObjectivePathDisplay.from_estimator(pipeline)
+    plain = plots.TrainingPathDisplay.from_estimator(pipeline)
     np.testing.assert_array_equal(plain.line_.get_ydata(), path.path)
     with pytest.raises(TypeError, match="keeps no objective_path_"):
-        plots.ObjectivePathDisplay.from_estimator(LogisticRegression().fit(X, y))
+        plots.TrainingPathDisplay.from_estimator(LogisticRegression().fit(X, y))
     margin = SmoothMarginRanking(max_rounds=50).fit([[0.0], [1.0]], [0, 1])
-    display = plots.SmoothMarginPathDisplay.from_estimator(margin, bound=1.0)
+    display = plots.TrainingPathDisplay.from_estimator(margin, quantity="smooth_margin", bound=1.0)
     np.testing.assert_array_equal(display.path, margin.smooth_margin_path_)
     assert display.margin == margin.margin_
     with pytest.raises(TypeError, match="keeps no smooth_margin_path_"):
-        plots.SmoothMarginPathDisplay.from_estimator(pipeline)
+        plots.TrainingPathDisplay.from_estimator(pipeline, quantity="smooth_margin")
+    with pytest.raises(ValueError, match="above is for an objective"):
+        display.plot(above=0.0)
+    with pytest.raises(ValueError, match="quantity must be one of"):
+        plots.TrainingPathDisplay.compute(pipeline, quantity="loss")
 
 
 def test_settings_out_of_range():
@@ -441,17 +445,18 @@ def test_settings_out_of_range():
             display.compute(y, scores, **setting)
 
 
-def test_without_matplotlib_numbers_are_there_and_the_error_names_the_extra():
-    code = """
-import sys
-sys.modules["matplotlib"] = None
-from pushrank.plots import PrecisionAtKDisplay
-print(PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0]).precision.tolist())
-try:
-    PrecisionAtKDisplay.from_predictions([0, 1], [0.0, 1.0])
-except ImportError as error:
-    print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0] == "[1.0, 0.5]"
-    assert "pip install 'pushrank[plot]'" in done.stdout
+def test_without_matplotlib_numbers_are_there_and_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    display = plots.PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0])
+    assert display.precision.tolist() == [1.0, 0.5]
+    with pytest.raises(ImportError, match=re.escape('pip install "pushrank[plot]"')):
+        display.plot()
+
+
+def test_help_shows_every_parameter_of_every_method():
+    for name in plots.__all__:
+        for method in ("compute", "from_predictions", "from_estimator", "plot"):
+            function = getattr(getattr(plots, name), method, None)
+            if function is not None:
+                documented = re.findall(r"^(\w+) : ", inspect.getdoc(function), re.MULTILINE)
+                assert documented == [p for p in inspect.signature(function).parameters if p != "self"]

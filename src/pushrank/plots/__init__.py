@@ -6,21 +6,17 @@ matplotlib, drawing needs ``pushrank[plot]``.
 """
 
 from pushrank.plots.concentration import ConcentrationDisplay
-from pushrank.plots.cumulative_gains import CumulativeGainsDisplay
+from pushrank.plots.curves import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
 from pushrank.plots.discounts import DiscountDisplay
-from pushrank.plots.objective_path import ObjectivePathDisplay
-from pushrank.plots.precision_at_k import PrecisionAtKDisplay
-from pushrank.plots.roc_left_edge import RocLeftEdgeDisplay
-from pushrank.plots.smooth_margin_path import SmoothMarginPathDisplay
-from pushrank.plots.top_reliability import TopReliabilityDisplay
+from pushrank.plots.paths import TrainingPathDisplay
+from pushrank.plots.reliability import TopReliabilityDisplay
 
 __all__ = [
     "ConcentrationDisplay",
     "CumulativeGainsDisplay",
     "DiscountDisplay",
-    "ObjectivePathDisplay",
     "PrecisionAtKDisplay",
     "RocLeftEdgeDisplay",
-    "SmoothMarginPathDisplay",
     "TopReliabilityDisplay",
+    "TrainingPathDisplay",
 ]

@@ -34,7 +34,7 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
-            "drawing needs matplotlib, which is not installed; get it with: pip install 'pushrank[plot]'. "
+            'drawing needs matplotlib, which is not installed; get it with: pip install "pushrank[plot]". '
             "The numbers of a display are there without it: see Display.compute."
         ) from error
     if ax is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
@@ -15,13 +16,15 @@ from pushrank.metrics.ranks import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, inner_sums
 from pushrank.plots._axes import axes_or_new
-from pushrank.plots._display import RankingDisplay, ResponseMethod, final_step, name_of, scores_of
+from pushrank.plots._display import RankingDisplay, estimator_name, final_step, written_out
 from pushrank.prices import Power, Price
 
-FAINTEST = 1e-3
+MIN_WEIGHT = 1e-3
 """Cells below this part of the average weight are drawn alike."""
 
 
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConcentrationDisplay(RankingDisplay):
     r"""The contribution of every pair to an objective, positives and negatives in ranked order.
 
@@ -67,18 +70,10 @@ class ConcentrationDisplay(RankingDisplay):
     0.982
     """
 
-    def __init__(
-        self,
-        *,
-        shares: Floats,
-        positive_edges: NDArray[np.int64],
-        negative_edges: NDArray[np.int64],
-        name: str | None = None,
-    ) -> None:
-        self.shares = shares
-        self.positive_edges = positive_edges
-        self.negative_edges = negative_edges
-        self.name = name
+    shares: Floats
+    positive_edges: NDArray[np.int64]
+    negative_edges: NDArray[np.int64]
+    name: str | None = None
 
     def share_of_highest_negatives(self, part: float) -> float:
         """Return how much of the objective lies with the highest ``part`` of the negatives."""
@@ -100,16 +95,10 @@ class ConcentrationDisplay(RankingDisplay):
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two values.
-        scores : array-like of shape (n,)
-            Finite scores, the higher the better.
         objective : PushObjective or float, default=4.0
             Whose pairs to weigh; a number is the p of the P-Norm Push.
         bins : int, default=40
             How many cells to cut positives and negatives into, at least 1.
-        pos_label : label, optional
-            The positive class; by default the larger of the two values.
         name : str, optional
             The title of the picture.
 
@@ -128,9 +117,9 @@ class ConcentrationDisplay(RankingDisplay):
         edges = _edges(len(positives), bins), _edges(len(negatives), bins)
         parts = []
         if objective.side != "pull":
-            parts.append(_of_push(objective, positives, negatives, *edges))
+            parts.append(_push_cells(objective, positives, negatives, *edges))
         if objective.side != "push":
-            shares, log_total = _of_push(objective, -negatives, -positives, *edges[::-1])
+            shares, log_total = _push_cells(objective, -negatives, -positives, *edges[::-1])
             weight = objective.bottom_weight if objective.side == "both" else 1.0
             parts.append((shares.T, log_total + float(np.log(weight))))
         largest = max(log_total for _, log_total in parts)
@@ -140,73 +129,40 @@ class ConcentrationDisplay(RankingDisplay):
         return cls(shares=total / total.sum(), positive_edges=edges[0], negative_edges=edges[1], name=name)
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        objective: PushObjective | float = 4.0,
-        bins: int = 40,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        plot_kwargs: dict[str, Any] | None = None,
-    ) -> Self:
-        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
-        display = cls.compute(
-            y_true,
-            scores,
-            objective=objective,
-            bins=bins,
-            pos_label=pos_label,
-            name=name,
-        )
-        return display.plot(ax, **(plot_kwargs or {}))
-
-    @classmethod
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
         y: ArrayLike,
         *,
-        response_method: ResponseMethod = "auto",
         objective: PushObjective | float | None = None,
-        bins: int = 40,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        plot_kwargs: dict[str, Any] | None = None,
+        **settings: Any,
     ) -> Self:
         """Compute and draw for a fitted ranker, by default of the sum over pairs that it minimises itself.
 
         Push rankers, `RankBoost`, `SmoothMarginRanking`, `RankSVM` and `InfinitePush` minimise one; for
         others say whose ``objective``.
 
+        Parameters
+        ----------
+        objective : PushObjective or float, optional
+            Whose pairs to weigh; a number is the p of the P-Norm Push. By default the estimator's own.
+
         Raises
         ------
         TypeError
-            When the estimator minimises no such sum, and no objective is given.
+            When the estimator minimises no such sum and no objective is given, when it gives no scores, or
+            when ``ax`` is not one Axes.
         """
         if objective is None:
             ranker = final_step(estimator)
             objective = ranker._pair_objective() if isinstance(ranker, BaseRanker) else None
         if objective is None:
             raise TypeError(
-                f"{name_of(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 for the "
-                "P-Norm Push, or a PushObjective."
+                f"{estimator_name(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 "
+                "for the P-Norm Push, or a PushObjective."
             )
-        scores = scores_of(estimator, X, pos_label, response_method)
-        return cls.from_predictions(
-            y,
-            scores,
-            objective=objective,
-            bins=bins,
-            pos_label=pos_label,
-            name=name or name_of(estimator),
-            ax=ax,
-            plot_kwargs=plot_kwargs,
-        )
+        return super().from_estimator(estimator, X, y, objective=objective, **settings)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, mesh_kwargs: dict[str, Any] | None = None
@@ -221,16 +177,6 @@ class ConcentrationDisplay(RankingDisplay):
             The title in place of ``self.name``.
         mesh_kwargs : dict, optional
             Keywords of matplotlib's ``pcolormesh``.
-
-        Returns
-        -------
-        ConcentrationDisplay
-            This display.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
         """
         ax = axes_or_new(ax, figsize=(5.6, 4.8))
         from matplotlib.colors import LogNorm
@@ -238,12 +184,12 @@ class ConcentrationDisplay(RankingDisplay):
         heights, widths = np.diff(self.positive_edges), np.diff(self.negative_edges)
         pairs = np.outer(heights, widths)
         times_average = self.shares * pairs.sum() / pairs
-        drawn = np.maximum(times_average, FAINTEST)
+        drawn = np.maximum(times_average, MIN_WEIGHT)
         self.mesh_ = ax.pcolormesh(
             self.negative_edges,
             self.positive_edges,
             drawn,
-            **{"cmap": "cividis", "norm": LogNorm(FAINTEST, max(drawn.max(), 1.0)), **(mesh_kwargs or {})},
+            **{"cmap": "cividis", "norm": LogNorm(MIN_WEIGHT, max(drawn.max(), 1.0)), **(mesh_kwargs or {})},
         )
         ax.figure.colorbar(self.mesh_, ax=ax, label="weight of a pair, 1 = the average")
         ax.invert_yaxis()
@@ -251,15 +197,14 @@ class ConcentrationDisplay(RankingDisplay):
         title = name or self.name
         ax.set_title(f"{title}\n{heavy}" if title else heavy, fontsize="medium")
         ax.set(xlabel="negatives, highest first", ylabel="positives, highest first")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn_in(ax)
 
 
 def _edges(count: int, bins: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count, bins + 1).round().astype(np.int64))
 
 
-def _of_push(
+def _push_cells(
     objective: PushObjective,
     highs: Floats,
     lows: Floats,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._log_space import Floats
-from pushrank.metrics.ranks import Ranking
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
-from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of
-from pushrank.plots.depths import ListDepths, curve_places
+from pushrank.plots._depths import ListDepths, curve_places
+from pushrank.plots._display import RankingDisplay, written_out
 
 MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
     "DCG, 1 / log(1 + rank)": lambda ranks: np.log(2.0) / np.log1p(ranks),
@@ -20,10 +20,12 @@ MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
 }
 """What a hit at each rank is worth, in units of the first."""
 
-FAINTEST = 1e-4
+MIN_WEIGHT = 1e-4
 """Where the axis of weights ends."""
 
 
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
 class DiscountDisplay(RankingDisplay):
     r"""Discount factors: the weight of each rank, under several p of the push and under measures.
 
@@ -66,12 +68,9 @@ class DiscountDisplay(RankingDisplay):
     [1.0, 0.25, 0.25, 0.0]
     """
 
-    def __init__(
-        self, *, ranks: NDArray[np.int64], weights: Mapping[str, Floats], name: str | None = None
-    ) -> None:
-        self.ranks = ranks
-        self.weights = dict(weights)
-        self.name = name
+    ranks: NDArray[np.int64]
+    weights: Mapping[str, Floats]
+    name: str | None = None
 
     @classmethod
     def compute(
@@ -87,14 +86,8 @@ class DiscountDisplay(RankingDisplay):
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two values.
-        scores : array-like of shape (n,)
-            Finite scores, the higher the better.
         p : sequence of float, default=(1, 4, 16, 64)
             Strengths of the push, each finite and at least 1.
-        pos_label : label, optional
-            The positive class; by default the larger of the two values.
         name : str, optional
             The title of the picture.
 
@@ -106,7 +99,7 @@ class DiscountDisplay(RankingDisplay):
         for power in p:
             if not 1.0 <= power < np.inf:
                 raise ValueError(f"p must be finite and at least 1, got {power!r}.")
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
+        depths = ListDepths(y_true, scores, pos_label=pos_label)
         ranks = curve_places(depths.n_rows)
         height = 1.0 - depths.hits_among(ranks - 1) / depths.total_positive
         weights = {f"push, p = {power:g}": height**power for power in p}
@@ -116,73 +109,13 @@ class DiscountDisplay(RankingDisplay):
             name=name,
         )
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        plot_kwargs: dict[str, Any] | None = None,
-    ) -> Self:
-        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
-        display = cls.compute(
-            y_true,
-            scores,
-            p=p,
-            pos_label=pos_label,
-            name=name,
-        )
-        return display.plot(ax, **(plot_kwargs or {}))
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        response_method: ResponseMethod = "auto",
-        p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        plot_kwargs: dict[str, Any] | None = None,
-    ) -> Self:
-        """Compute and draw from a fitted estimator, by the keywords of ``compute`` and ``plot``."""
-        scores = scores_of(estimator, X, pos_label, response_method)
-        return cls.from_predictions(
-            y,
-            scores,
-            p=p,
-            pos_label=pos_label,
-            name=name or name_of(estimator),
-            ax=ax,
-            plot_kwargs=plot_kwargs,
-        )
-
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
         """Draw the curves on two logarithmic axes.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
         name : str, optional
             The title in place of ``self.name``.
-
-        Returns
-        -------
-        DiscountDisplay
-            This display.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
         """
         ax = axes_or_new(ax)
         self.lines_ = []
@@ -192,7 +125,7 @@ class DiscountDisplay(RankingDisplay):
         ax.set(
             xscale="log",
             yscale="log",
-            ylim=(FAINTEST, 1.3),
+            ylim=(MIN_WEIGHT, 1.3),
             xlim=(1, self.ranks[-1]),
             xlabel="rank in the list",
             ylabel="weight, 1 = the first place",
@@ -200,5 +133,4 @@ class DiscountDisplay(RankingDisplay):
         )
         count_ticks(ax.xaxis)
         finish(ax, legend="lower left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn_in(ax)

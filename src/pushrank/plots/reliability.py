@@ -1,7 +1,8 @@
-"""What share of the rows are hits at each depth of the list, and whether that was foretold."""
+"""What share of the rows are hits at each depth of the list, and whether that was predicted."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._log_space import Floats
-from pushrank.metrics.ranks import Ranking
 from pushrank.plots._axes import (
     MARKERS,
     axes_or_new,
@@ -19,13 +19,15 @@ from pushrank.plots._axes import (
     finish,
     percent_ticks,
 )
-from pushrank.plots._display import RankingDisplay, ResponseMethod, name_of, scores_of, with_curve
-from pushrank.plots.depths import ListDepths, share_interval
+from pushrank.plots._depths import ListDepths, share_interval
+from pushrank.plots._display import RankingDisplay, estimator_scores, written_out
 
 WIDTH = 0.6
-"""The part of a depth's place on the axis that the markers of several models share."""
+"""The part of a stretch's place on the axis that the markers of several models share."""
 
 
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
 class TopReliabilityDisplay(RankingDisplay):
     r"""The share of hits in each stretch of the list, with intervals: how far down it pays to go.
 
@@ -39,7 +41,7 @@ class TopReliabilityDisplay(RankingDisplay):
         The share of hits in each stretch.
     low, high : ndarray of float64, shape (m,)
         The ends of an interval for each share.
-    foretold : ndarray of float64, shape (m,), optional
+    predicted : ndarray of float64, shape (m,), optional
         The mean predicted probability in each stretch, where the model gives one.
     base_rate : float, optional
         The share of hits among all rows, drawn as a line to compare with.
@@ -70,23 +72,13 @@ class TopReliabilityDisplay(RankingDisplay):
     ([0, 10, 20], [0.9, 0.0])
     """
 
-    def __init__(
-        self,
-        *,
-        edges: NDArray[np.int64],
-        share: Floats,
-        low: Floats,
-        high: Floats,
-        foretold: Floats | None = None,
-        base_rate: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        self.edges = edges
-        self.share = share
-        self.low, self.high = low, high
-        self.foretold = foretold
-        self.base_rate = base_rate
-        self.name = name
+    edges: NDArray[np.int64]
+    share: Floats
+    low: Floats
+    high: Floats
+    predicted: Floats | None = None
+    base_rate: float | None = None
+    name: str | None = None
 
     @classmethod
     def compute(
@@ -103,16 +95,10 @@ class TopReliabilityDisplay(RankingDisplay):
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two values.
-        scores : array-like of shape (n,)
-            Finite scores, the higher the better.
         probabilities : array-like of shape (n,), optional
             Predicted probabilities of a hit, to hold against the shares.
         confidence_level : float, default=0.95
             The chance with which an interval covers, in (0, 1).
-        pos_label : label, optional
-            The positive class; by default the larger of the two values.
         name : str, optional
             What the model is called in the legend.
 
@@ -122,53 +108,28 @@ class TopReliabilityDisplay(RankingDisplay):
             When there are not two classes, a score is not finite, lengths differ, a probability is not
             in [0, 1], or ``confidence_level`` is out of range.
         """
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
+        depths = ListDepths(y_true, scores, pos_label=pos_label)
         edges = _stretches(depths.n_rows)
         rows = np.diff(edges).astype(np.float64)
         hits = np.diff(depths.hits_among(edges))
         low, high = share_interval(hits, rows, confidence_level)
-        foretold = None
+        predicted = None
         if probabilities is not None:
-            predicted = np.asarray(probabilities, dtype=np.float64)
-            if predicted.shape != (depths.n_rows,):
-                raise ValueError(f"probabilities have shape {predicted.shape}; need ({depths.n_rows},).")
-            if not ((predicted >= 0.0) & (predicted <= 1.0)).all():
+            probability = np.asarray(probabilities, dtype=np.float64)
+            if probability.shape != (depths.n_rows,):
+                raise ValueError(f"probabilities have shape {probability.shape}; need ({depths.n_rows},).")
+            if not ((probability >= 0.0) & (probability <= 1.0)).all():
                 raise ValueError("probabilities must lie between 0 and 1.")
-            foretold = np.add.reduceat(predicted[depths.order], edges[:-1]) / rows
+            predicted = np.add.reduceat(probability[depths.order], edges[:-1]) / rows
         return cls(
             edges=edges,
             share=hits / rows,
             low=low,
             high=high,
-            foretold=foretold,
-            base_rate=depths.total_positive / depths.total,
+            predicted=predicted,
+            base_rate=depths.base_rate,
             name=name,
         )
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        probabilities: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
-        plot_kwargs: dict[str, Any] | None = None,
-    ) -> Self:
-        """Compute and draw from labels and scores, by the keywords of ``compute`` and ``plot``."""
-        display = cls.compute(
-            y_true,
-            scores,
-            probabilities=probabilities,
-            confidence_level=confidence_level,
-            pos_label=pos_label,
-            name=name,
-        )
-        return display.plot(ax, **with_curve(plot_kwargs, curve_kwargs))
 
     @classmethod
     def from_estimator(
@@ -177,29 +138,15 @@ class TopReliabilityDisplay(RankingDisplay):
         X: Any,
         y: ArrayLike,
         *,
-        response_method: ResponseMethod = "auto",
         probabilities: ArrayLike | None = None,
-        confidence_level: float = 0.95,
         pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        curve_kwargs: dict[str, Any] | None = None,
-        plot_kwargs: dict[str, Any] | None = None,
+        **settings: Any,
     ) -> Self:
         """Compute and draw from a fitted estimator, with its probabilities where it has them."""
-        scores = scores_of(estimator, X, pos_label, response_method)
         if probabilities is None and hasattr(estimator, "predict_proba"):
-            probabilities = scores_of(estimator, X, pos_label, "predict_proba")
-        return cls.from_predictions(
-            y,
-            scores,
-            probabilities=probabilities,
-            confidence_level=confidence_level,
-            pos_label=pos_label,
-            name=name or name_of(estimator),
-            ax=ax,
-            curve_kwargs=curve_kwargs,
-            plot_kwargs=plot_kwargs,
+            probabilities = estimator_scores(estimator, X, pos_label, "predict_proba")
+        return super().from_estimator(
+            estimator, X, y, probabilities=probabilities, pos_label=pos_label, **settings
         )
 
     def plot(
@@ -209,22 +156,10 @@ class TopReliabilityDisplay(RankingDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
         name : str, optional
             What to call the model in place of ``self.name``.
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``errorbar``.
-
-        Returns
-        -------
-        TopReliabilityDisplay
-            This display.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
         """
         ax = axes_or_new(ax)
         number = curve_number(ax)
@@ -239,10 +174,10 @@ class TopReliabilityDisplay(RankingDisplay):
             at, self.share, spread, **{"marker": MARKERS[number % len(MARKERS)], "capsize": 3, **style}
         )
         self.bars_.lines[0].set_gid(gid)  # the markers alone, not the caps: they are what is counted
-        if self.foretold is not None:
+        if self.predicted is not None:
             ax.plot(
-                at, self.foretold, "_", color=style["color"], markersize=14, markeredgewidth=2,
-                label=f"{name or self.name or 'model'}, foretold",
+                at, self.predicted, "_", color=style["color"], markersize=14, markeredgewidth=2,
+                label=f"{name or self.name or 'model'}, predicted",
             )  # fmt: skip
         if self.base_rate is not None:
             draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
@@ -251,8 +186,7 @@ class TopReliabilityDisplay(RankingDisplay):
         ax.set(ylim=(-0.03, 1.04), xlabel="rank in the list", ylabel="share that are hits")
         percent_ticks(ax.yaxis)
         finish(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._drawn_in(ax)
 
 
 def _stretches(n_rows: int) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from pushrank._checks import check_number
@@ -23,34 +23,46 @@ class ListDepths:
 
     Parameters
     ----------
-    ranking : Ranking
-        A checked ranking; rows and hits count by their weights.
+    y_true, scores, sample_weight, pos_label
+        As of `pushrank.metrics`; rows and hits count by their weights.
 
     Examples
     --------
-    >>> depths = ListDepths(Ranking([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0]))
+    >>> depths = ListDepths([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0])
     >>> depths.hits_among(np.array([1, 2, 3])).tolist()
     [1.0, 1.5, 2.0]
     >>> depths.hits_above_misses(np.array([0, 1])).tolist()
     [1.0, 2.0]
     """
 
-    def __init__(self, ranking: Ranking) -> None:
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        ranking = Ranking(y_true, scores, sample_weight, pos_label)
         self.order: NDArray[np.intp] = np.argsort(-ranking.scores, kind="stable")
-        scores = ranking.scores[self.order]
-        ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
-        weights = np.ones(len(scores)) if ranking.weights is None else ranking.weights[self.order]
+        ordered = ranking.scores[self.order]
+        ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+        weights = np.ones(len(ordered)) if ranking.weights is None else ranking.weights[self.order]
         is_positive = ranking.is_positive[self.order]
         self._hits, self._misses = (
             np.concatenate([[0.0], np.cumsum(np.where(mask, weights, 0.0))[ends]])
             for mask in (is_positive, ~is_positive)
         )
         self._rows = self._hits + self._misses
-        self.n_rows = len(scores)
+        self.n_rows = len(ordered)
         self.n_negative = int(np.count_nonzero(~is_positive))
         self.total, self.total_positive, self.total_negative = (
             float(sums[-1]) for sums in (self._rows, self._hits, self._misses)
         )
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positives among all rows."""
+        return self.total_positive / self.total
 
     def hits_among(self, rows: NDArray[Any]) -> Floats:
         """Return the expected number of positives among so many first rows."""

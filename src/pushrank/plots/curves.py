@@ -1,0 +1,390 @@
+"""Curves down the list: precision at k, cumulative gains and the left edge of the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushrank._log_space import Floats
+from pushrank.metrics import roc_band
+from pushrank.plots._axes import (
+    axes_or_new,
+    count_ticks,
+    curve_style,
+    draw_band,
+    draw_reference,
+    finish,
+    percent_ticks,
+)
+from pushrank.plots._depths import CURVE_POINTS, ListDepths, curve_places, share_interval
+from pushrank.plots._display import RankingDisplay, written_out
+
+ROUNDING = 1e-12
+"""The part by which one sum of weights may miss another that adds the same weights in another order."""
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrecisionAtKDisplay(RankingDisplay):
+    r"""Precision at k against k: how many of the first k rows are hits.
+
+    .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    Parameters
+    ----------
+    k : ndarray of int, shape (m,)
+        Numbers of rows, ascending, dense at the start.
+    precision : ndarray of float64, shape (m,)
+        The share of hits among so many rows, between 0 and 1.
+    low, high : ndarray of float64, shape (m,), optional
+        The ends of an interval for each share.
+    base_rate : float, optional
+        The share of hits among all rows, drawn as a line to compare with.
+    name : str, optional
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_, band_ : matplotlib artists
+        The curve and its interval, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they are.
+
+    Notes
+    -----
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is
+    Wilson's, at each k by itself: it holds the scores fixed and the labels drawn one by one, and is then a
+    little too wide, never too narrow, as the rows' chances differ.
+
+    References
+    ----------
+    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
+
+    Examples
+    --------
+    >>> display = PrecisionAtKDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    >>> display.k.tolist(), display.precision.round(3).tolist()
+    ([1, 2, 3, 4], [1.0, 0.5, 0.667, 0.5])
+    """
+
+    k: NDArray[np.int64]
+    precision: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    base_rate: float | None = None
+    name: str | None = None
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        max_k: int | None = None,
+        confidence_level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the curve without drawing it.
+
+        Parameters
+        ----------
+        max_k : int, optional
+            The last k, from 1 to n, by default n; with weights, to their sum.
+        confidence_level : float, default=0.95
+            The chance with which the interval at one k covers, in (0, 1).
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
+            interval with them.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, a score is not finite, lengths differ, weights do not fit, or a
+            setting is out of range.
+        """
+        depths = ListDepths(y_true, scores, sample_weight, pos_label)
+        most = int(depths.total)
+        if most < 1:
+            raise ValueError(f"sample_weight adds up to {depths.total:g}, less than the one row of k = 1.")
+        if max_k is not None and not 1 <= max_k <= most:
+            raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
+        k = curve_places(max_k or most)
+        hits = depths.hits_among(k)
+        low, high = share_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
+        return cls(
+            k=k,
+            precision=hits / k,
+            low=low if sample_weight is None else None,
+            high=high if sample_weight is None else None,
+            base_rate=depths.base_rate,
+            name=name,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        band: bool = True,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curve on a logarithmic axis of k.
+
+        Parameters
+        ----------
+        band : bool, default=True
+            Whether to shade the interval.
+        """
+        ax = axes_or_new(ax)
+        style = curve_style(ax, name or self.name, curve_kwargs)
+        (self.line_,) = ax.plot(self.k, self.precision, **style)
+        self.band_ = None
+        if band and self.low is not None and self.high is not None:
+            self.band_ = draw_band(ax, self.k, self.low, self.high, self.line_)
+        if self.base_rate is not None:
+            draw_reference(ax, [1, self.k[-1]], [self.base_rate] * 2, "all rows")
+        ax.set(xscale="log", ylim=(-0.03, 1.04), xlabel="rows looked at, k", ylabel="share that are hits")
+        count_ticks(ax.xaxis)
+        percent_ticks(ax.yaxis)
+        finish(ax)
+        return self._drawn_in(ax)
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class CumulativeGainsDisplay(RankingDisplay):
+    r"""Cumulative gains: the share of all hits found against the share of the list looked at.
+
+    .. math:: G(k / n) = \frac{1}{I} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    Parameters
+    ----------
+    looked_at : ndarray of float64, shape (m,)
+        Shares of the list, from 0 to 1.
+    found : ndarray of float64, shape (m,)
+        The share of the positives among so many rows.
+    base_rate : float, optional
+        The share of positives among all rows, which bounds what any ranking can find.
+    name : str, optional
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib artist
+        The curve, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is.
+
+    Notes
+    -----
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order.
+
+    References
+    ----------
+    Provost and Fawcett, *Data Science for Business* (2013), chapter 8.
+
+    Examples
+    --------
+    >>> display = CumulativeGainsDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    >>> display.looked_at.tolist(), display.found.tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
+    """
+
+    looked_at: Floats
+    found: Floats
+    base_rate: float | None = None
+    name: str | None = None
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the curve without drawing it.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
+        """
+        depths = ListDepths(y_true, scores, sample_weight, pos_label)
+        even = np.linspace(0, depths.n_rows, CURVE_POINTS).round().astype(np.int64)
+        rows = np.union1d(curve_places(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
+        return cls(
+            looked_at=rows / depths.n_rows,
+            found=depths.hits_among(rows * (depths.total / depths.n_rows)) / depths.total_positive,
+            base_rate=depths.base_rate,
+            name=name,
+        )
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
+    ) -> Self:
+        """Draw the curve, with the best that is possible and a random order to compare with."""
+        ax = axes_or_new(ax)
+        (self.line_,) = ax.plot(
+            self.looked_at, self.found, **curve_style(ax, name or self.name, curve_kwargs)
+        )
+        if self.base_rate is not None:
+            draw_reference(ax, [0.0, self.base_rate, 1.0], [0.0, 1.0, 1.0], "best possible; random order")
+        draw_reference(ax, [0.0, 1.0], [0.0, 1.0], "_random order")
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found")
+        percent_ticks(ax.xaxis)
+        percent_ticks(ax.yaxis)
+        finish(ax, legend="lower right")
+        return self._drawn_in(ax)
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class RocLeftEdgeDisplay(RankingDisplay):
+    r"""The ROC curve on a logarithmic axis: hits found before each false alarm.
+
+    .. math:: \mathrm{TPR}(j / K) = \frac{1}{I}\, \#\{i : \text{at most } j \text{ negatives stand above } i\}
+
+    Parameters
+    ----------
+    false_alarms : ndarray of int, shape (m,)
+        Numbers j of negatives let pass, ascending from 0.
+    tpr : ndarray of float64, shape (m,)
+        The share of the positives found before one more negative.
+    n_negative : int
+        The number of negatives, which turns false alarms into the false positive rate.
+    low, high : ndarray of float64, shape (m,), optional
+        The ends of a confidence interval for each share.
+    name : str, optional
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_, band_ : matplotlib artists
+        The curve and its interval, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they are.
+
+    Notes
+    -----
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is that
+    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide.
+    The axis is linear from no false alarm to one, and logarithmic from there.
+
+    References
+    ----------
+    Fawcett, *An introduction to ROC analysis*, Pattern Recognition Letters 27 (2006).
+
+    Examples
+    --------
+    >>> display = RocLeftEdgeDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    >>> display.false_alarms.tolist(), display.tpr.tolist()
+    ([0, 1, 2], [0.5, 1.0, 1.0])
+    """
+
+    false_alarms: NDArray[np.int64]
+    tpr: Floats
+    n_negative: int
+    low: Floats | None = None
+    high: Floats | None = None
+    name: str | None = None
+
+    @property
+    def fpr(self) -> Floats:
+        """The false positive rates."""
+        return self.false_alarms / self.n_negative
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        confidence_level: float = 0.95,
+        simultaneous: bool = False,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the curve without drawing it.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            The least chance with which the interval covers, in (0, 1).
+        simultaneous : bool, default=False
+            Whether the band covers at all places at once, or at each by itself.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
+            interval with them.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, a score is not finite, lengths differ, weights do not fit, or
+            ``confidence_level`` is out of range.
+        """
+        depths = ListDepths(y_true, scores, sample_weight, pos_label)
+        places = curve_places(depths.n_negative, first=0)
+        low = high = None
+        misses = places.astype(np.float64)
+        if sample_weight is not None:
+            # in negatives of average weight, a little more than their sum, which may miss it by rounding
+            misses *= depths.total_negative / depths.n_negative * (1.0 + ROUNDING)
+        else:
+            _, _, low, high = roc_band(
+                y_true,
+                scores,
+                false_positive_rates=places / depths.n_negative,
+                simultaneous=simultaneous,
+                confidence_level=confidence_level,
+                pos_label=pos_label,
+            )
+        return cls(
+            false_alarms=places,
+            tpr=depths.hits_above_misses(misses) / depths.total_positive,
+            n_negative=depths.n_negative,
+            low=low,
+            high=high,
+            name=name,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        band: bool = True,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        band : bool, default=True
+            Whether to shade the interval.
+        """
+        ax = axes_or_new(ax)
+        style = {"drawstyle": "steps-post", **curve_style(ax, name or self.name, curve_kwargs)}
+        (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
+        self.band_ = None
+        if band and self.low is not None and self.high is not None:
+            self.band_ = draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post")
+        one = 1.0 / self.n_negative
+        chance = np.concatenate([[0.0], np.geomspace(one, 1.0, 100)])
+        draw_reference(ax, chance, chance, "random order")
+        ax.set_xscale("symlog", linthresh=one, linscale=0.3)
+        ax.set(xlim=(0.0, 1.0), ylim=(-0.02, 1.02), xlabel="false positive rate", ylabel="hits found")
+        decades = 10.0 ** np.arange(np.ceil(np.log10(one)), 1)
+        ax.set_xticks([0.0, *decades[decades > 1.5 * one]])
+        percent_ticks(ax.xaxis)
+        percent_ticks(ax.yaxis)
+        finish(ax)
+        return self._drawn_in(ax)

@@ -1,0 +1,194 @@
+"""How a fit went: the objective after every iteration, or the smooth margin after every round of boosting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pushrank._log_space import Floats
+from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference, finish
+from pushrank.plots._display import Display, estimator_name, final_step, written_out
+
+Quantity = Literal["objective", "smooth_margin"]
+KEEPERS = {"objective": "the push rankers and boosting do", "smooth_margin": "SmoothMarginRanking does"}
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class TrainingPathDisplay(Display):
+    r"""The objective, or the smooth margin, at the start of a fit and after every iteration or round.
+
+    .. math:: t \mapsto R(\lambda_t) \qquad \text{or} \qquad
+              t \mapsto \tilde G(\lambda_t) = \frac{-\ln F(\lambda_t)}{\|\lambda_t\|_1} \le \mu(\lambda_t)
+
+    Parameters
+    ----------
+    path : ndarray of float64, shape (n_iter + 1,)
+        The objective, on whatever scale its fit uses, or the smooth margin, ``-inf`` before the first step.
+    quantity : {"objective", "smooth_margin"}, default="objective"
+        What the path is of.
+    margin : float, optional
+        The margin that the last round reached.
+    bound : float, optional
+        The largest margin there is, as of ``pushrank.theory.max_margin``, drawn as a line to compare with.
+    name : str, optional
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib artist
+        The curve, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is.
+
+    Notes
+    -----
+    Objectives of different rankers have different units. How fast solvers of one objective converge shows
+    in ``plot(above=lowest)``, with the lowest value that any of them reached.
+
+    While pairs are still misranked the smooth margin is negative and large: the curve is drawn where it is
+    above zero, or no farther below than it ends above.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5; Rudin, Cortes, Mohri and Schapire, *Margin-based
+    ranking meets boosting in the middle*, COLT 2005.
+
+    Examples
+    --------
+    >>> from pushrank import PNormPush
+    >>> ranker = PNormPush().fit([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    >>> display = TrainingPathDisplay.compute(ranker)
+    >>> len(display.path) == ranker.n_iter_ + 1, display.name
+    (True, 'PNormPush')
+    """
+
+    path: Floats
+    quantity: Quantity = "objective"
+    margin: float | None = None
+    bound: float | None = None
+    name: str | None = None
+
+    @classmethod
+    def compute(
+        cls,
+        estimator: Any,
+        *,
+        quantity: Quantity = "objective",
+        bound: float | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Take the path of a fitted ranker without drawing it.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            Fitted, with ``objective_path_`` or ``smooth_margin_path_``.
+        quantity : {"objective", "smooth_margin"}, default="objective"
+            Which of the two to take.
+        bound : float, optional
+            The largest margin there is, drawn as a line to compare with.
+        name : str, optional
+            What the curve is called; by default the estimator's class.
+
+        Returns
+        -------
+        display
+            With the numbers, not drawn yet.
+
+        Raises
+        ------
+        TypeError
+            When the estimator keeps no such path.
+        ValueError
+            When ``quantity`` is not known.
+        """
+        if quantity not in KEEPERS:
+            raise ValueError(f"quantity must be one of {list(KEEPERS)}, got {quantity!r}.")
+        ranker = final_step(estimator)
+        check_is_fitted(ranker)
+        path = getattr(ranker, f"{quantity}_path_", None)
+        if path is None:
+            raise TypeError(f"{estimator_name(estimator)} keeps no {quantity}_path_; {KEEPERS[quantity]}.")
+        return cls(
+            path=np.asarray(path, dtype=np.float64),
+            quantity=quantity,
+            margin=float(ranker.margin_) if quantity == "smooth_margin" else None,
+            bound=bound,
+            name=name or estimator_name(estimator),
+        )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, plot_kwargs: dict[str, Any] | None = None, **settings: Any
+    ) -> Self:
+        """Take the path of a fitted ranker and draw it.
+
+        Parameters
+        ----------
+        plot_kwargs : dict, optional
+            Keywords of ``plot``.
+
+        Returns
+        -------
+        display
+            With the numbers, and the matplotlib objects as ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        TypeError
+            When the estimator keeps no such path, or ``ax`` is not one Axes.
+        """
+        return cls._compute_and_plot(estimator, ax=ax, plot_kwargs=plot_kwargs, **settings)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        above: float | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the path, a smooth margin on a logarithmic axis of rounds.
+
+        Parameters
+        ----------
+        above : float, optional
+            Draw how far the objective was above this value, such as its minimum, on a logarithmic axis.
+
+        Raises
+        ------
+        ValueError
+            When ``above`` is given of a smooth margin.
+        """
+        if above is not None and self.quantity != "objective":
+            raise ValueError("above is for an objective, which comes down; a smooth margin rises.")
+        ax = axes_or_new(ax)
+        draw = self._draw_objective if self.quantity == "objective" else self._draw_smooth_margin
+        draw(ax, curve_style(ax, name or self.name, curve_kwargs), above)
+        return self._drawn_in(ax)
+
+    def _draw_objective(self, ax: Any, style: dict[str, Any], above: float | None) -> None:
+        iterations, path = np.arange(len(self.path)), self.path
+        if above is not None:
+            path = path - above
+            iterations, path = iterations[path > 0.0], path[path > 0.0]
+            ax.set_yscale("log")
+        (self.line_,) = ax.plot(iterations, path, **style)
+        ax.set(xlabel="iteration", ylabel="objective" if above is None else "objective above its minimum")
+        finish(ax)
+
+    def _draw_smooth_margin(self, ax: Any, style: dict[str, Any], _: float | None) -> None:
+        ends = [self.path[-1], self.margin, self.bound]
+        rounds = np.flatnonzero(self.path >= -max(abs(end) for end in ends if end is not None))
+        (self.line_,) = ax.plot(rounds, self.path[rounds], **style)
+        if self.margin is not None:
+            ax.plot(rounds[-1:], [self.margin], "o", color=style["color"], label="margin reached")
+        if self.bound is not None:
+            draw_reference(ax, rounds[[0, -1]], [self.bound] * 2, "largest margin there is")
+        ax.set(xscale="log", xlabel="rounds", ylabel="smooth margin")
+        count_ticks(ax.xaxis)
+        finish(ax, legend="lower right")
