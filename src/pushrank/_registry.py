@@ -18,7 +18,7 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def resolve(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:
+def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:
     """Return ``member`` itself, or a default instance of the registered class that its name stands for.
 
     Raises

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
-from pushrank.metrics.confidence_interval import of_ranking
+from pushrank.metrics.confidence_interval import ranking_intervals
 from pushrank.metrics.ranks import Ranking
 
 CONFIDENCE_LEVEL = 0.95
@@ -130,7 +130,7 @@ class TopMeasures:
 
     def add_intervals(self, seed: int) -> None:
         """Find the intervals, of the bias-corrected bootstrap, all from the same resamples."""
-        found = of_ranking(
+        found = ranking_intervals(
             Ranking(self.y, self.scores),
             list(self._measures.values()),
             "bca",

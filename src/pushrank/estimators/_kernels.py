@@ -20,6 +20,9 @@ POSITIVE = ("rbf", "poly")  # semi-definite whatever the parameters
 BLOCK_NUMBERS = 1 << 22  # kernel values that are worked on at a time
 MEGABYTE = 1 << 20
 
+LOSSES = ("hinge", "squared_hinge")
+OF_THE_PAPER = "gradient-projection"
+
 
 class KernelRanker(CertifiedRanker):
     """A certified ranker of linear scores, or of scores in the space of a kernel.

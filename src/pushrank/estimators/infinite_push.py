@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import Solution
-from pushrank.estimators._kernels import KernelRanker
+from pushrank.estimators._kernels import LOSSES, OF_THE_PAPER, KernelRanker
 from pushrank.estimators._validation import check_solver
 from pushrank.models import Model
 from pushrank.objectives import PushObjective
@@ -23,9 +23,6 @@ from pushrank.solvers.gradient_projection import gradient_projection
 from pushrank.solvers.infinite_push import METHODS, quickest
 from pushrank.solvers.projections import within_budget
 from pushrank.solvers.worst_negative import DualPoint, WorstNegative, shared_costs
-
-LOSSES = ("hinge", "squared_hinge")
-OF_THE_PAPER = "gradient-projection"
 
 
 class InfinitePush(KernelRanker):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from pushrank._log_space import Floats
 from pushrank.estimators._certified import Solution
 from pushrank.estimators._comparing import ComparingRanker
-from pushrank.estimators._kernels import KernelRanker
+from pushrank.estimators._kernels import LOSSES, OF_THE_PAPER, KernelRanker
 from pushrank.estimators._validation import check_solver, ranking_data
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
@@ -28,9 +28,6 @@ from pushrank.solvers.certified_lbfgs import certified_lbfgs
 from pushrank.solvers.cutting_plane import cutting_plane
 from pushrank.solvers.functional_newton import functional_newton
 from pushrank.solvers.gradient_projection import gradient_projection
-
-LOSSES = ("hinge", "squared_hinge")
-OF_THE_PAPER = "gradient-projection"
 
 
 class RankSVM(ComparingRanker, KernelRanker):

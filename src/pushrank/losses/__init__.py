@@ -35,5 +35,5 @@ def resolve(loss: Loss | str) -> Loss:
     Logistic()
     """
     members = [globals()[name] for name in __all__]
-    resolved: Loss = _registry.resolve(loss, Loss, members, "loss")
+    resolved: Loss = _registry.resolve_name(loss, Loss, members, "loss")
     return resolved

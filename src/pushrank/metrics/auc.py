@@ -60,10 +60,10 @@ def auc(
     >>> auc([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0])
     0.875
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
+    return measured(ranking_auc, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Tally, ties: Ties) -> float:
+def ranking_auc(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     return 1.0 - float(
         rank_kernels.share_misranked(

@@ -65,10 +65,10 @@ def average_precision(
     >>> round(average_precision([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     0.8333
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
+    return measured(ranking_average_precision, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Tally, ties: Ties) -> float:
+def ranking_average_precision(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     here = ranking.positives_at
     if tie_share(ties) == 0.5:

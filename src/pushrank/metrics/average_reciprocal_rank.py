@@ -61,9 +61,9 @@ def average_reciprocal_rank(
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.3333
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
+    return measured(ranking_average_reciprocal_rank, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Tally, ties: Ties) -> float:
+def ranking_average_reciprocal_rank(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     return rank_sum(ranking, lambda ranks: 1.0 / ranks, ties)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._checks import check_number
-from pushrank.metrics.auc import of_ranking as auc
+from pushrank.metrics.auc import ranking_auc
 from pushrank.metrics.bootstrap import Method, bootstrap, check_method, contrasted
 from pushrank.metrics.delong import auc_covariance
 from pushrank.metrics.intervals import normal_ends, normal_p_value
@@ -124,7 +124,7 @@ def compare(
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label)
     contrast = np.array([1.0, -1.0])
     if method == "delong":
-        difference = float(contrasted([auc(ranking, "half") for ranking in rankings], contrast))
+        difference = float(contrasted([ranking_auc(ranking, "half") for ranking in rankings], contrast))
         # rounding may leave the variance of equal rankings below zero
         error = float(np.sqrt(max(contrast @ auc_covariance(rankings) @ contrast, 0.0)))
         low, high = normal_ends(difference, error, level)

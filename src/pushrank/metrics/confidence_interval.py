@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._checks import check_number
-from pushrank.metrics.auc import of_ranking as auc
+from pushrank.metrics.auc import ranking_auc
 from pushrank.metrics.bootstrap import Method, bootstrap, check_method
 from pushrank.metrics.delong import auc_covariance
 from pushrank.metrics.intervals import normal_ends
@@ -133,15 +133,15 @@ def confidence_interval(
     check_method(method, measure, n_resamples)
     rankings = checked_rankings(y_true, [scores], sample_weight, pos_label)
     if method == "delong":
-        estimate = auc(rankings[0], "half")
+        estimate = ranking_auc(rankings[0], "half")
         error = float(np.sqrt(auc_covariance(rankings)[0, 0]))
         low, high = normal_ends(estimate, error, level)
         return ConfidenceInterval(max(low, 0.0), min(high, 1.0), estimate, error)
-    [interval] = of_ranking(rankings[0], [measure], method, level, n_resamples, random_state)
+    [interval] = ranking_intervals(rankings[0], [measure], method, level, n_resamples, random_state)
     return interval
 
 
-def of_ranking(
+def ranking_intervals(
     ranking: Ranking,
     measures: Sequence[Callable[..., Any]],
     method: Method,

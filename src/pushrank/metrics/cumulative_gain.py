@@ -68,9 +68,9 @@ def cumulative_gain(
     >>> cumulative_gain([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
     0.5
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, fraction, ties)
+    return measured(ranking_cumulative_gain, y_true, scores, sample_weight, pos_label, fraction, ties)
 
 
-def of_ranking(ranking: Tally, fraction: float, ties: Ties) -> float:
+def ranking_cumulative_gain(ranking: Tally, fraction: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     return ranking.hits_within(part_of_list(fraction, ranking), ties) / ranking.total_positive

@@ -70,10 +70,12 @@ def discounted_cumulative_gain(
     >>> round(discounted_cumulative_gain([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.5
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, log_base, ties)
+    return measured(
+        ranking_discounted_cumulative_gain, y_true, scores, sample_weight, pos_label, log_base, ties
+    )
 
 
-def of_ranking(ranking: Tally, log_base: float, ties: Ties) -> float:
+def ranking_discounted_cumulative_gain(ranking: Tally, log_base: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     check_number("log_base", log_base, above=1.0)
     return math.log(log_base) * rank_sum(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.lift import of_ranking
+from pushrank.metrics.lift import ranking_lift
 from pushrank.metrics.measured import measured, order_measure
 from pushrank.metrics.tally import Ties
 
@@ -70,4 +70,4 @@ def enrichment_factor(
     >>> enrichment_factor([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
     2.5
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, fraction, ties)
+    return measured(ranking_lift, y_true, scores, sample_weight, pos_label, fraction, ties)

@@ -68,10 +68,10 @@ def lift(
     >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
     2.5
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, fraction, ties)
+    return measured(ranking_lift, y_true, scores, sample_weight, pos_label, fraction, ties)
 
 
-def of_ranking(ranking: Tally, fraction: float, ties: Ties) -> float:
+def ranking_lift(ranking: Tally, fraction: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     depth = part_of_list(fraction, ranking)
     return ranking.hits_within(depth, ties) / depth * (ranking.total / ranking.total_positive)

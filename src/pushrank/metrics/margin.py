@@ -65,7 +65,7 @@ def margin(
     >>> margin([1, 1, 0], [3.0, 2.5, 1.0], norm=2.0)
     0.75
     """
-    return measured(margin_of_ranking, y_true, scores, sample_weight, pos_label, norm)
+    return measured(ranking_margin, y_true, scores, sample_weight, pos_label, norm)
 
 
 @number_measure
@@ -121,10 +121,10 @@ def smooth_margin(
     >>> round(smooth_margin([1, 1, 0], [3.0, 3.0, 1.0]), 4)
     1.3069
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, norm)
+    return measured(ranking_smooth_margin, y_true, scores, sample_weight, pos_label, norm)
 
 
-def of_ranking(ranking: Ranking, norm: float) -> float:
+def ranking_smooth_margin(ranking: Ranking, norm: float) -> float:
     """Return the smooth margin of a ranking that has been checked."""
     check_number("norm", norm, above=0.0)
     logs = [
@@ -137,7 +137,7 @@ def of_ranking(ranking: Ranking, norm: float) -> float:
     return -(logs[0] + logs[1]) / float(norm)
 
 
-def margin_of_ranking(ranking: Ranking, norm: float) -> float:
+def ranking_margin(ranking: Ranking, norm: float) -> float:
     """Return the margin of a ranking that has been checked."""
     check_number("norm", norm, above=0.0)
     positives = _counted(ranking.positive_scores, ranking.weights_of(ranking.is_positive))

@@ -35,7 +35,7 @@ def order_measure(measure: Measure) -> Measure:
 
 
 def measured(
-    of_ranking: Callable[Concatenate[Any, Parameters], float],
+    ranking_measure: Callable[Concatenate[Any, Parameters], float],
     y_true: ArrayLike,
     scores: ArrayLike | Tally,
     sample_weight: ArrayLike | None,
@@ -53,15 +53,15 @@ def measured(
     if isinstance(scores, Tally):
         if sample_weight is not None or pos_label is not None:
             raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")
-        return of_ranking(scores, *parameters, **named)
+        return ranking_measure(scores, *parameters, **named)
     if not are_many(scores):
-        return of_ranking(Ranking(y_true, scores, sample_weight, pos_label), *parameters, **named)
+        return ranking_measure(Ranking(y_true, scores, sample_weight, pos_label), *parameters, **named)
     table = np.asarray(scores)
     first = Ranking(y_true, table[0], sample_weight, pos_label)
     rankings = [first, *(first.of_same_rows(row) for row in table[1:])]
     return np.array(
         map_chunks(
-            lambda r, _: of_ranking(rankings[r], *parameters, **named),
+            lambda r, _: ranking_measure(rankings[r], *parameters, **named),
             [(r, r + 1) for r in range(len(rankings))],
         )
     )

@@ -84,11 +84,21 @@ def partial_auc(
     (0.3333, 0.8333)
     """
     return measured(
-        of_ranking, y_true, scores, sample_weight, pos_label, max_fpr, min_tpr, ties, standardize=standardize
+        ranking_partial_auc,
+        y_true,
+        scores,
+        sample_weight,
+        pos_label,
+        max_fpr,
+        min_tpr,
+        ties,
+        standardize=standardize,
     )
 
 
-def of_ranking(ranking: Tally, max_fpr: float, min_tpr: float, ties: Ties, *, standardize: bool) -> float:
+def ranking_partial_auc(
+    ranking: Tally, max_fpr: float, min_tpr: float, ties: Ties, *, standardize: bool
+) -> float:
     """Return the measure of a ranking that has been checked."""
     share = tie_share(ties)
     check_number("max_fpr", max_fpr, above=0.0, most=1.0)

@@ -63,10 +63,12 @@ def positives_at_top(
     >>> positives_at_top([1, 1, 0, 1], [4.0, 3.5, 3.0, 2.0])
     2.0
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties, normalize=normalize)
+    return measured(
+        ranking_positives_at_top, y_true, scores, sample_weight, pos_label, ties, normalize=normalize
+    )
 
 
-def of_ranking(ranking: Tally, ties: Ties, *, normalize: bool = False) -> float:
+def ranking_positives_at_top(ranking: Tally, ties: Ties, *, normalize: bool = False) -> float:
     """Return the measure of a ranking that has been checked."""
     best = ranking.around_best_negative()
     found = best.hits_above + (1.0 - tie_share(ties)) * best.hits_tied

@@ -68,10 +68,10 @@ def precision_at_k(
     >>> precision_at_k(y, scores, 2), round(precision_at_k(y, scores, 1.0), 4)
     (0.5, 0.6667)
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, k, ties)
+    return measured(ranking_precision_at_k, y_true, scores, sample_weight, pos_label, k, ties)
 
 
-def of_ranking(ranking: Tally, k: float, ties: Ties) -> float:
+def ranking_precision_at_k(ranking: Tally, k: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     depth = list_depth(k, ranking)
     return ranking.hits_within(depth, ties) / depth

@@ -74,10 +74,10 @@ def precision_at_recall(
     >>> precision_at_recall(y, scores, 0.3), precision_at_recall(y, scores, 1.0)
     (1.0, 0.75)
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, recall, ties)
+    return measured(ranking_precision_at_recall, y_true, scores, sample_weight, pos_label, recall, ties)
 
 
-def of_ranking(ranking: Tally, recall: float, ties: Ties) -> float:
+def ranking_precision_at_recall(ranking: Tally, recall: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     share = tie_share(ties)
     check_number("recall", recall, above=0.0, most=1.0)

@@ -59,10 +59,10 @@ def r_max(
     >>> r_max([1, 0, 1, 1], [4.0, 3.0, 2.0, 3.0])
     2.0
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, ties)
+    return measured(ranking_r_max, y_true, scores, sample_weight, pos_label, ties)
 
 
-def of_ranking(ranking: Tally, ties: Ties) -> float:
+def ranking_r_max(ranking: Tally, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     best = ranking.around_best_negative()
     return ranking.total_positive - best.hits_above - (1.0 - tie_share(ties)) * best.hits_tied

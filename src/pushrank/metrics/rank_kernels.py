@@ -66,7 +66,7 @@ def sort(scores):
 
 
 @_compiled
-def distinct(ascending):
+def distinct_ascending(ascending):
     """Return the distinct values of an ascending array, and how often each occurs."""
     n_distinct = 1
     for i in range(1, len(ascending)):

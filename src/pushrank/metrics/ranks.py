@@ -109,7 +109,7 @@ class Ranking(Tally):
     @cached_property
     def _levels_and_counts(self) -> tuple[Floats, Floats]:
         ascending = self._sorted_classes[0] if self._is_balanced else rank_kernels.sort(self.positive_scores)
-        levels, counts = rank_kernels.distinct(ascending)
+        levels, counts = rank_kernels.distinct_ascending(ascending)
         return levels, counts
 
     @property

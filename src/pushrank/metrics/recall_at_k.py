@@ -66,9 +66,9 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0, 1, 1], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 3)
     0.5
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, k, ties)
+    return measured(ranking_recall_at_k, y_true, scores, sample_weight, pos_label, k, ties)
 
 
-def of_ranking(ranking: Tally, k: float, ties: Ties) -> float:
+def ranking_recall_at_k(ranking: Tally, k: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     return ranking.hits_within(list_depth(k, ranking), ties) / ranking.total_positive

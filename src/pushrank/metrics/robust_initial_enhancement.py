@@ -74,7 +74,7 @@ def robust_initial_enhancement(
     >>> round(robust_initial_enhancement([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
     2.8733
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, alpha, ties)
+    return measured(ranking_robust_initial_enhancement, y_true, scores, sample_weight, pos_label, alpha, ties)
 
 
 @order_measure
@@ -139,10 +139,10 @@ def bedroc(
     >>> round(bedroc([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
     0.2693
     """
-    return measured(bedroc_of_ranking, y_true, scores, sample_weight, pos_label, alpha, ties)
+    return measured(ranking_bedroc, y_true, scores, sample_weight, pos_label, alpha, ties)
 
 
-def of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
+def ranking_robust_initial_enhancement(ranking: Tally, alpha: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked.
 
     The discounts of the places from a to b add up to a geometric series, whose factor cancels against the
@@ -155,7 +155,7 @@ def of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
     return float(found / ranking.total_positive * ranking.total / -math.expm1(-rate))
 
 
-def bedroc_of_ranking(ranking: Tally, alpha: float, ties: Ties) -> float:
+def ranking_bedroc(ranking: Tally, alpha: float, ties: Ties) -> float:
     """Return the measure of a ranking that has been checked."""
     rate = _checked_rate(alpha) / ranking.total
     gained = rank_kernels.sum_discounts_gained(

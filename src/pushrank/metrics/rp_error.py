@@ -73,10 +73,10 @@ def rp_error(
     >>> round(rp_error([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], p=1000, scale="log"), 4)
     0.6931
     """
-    return measured(of_ranking, y_true, scores, sample_weight, pos_label, p, scale, ties)
+    return measured(ranking_rp_error, y_true, scores, sample_weight, pos_label, p, scale, ties)
 
 
-def of_ranking(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
+def ranking_rp_error(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
     """Return the error of a ranking that has been checked."""
     check_number("p", p, 1.0)
     if scale not in ("raw", "log"):

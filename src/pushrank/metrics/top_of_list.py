@@ -7,15 +7,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pushrank.metrics.auc import of_ranking as auc
-from pushrank.metrics.average_precision import of_ranking as average_precision
-from pushrank.metrics.average_reciprocal_rank import of_ranking as average_reciprocal_rank
-from pushrank.metrics.discounted_cumulative_gain import of_ranking as discounted_cumulative_gain
-from pushrank.metrics.positives_at_top import of_ranking as positives_at_top
-from pushrank.metrics.precision_at_k import of_ranking as precision_at_k
-from pushrank.metrics.r_max import of_ranking as r_max
+from pushrank.metrics.auc import ranking_auc
+from pushrank.metrics.average_precision import ranking_average_precision
+from pushrank.metrics.average_reciprocal_rank import ranking_average_reciprocal_rank
+from pushrank.metrics.discounted_cumulative_gain import ranking_discounted_cumulative_gain
+from pushrank.metrics.positives_at_top import ranking_positives_at_top
+from pushrank.metrics.precision_at_k import ranking_precision_at_k
+from pushrank.metrics.r_max import ranking_r_max
 from pushrank.metrics.ranks import Ranking
-from pushrank.metrics.rp_error import of_ranking as rp_error
+from pushrank.metrics.rp_error import ranking_rp_error
 
 
 def top_of_list(
@@ -69,14 +69,14 @@ def top_of_list(
     """
     ranking = Ranking(y_true, scores, sample_weight, pos_label)
     return {
-        "positives_at_top": positives_at_top(ranking, "pessimistic"),
-        "precision_at_quarter": precision_at_k(ranking, 0.25, "pessimistic"),
-        "precision_at_positives": precision_at_k(ranking, 1.0, "pessimistic"),
-        "average_precision": average_precision(ranking, "half"),
-        "auc": auc(ranking, "half"),
-        "discounted_cumulative_gain": discounted_cumulative_gain(ranking, 2.0, "half"),
-        "discounted_cumulative_gain_natural": discounted_cumulative_gain(ranking, math.e, "half"),
-        "average_reciprocal_rank": average_reciprocal_rank(ranking, "half"),
-        "r_max": r_max(ranking, "pessimistic"),
-        "log_r4": rp_error(ranking, 4.0, "log", "pessimistic"),
+        "positives_at_top": ranking_positives_at_top(ranking, "pessimistic"),
+        "precision_at_quarter": ranking_precision_at_k(ranking, 0.25, "pessimistic"),
+        "precision_at_positives": ranking_precision_at_k(ranking, 1.0, "pessimistic"),
+        "average_precision": ranking_average_precision(ranking, "half"),
+        "auc": ranking_auc(ranking, "half"),
+        "discounted_cumulative_gain": ranking_discounted_cumulative_gain(ranking, 2.0, "half"),
+        "discounted_cumulative_gain_natural": ranking_discounted_cumulative_gain(ranking, math.e, "half"),
+        "average_reciprocal_rank": ranking_average_reciprocal_rank(ranking, "half"),
+        "r_max": ranking_r_max(ranking, "pessimistic"),
+        "log_r4": ranking_rp_error(ranking, 4.0, "log", "pessimistic"),
     }

@@ -22,5 +22,5 @@ def resolve(price: Price | str) -> Price:
     Power(p=4.0)
     """
     members = [globals()[name] for name in __all__]
-    resolved: Price = _registry.resolve(price, Price, members, "price")
+    resolved: Price = _registry.resolve_name(price, Price, members, "price")
     return resolved

@@ -22,7 +22,7 @@ from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Watcher
 
 EXACT = 1e-12  # of the gradient: how exactly a Newton system is solved
-MOST_PRODUCTS = 200
+MAX_CG_PRODUCTS = 200
 SMALL_GRADIENT = 1e-3  # of the risk, in units of the columns, where the gap is worth its computing
 
 
@@ -80,5 +80,5 @@ def _newton_step(problem: Problem, coef: Floats) -> Floats:
     n_features = len(coef)
     hessian = LinearOperator((n_features, n_features), matvec=bent, dtype=np.float64)
     gradient = problem.value_and_gradient(coef)[1]
-    step: Floats = units * cg(hessian, -units * gradient, rtol=EXACT, maxiter=MOST_PRODUCTS)[0]
+    step: Floats = units * cg(hessian, -units * gradient, rtol=EXACT, maxiter=MAX_CG_PRODUCTS)[0]
     return step

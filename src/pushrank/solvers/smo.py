@@ -124,7 +124,7 @@ class _State:
     def go(self, columns: _Columns, tol: float, most: int, steps: int) -> tuple[int, int]:
         """Step until the gap is small, and return -1, or the row whose column is needed; and the steps."""
         model = self._problem.model
-        wanted, steps = smo_kernels.steps(
+        wanted, steps = smo_kernels.smo_steps(
             self._variables,
             self._scores,
             self._signs,

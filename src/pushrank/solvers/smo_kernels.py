@@ -11,7 +11,7 @@ FLAT = 1e-12
 
 
 @compiled()
-def steps(
+def smo_steps(
     variables,
     scores,
     signs,

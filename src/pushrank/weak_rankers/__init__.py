@@ -38,5 +38,5 @@ def resolve(weak_rankers: Any) -> WeakRankers:
         return Functions(weak_rankers)
     if isinstance(weak_rankers, BaseEstimator) and is_regressor(weak_rankers):
         return Regressors(weak_rankers)
-    resolved: WeakRankers = _registry.resolve(weak_rankers, WeakRankers, NAMED, "weak_rankers")
+    resolved: WeakRankers = _registry.resolve_name(weak_rankers, WeakRankers, NAMED, "weak_rankers")
     return resolved
