@@ -20,11 +20,16 @@ import numba
 import numpy as np
 
 from pushrank import metrics
-from pushrank.metrics import rank_kernels, resample_kernels
-from pushrank.metrics.bootstrap import METHODS
-from pushrank.metrics.intervals import CorrectedPercentiles, Percentiles
-from pushrank.metrics.ranks import Ranking
-from pushrank.metrics.resampling import JACKKNIFE_BLOCKS, SortedPlaces
+from pushrank.metrics import _bootstrap as resample_kernels
+from pushrank.metrics import _ranking as rank_kernels
+from pushrank.metrics._bootstrap import (
+    JACKKNIFE_BLOCKS,
+    METHODS,
+    CorrectedPercentiles,
+    Percentiles,
+    SortedPlaces,
+)
+from pushrank.metrics._ranking import Ranking
 
 SHIFT = 1.0
 POPULATIONS = ((50, 200, None), (200, 800, None), (200, 800, 0.5))

@@ -19,6 +19,7 @@ EDGES = (
     "xgboost",
     "pushrank.cli",
     "pushrank.interop",
+    "pushrank.persistence",
     "pushrank.plots",
     "pushrank.report",
 )

@@ -39,7 +39,7 @@ PUBLIC = (
     "pushrank.theory",
     "pushrank.objectives",
     "pushrank.exceptions",
-    "pushrank.interop.persistence",
+    "pushrank.persistence",
 )
 # one sentence, the formula, every parameter, returns, raises: what numpydoc can check of it
 DOCUMENTED = {"GL05", "GL07", "GL08", "GL09", "SS01", "SS02", "SS03", "SS05", "PR01", "PR02", "PR03", "PR04",

@@ -17,7 +17,7 @@ from sklearn.utils import check_X_y
 
 from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVMAtK
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.projections import within_budget
+from pushrank.solvers.infinite_push.gradient_projection import within_budget
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9

@@ -65,7 +65,7 @@ def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path, monkeypatch):
     whole = KINDS[kind]().fit(X, y)
     stopped = KINDS[kind]().set_params(checkpoint=tmp_path / "run.ckpt", checkpoint_every=7)
 
-    from pushrank.solvers.coordinate_descent import CoordinateDescent
+    from pushrank.solvers.boosting.loop import CoordinateDescent
 
     real, rounds = CoordinateDescent.round, []
 

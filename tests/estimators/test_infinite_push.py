@@ -14,7 +14,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from pushrank import InfinitePush, metrics
-from pushrank.solvers.projections import balanced
+from pushrank.solvers.infinite_push.gradient_projection import balanced
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9

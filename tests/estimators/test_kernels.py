@@ -19,9 +19,9 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from pushrank import InfinitePush, RankSVM
-from pushrank.interop.persistence import load, save
 from pushrank.models import Kernel, KernelModel
-from pushrank.solvers.smo import BLOCK
+from pushrank.persistence import load, save
+from pushrank.solvers.infinite_push.smo import BLOCK
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
 
 from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
-from pushrank.estimators._folds import choose
+from pushrank.estimators._scoring import choose
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample

@@ -39,9 +39,9 @@ from pushrank import (
     estimators,
     metrics,
 )
-from pushrank.estimators._comparing import ComparingRanker
-from pushrank.estimators._linear import LinearRanker
+from pushrank.estimators._base import ComparingRanker
 from pushrank.estimators._streaming import StreamingRanker
+from pushrank.estimators.push import LinearRanker
 from pushrank.solvers import SOLVERS
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]

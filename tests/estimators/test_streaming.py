@@ -19,11 +19,11 @@ from sklearn.preprocessing import scale
 from pushrank import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
 from pushrank.datasets import ParquetBatches, make_hidden_positives
 from pushrank.exceptions import StreamError
-from pushrank.interop.persistence import load, save
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_struct
-from pushrank.solvers.batch_sample import BatchSample
-from pushrank.solvers.rows import Rows
+from pushrank.persistence import load, save
+from pushrank.solvers.cutting_plane import Rows
+from pushrank.solvers.streaming.updates import BatchSample
 
 ONE_PASS = {"max_iter": 1, "shuffle": False}
 RANKERS = {
@@ -196,7 +196,7 @@ def test_switches_are_true_or_false(name, data):
 
 
 def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
-    from pushrank.solvers import batch_sample
+    from pushrank.solvers.streaming import updates as batch_sample
 
     X = sp.random(4000, 50, density=0.3, random_state=0, format="csr")
     y = np.arange(4000) % 2

@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample
 from pushrank.prices import Power
-from pushrank.solvers.coordinate_descent import CoordinateDescent
-from pushrank.solvers.score_problem import PairProblem, score_problem
-from pushrank.solvers.step_rules import ExactStep
+from pushrank.solvers.boosting.loop import CoordinateDescent
+from pushrank.solvers.boosting.objective import PairProblem, score_problem
+from pushrank.solvers.boosting.steps import ExactStep
 from pushrank.weak_rankers import Columns
 
 ROUNDS = 50

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pushrank import PushObjective, losses
 from pushrank.objectives import ByClass
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, inner_sums
-from pushrank.pairs.splits import by_grade
+from pushrank.pairs.graded import by_grade
 from pushrank.prices import Identity, LogOnePlus, Power
 
 OBJECTIVES = [

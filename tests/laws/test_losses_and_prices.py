@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from pushrank import losses, prices
+from pushrank._validation import snake_case
 
-LOSSES = [losses.resolve(losses._registry.snake_case(name)) for name in losses.__all__]
-PRICES = [prices.resolve(prices._registry.snake_case(name)) for name in prices.__all__]
+LOSSES = [losses.resolve(snake_case(name)) for name in losses.__all__]
+PRICES = [prices.resolve(snake_case(name)) for name in prices.__all__]
 PRICES += [prices.Power(p) for p in (1, 1.5, 16, 64)]
 SMOOTH_PRICES = [price for price in PRICES if price.smooth]
 MARGINS = np.array([-3.0, -0.7, -1e-3, 0.4, 0.9, 1.3, 5.0])

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss
-from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, SortedSums, blocked
+from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, SortedSums
+from pushrank.pairs import inner_sums as blocked
 from pushrank.prices import Power, Price
 
 LOSSES = [getattr(losses, name)() for name in losses.__all__]

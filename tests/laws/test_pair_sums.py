@@ -17,8 +17,8 @@ from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss, Piece
 from pushrank.objectives import ByClass
 from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
-from pushrank.pairs.ordering import FEW, ascending
-from pushrank.pairs.splits import by_grade
+from pushrank.pairs.graded import by_grade
+from pushrank.pairs.piecewise import FEW, ascending
 from pushrank.prices import Power
 
 BUILT_IN = [getattr(losses, name)() for name in losses.__all__]

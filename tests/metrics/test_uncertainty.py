@@ -10,11 +10,8 @@ import pytest
 from scipy import stats
 
 from pushrank import metrics
-from pushrank.metrics.delong import auc_covariance
-from pushrank.metrics.measured import NUMBER_MEASURES, ORDER_MEASURES
-from pushrank.metrics.ranks import Ranking
-from pushrank.metrics.resample_kernels import draw_counts
-from pushrank.metrics.resampling import Resampler
+from pushrank.metrics._bootstrap import Resampler, auc_covariance, draw_counts
+from pushrank.metrics._ranking import NUMBER_MEASURES, ORDER_MEASURES, Ranking
 
 MEASURES = {name: NUMBER_MEASURES[name] for name in sorted(measure.__name__ for measure in ORDER_MEASURES)}
 MEASURES |= {name: partial(MEASURES[name], k=0.5) for name in ("precision_at_k", "recall_at_k")}

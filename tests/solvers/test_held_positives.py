@@ -7,10 +7,9 @@ import scipy.sparse as sp
 from pushrank import InfinitePush
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.held_positives import HeldPositives
-from pushrank.solvers.interior_point import interior_point
-from pushrank.solvers.semismooth_newton import semismooth_newton
-from pushrank.solvers.worst_negative import WorstNegative, shared_costs
+from pushrank.solvers.infinite_push.dual import WorstNegative, shared_costs
+from pushrank.solvers.infinite_push.interior_point import HeldPositives, interior_point
+from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 
 
 def rows(seed, kind):
@@ -33,7 +32,7 @@ def test_the_optimum_is_that_of_all_positives(kind, C, weighted, monkeypatch):
     sample = BipartiteSample.from_mask(y, weights if weighted else None)
     problem = WorstNegative(LinearModel(X), sample, shared_costs(sample, C), "hinge")
     some = interior_point(problem, 1e-8, 1000)[0]
-    monkeypatch.setattr("pushrank.solvers.held_positives.LEAST_FREE", 3000)
+    monkeypatch.setattr("pushrank.solvers.infinite_push.interior_point.LEAST_FREE", 3000)
     every = interior_point(problem, 1e-8, 1000)[0]
     assert some.certificate.primal < 0.98 * C
     assert some.certificate.gap <= 1e-8

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushrank.solvers.line_search import MOST_TRIALS, exact_step
+from pushrank.solvers.newton import MOST_TRIALS, exact_step
 
 
 def counting(slope):

@@ -11,7 +11,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import Problem, one_pass
+from pushrank.solvers import Problem
+from pushrank.solvers import problem as one_pass
 
 
 def over_pairs(y, scores, w, p, side):

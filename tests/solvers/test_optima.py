@@ -12,8 +12,8 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, Power
 from pushrank.solvers import SOLVERS, Problem, coordinate_descent
-from pushrank.solvers.score_problem import score_problem
-from pushrank.solvers.step_rules import Direction, ExactStep
+from pushrank.solvers.boosting.objective import score_problem
+from pushrank.solvers.boosting.steps import Direction, ExactStep
 from pushrank.weak_rankers import Columns
 
 

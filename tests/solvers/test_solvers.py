@@ -11,10 +11,11 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
-from pushrank.solvers import SOLVERS, Problem, coordinate_descent, lbfgs, one_pass
-from pushrank.solvers.line_search import exact_step
-from pushrank.solvers.score_problem import score_problem
-from pushrank.solvers.step_rules import Direction, ExactStep
+from pushrank.solvers import SOLVERS, Problem, coordinate_descent, lbfgs
+from pushrank.solvers import problem as one_pass
+from pushrank.solvers.boosting.objective import score_problem
+from pushrank.solvers.boosting.steps import Direction, ExactStep
+from pushrank.solvers.newton import exact_step
 from pushrank.weak_rankers import Columns
 
 

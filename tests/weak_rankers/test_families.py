@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pushrank import AdaBoostRanker, RankBoost
-from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps, binning, resolve
+from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps, resolve
+from pushrank.weak_rankers import stumps as binning
 from weak_rankers_oracle import all_stumps
 
 

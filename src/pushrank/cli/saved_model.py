@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 import pushrank
+from pushrank import persistence
 from pushrank.cli.columns import feature_frame
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.marks import doubts_of_marks
 from pushrank.cli.tables import Table, read_table
 from pushrank.cli.text_format import AS_USUAL, TextFormat
 from pushrank.exceptions import ModelFileError
-from pushrank.interop import persistence
 
 FORMAT = 2
 

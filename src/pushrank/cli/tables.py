@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from pushrank._atomic import written_whole
+from pushrank._io import written_whole
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.text_format import AS_USUAL, OTHER_SEPARATORS, SEPARATORS, TextFormat, kind_of_file
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
-from pushrank.metrics.confidence_interval import ranking_intervals
-from pushrank.metrics.ranks import Ranking
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.intervals import ranking_intervals
 
 CONFIDENCE_LEVEL = 0.95
 MOST_RESAMPLES, FEWEST_RESAMPLES = 1000, 200

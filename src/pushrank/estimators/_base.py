@@ -1,10 +1,15 @@
-"""What all rankers share: from scores to ranks and predictions."""
+"""What all rankers share."""
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +18,70 @@ from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._array import is_numpy, like, namespace, to_host
-from pushrank.estimators._target import Target
-from pushrank.estimators._validation import FORMATS, float_types
+from pushrank._numeric import Floats
+from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
+from pushrank.solvers import Watcher
+
+LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn as if at the innermost line that is not of this library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def watching(title: str, max_iter: int, *, verbose: bool) -> Iterator[Watcher | None]:
+    """Yield a watcher that draws a progress bar on standard error, or None when not verbose."""
+    if not verbose:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[shown]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=max_iter, shown="")
+
+        def watch(iteration: int, /, **shown: float) -> None:
+            named = (f"{name.replace('_', ' ')} {value:.5g}" for name, value in shown.items())
+            bar.update(task, completed=iteration, shown="  ".join(named))
+
+        yield watch
+        # a fit that converged early is complete, whatever it was allowed
+        bar.update(task, total=bar.tasks[0].completed)
+
+
+LIGHT = 0.1
+
+
+def warn_of_light_weights(estimator: Any, mass: Floats) -> None:
+    """Warn where rows count for so little that k, which is no less than a row, is most of the positives.
+
+    Warns
+    -----
+    UserWarning
+        When the mean of the positive weights is below a tenth.
+    """
+    mean = float(mass[mass > 0.0].mean())
+    if mean < LIGHT:
+        warn(
+            f"the mean of sample_weight is {mean:g}. {type(estimator).__name__} takes a row of weight w for "
+            "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
+            "weights by their mean.",
+            UserWarning,
+        )
 
 
 class BaseRanker(ClassifierMixin, BaseEstimator):
@@ -168,3 +233,88 @@ def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     model = LinearModel(X, centred=False) if is_numpy(X) else ArrayLinearModel(X)
     scores: NDArray[np.floating] = like(model.scores(like(coef, X)), X, coef.dtype)
     return scores
+
+
+def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return ``X @ coef`` in the dtype of ``coef``.
+
+    Raises
+    ------
+    ValueError
+        When a score is beyond its range.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = linear_scores(X, coef)
+    if not np.isfinite(scores).all():
+        raise ValueError(f"scores are beyond the range of {coef.dtype}; scale the features.")
+    return scores
+
+
+class ComparingRanker(BaseRanker):
+    """A ranker of pairs of rows, whichever way they are named."""
+
+    @abstractmethod
+    def _objective(self) -> PushObjective:
+        """Return the sum over pairs that the checked constructor parameters stand for."""
+
+    @abstractmethod
+    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
+        """Fit the ranker to what ``fit`` was given, unchecked, in the order of ``fit``."""
+
+    def _pair_objective(self) -> PushObjective | None:
+        return self._objective()
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features; boosted stumps take NaN as missing, and categorical columns of data frames.
+            float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without a copy. Under
+            ``sklearn.set_config(array_api_dispatch=True)`` the gradient solvers of push rankers take arrays
+            of another library that keeps the array API standard, such as torch tensors on any device, too;
+            coefficients and scores are then of that library, on that device.
+        y : array-like of shape (n_samples,), optional
+            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
+            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights; an integer weight equals that many copies of the row.
+        group : array-like, optional
+            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
+            their group only.
+        qid : array-like of shape (n_samples,), optional
+            The same as labels of rows, in any order.
+        pairs : (better, worse) or (better, worse, weight), optional
+            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
+            with two or three columns serves too. Pairs may contradict each other.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or there is nothing to rank.
+        TypeError
+            When a parameter has the wrong type, or the loss or the price cannot be learned by.
+        ModelFileError
+            When ``checkpoint`` names a file of another run, or no checkpoint.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the answer is not the optimum that was asked for; the message says what to do.
+        """
+        return self._learn(X, y, sample_weight, group, qid, pairs)

@@ -1,23 +1,74 @@
-"""Scorers of parts of the training data, which ask a ranker in the middle of its training."""
+"""Scorers, early stopping and folds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.metrics import average_precision_score, check_scoring, roc_auc_score
+from sklearn.model_selection import check_cv, train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from pushrank._log_space import Floats
-from pushrank.estimators._base import BaseRanker
-from pushrank.estimators._one_scorer import check_one_scorer
+from pushrank._numeric import Floats
+from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._target import Target, break_even_threshold
 from pushrank.metrics import scorers
-from pushrank.metrics.measured import NUMBER_MEASURES
+from pushrank.metrics._ranking import NUMBER_MEASURES
+from pushrank.pairs import BipartiteSample, CrucialSample, Sample
+from pushrank.solvers.boosting.objective import ScoreProblem
+
+
+def check_one_scorer(scoring: Any) -> None:
+    """Raise unless ``scoring`` is a name, a callable of an estimator, rows and labels, or None.
+
+    Raises
+    ------
+    TypeError
+        When it is several scorers, a measure of labels and scores, or no scorer at all.
+    """
+    if scoring is None or isinstance(scoring, str):
+        return
+    if not callable(scoring):
+        found = f"{type(scoring).__name__} {scoring!r}"
+        raise TypeError(
+            f"scoring must be one scorer, to choose by, got the {found}; pass one of "
+            f"{scorers.__all__}, one of scikit-learn's names, or a scorer."
+        )
+    if not _takes_an_estimator(scoring):
+        name = getattr(_innermost(scoring), "__name__", type(scoring).__name__)
+        named = f"scoring={name!r}, or " if name in scorers.__all__ else ""
+        raise TypeError(
+            f"scoring must be a scorer, called with an estimator, rows and labels; {name} is a measure of "
+            f"labels and scores: pass {named}sklearn.metrics.make_scorer({name}, "
+            "response_method='decision_function'), with greater_is_better=False for an error."
+        )
+
+
+def _takes_an_estimator(function: Any) -> bool:
+    """Return whether a callable is not one of our measures, and can be called with three things."""
+    if getattr(_innermost(function), "__module__", "").startswith("pushrank.metrics."):
+        return False
+    try:
+        signature(function).bind("estimator", "X", "y")
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # compiled functions may not say what they take
+    return True
+
+
+def _innermost(function: Any) -> Any:
+    while isinstance(function, partial):
+        function = function.func
+    return function
+
 
 MEASURES = tuple(NUMBER_MEASURES.values())
 OF_TWO_CLASSES = (
@@ -161,3 +212,185 @@ class Stage(BaseRanker):
     def decision_function(self, X: Any) -> NDArray[np.floating]:  # noqa: ARG002
         """Return the scores, whatever is passed."""
         return self.scores - self.threshold_
+
+
+def parts(target: Target, share: float, random_state: np.random.RandomState) -> tuple[Sample, Sample]:
+    """Return the part to train on and the part to validate on, drawn at random.
+
+    Of two classes or grades the same share of each is drawn, of query groups whole groups, of explicit pairs
+    the pairs.
+
+    Raises
+    ------
+    ValueError
+        When one of the parts has no pair.
+    """
+    sample: Any = target.sample
+    try:
+        if isinstance(sample, CrucialSample):
+            drawn = random_state.random_sample(len(sample.better)) < share
+            part = sample.only_pairs
+        else:
+            drawn = _drawn_rows(target, share, random_state)
+            part = sample.restricted
+        return part(~drawn), part(drawn)
+    except ValueError as error:
+        raise ValueError(
+            f"validation_fraction={share} leaves no pair to train on or none to validate on ({error}); "
+            "change it or set early_stopping=False."
+        ) from error
+
+
+def validator(
+    problem: ScoreProblem, valid: Sample, scoring: Any, X: Any, y: ArrayLike | None, target: Target
+) -> Callable[[Floats], float]:
+    """Return a function of all rows' scores that scores the validation part, the higher the better.
+
+    Parameters
+    ----------
+    problem : ScoreProblem
+        The objective on the validation part, which is the score where ``scoring`` is None.
+    valid : Sample
+        The validation part.
+    scoring : str, callable or None
+        A scorer of ours by name, or one of scikit-learn's.
+    X, y, target
+        The training data.
+
+    Raises
+    ------
+    ValueError
+        When a scorer is given without labels, is not known, or is a measure.
+    """
+    if scoring is None:
+        return lambda scores: -problem.at(scores).value
+    if y is None:
+        raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
+    rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
+    weights, groups = (None if of is None else of[rows] for of in (target.weights, target.groups))
+    part, classes = X[rows], np.asarray(target.classes)
+    scorer = PartScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
+    return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
+
+
+def _drawn_rows(target: Target, share: float, random_state: np.random.RandomState) -> NDArray[np.bool_]:
+    if target.groups is not None:
+        left_out: NDArray[np.bool_] = random_state.random_sample(int(target.groups.max()) + 1) < share
+        return left_out[target.groups]
+    drawn = np.zeros(target.sample.n_rows, dtype=bool)
+    options = {"test_size": share, "stratify": target.codes, "random_state": random_state}
+    drawn[train_test_split(np.arange(len(drawn)), **options)[1]] = True
+    return drawn
+
+
+class Fold:
+    """Rows to learn from, rows to score, and a scorer.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Checked features.
+    target : Target
+        The two classes.
+    train, test : ndarray of int
+        The numbers of the rows.
+    scoring : str, callable or None
+        A scorer of ours by name, or one of scikit-learn's.
+    """
+
+    def __init__(
+        self, X: Any, target: Target, train: NDArray[np.intp], test: NDArray[np.intp], scoring: Any
+    ) -> None:
+        codes, classes = np.asarray(target.codes), np.asarray(target.classes)
+        train_weights, test_weights = (
+            None if target.weights is None else target.weights[rows] for rows in (train, test)
+        )
+        self._X, self._train, self._test = X, train, test
+        self.sample = BipartiteSample.from_mask(codes[train], train_weights)
+        self._scorer = PartScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
+
+    @property
+    def train_rows(self) -> Any:
+        """The rows to learn from, copied."""
+        return self._X[self._train]
+
+    def score(self, coef: NDArray[np.floating]) -> float:
+        """Return the score of coefficients on the rows to score; classes part at the others' threshold.
+
+        Raises
+        ------
+        TypeError
+            When there are weights and the scorer takes none.
+        ValueError
+            When the scorer asks for probabilities, or gives no number.
+        """
+        scores = linear_scores(self._X, coef)
+        threshold = break_even_threshold(scores[self._train], self.sample)
+        return self._scorer.score(
+            self._X[self._test], scores[self._test].astype(np.float64), np.array([threshold])
+        )
+
+
+def stratified_folds(
+    cv: Any, scoring: Any, X: Any, target: Target, split_params: dict[str, Any]
+) -> list[Fold]:
+    """Return the folds of a number, splitter or iterable, with a scorer of ours, or one of scikit-learn's.
+
+    Raises
+    ------
+    ValueError
+        When there are no folds, a fold lacks a class in one of its parts, or the scorer is not known.
+    """
+    codes = np.asarray(target.codes).astype(np.intp)
+    folds = []
+    splits = check_cv(cv, codes, classifier=True).split(X, codes, **split_params)
+    for number, (train, test) in enumerate(splits):
+        for part, rows in (("train", train), ("score", test)):
+            counted = codes[rows] if target.weights is None else codes[rows][target.weights[rows] > 0.0]
+            if len(np.unique(counted)) < 2:
+                raise ValueError(
+                    f"fold {number} of the cross-validation has rows of one class alone to {part} on; use "
+                    "fewer folds, or a splitter that stratifies."
+                )
+        folds.append(Fold(X, target, np.asarray(train), np.asarray(test), scoring))
+    if not folds:
+        raise ValueError(
+            f"cv={cv!r} gives no split of the rows; give a number of folds, or at least one split."
+        )
+    return folds
+
+
+def results_table(params: Sequence[dict[str, Any]], scores: Floats, n_iter: Floats) -> dict[str, Any]:
+    """Return ``cv_results_`` with the keys of scikit-learn's grid searches, and the mean iterations."""
+    table: dict[str, Any] = {"params": list(params), "mean_n_iter": n_iter.mean(axis=1)}
+    for name in params[0]:
+        column = np.ma.masked_all(len(params), dtype=object)
+        for row, chosen in enumerate(params):
+            column[row] = chosen[name]
+        table[f"param_{name}"] = column
+    for fold, of_fold in enumerate(scores.T):
+        table[f"split{fold}_test_score"] = of_fold
+    means = scores.mean(axis=1)
+    table["mean_test_score"] = means
+    table["std_test_score"] = scores.std(axis=1)
+    table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+    return table
+
+
+def choose(scores: Floats, simplest_first: Sequence[int] | None) -> int:
+    """Return the number of the best mean score, the first of equals.
+
+    With an order of simplicity, it is the simplest whose mean is within one standard error of the best.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+    of one standard error.
+    """
+    means = scores.mean(axis=1)
+    best = int(np.argmax(means))
+    if simplest_first is None:
+        return best
+    n_folds = scores.shape[1]
+    error = float(scores[best].std(ddof=1)) / np.sqrt(n_folds) if n_folds > 1 else 0.0
+    return next(number for number in simplest_first if means[number] >= means[best] - error)

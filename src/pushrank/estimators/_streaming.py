@@ -1,4 +1,4 @@
-"""Rankers that learn from one batch of a stream after another."""
+"""The way of the data through a ranker of batches."""
 
 from __future__ import annotations
 
@@ -6,27 +6,67 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from pushrank._checks import check_number
-from pushrank._columns import BadRowError, check_stated_order
-from pushrank._log_space import Floats
-from pushrank.estimators._base import CoefficientRanker
-from pushrank.estimators._progress import watching
-from pushrank.estimators._score_range import finite_scores
-from pushrank.estimators._target import break_even_threshold
-from pushrank.estimators._validation import DTYPES, row_weights
-from pushrank.estimators._warnings import warn
+from pushrank._numeric import Floats
+from pushrank._validation import BadRowError, check_number, check_stated_order
+from pushrank.estimators._base import (
+    CoefficientRanker,
+    finite_scores,
+    linear_scores,
+    warn,
+    warn_of_light_weights,
+    watching,
+)
+from pushrank.estimators._target import DTYPES, break_even_threshold, row_weights, training_data
 from pushrank.exceptions import StreamError
-from pushrank.objectives.precision_at_k import check_k
+from pushrank.objectives.precision_at_k import check_k, is_count, place, wrong_at_top
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.rows import Rows
-from pushrank.solvers.stream import Rule, Stream
+from pushrank.solvers.cutting_plane import Rows
+from pushrank.solvers.streaming.updates import Rule, Stream
+
+
+class Margins(NamedTuple):
+    r"""The three margins of scores, from the weakest to the strongest; all are at most the one before.
+
+    Attributes
+    ----------
+    weak : float
+        The k-th highest positive less the highest negative: k positives stand that far above all negatives.
+    average : float
+        The mean of the m - k + 1 lowest of m positives, less the highest negative: any that many positives
+        stand so far above all negatives on average.
+    strong : float
+        The lowest positive less the highest negative.
+    """
+
+    weak: float
+    average: float
+    strong: float
+
+
+def margins(scores: Floats, positive: NDArray[np.bool_], mass: Floats, k: float) -> Margins:
+    """Return the margins of scores, where k is at most the positives' mass.
+
+    Kar, Narasimhan and Jain, ICML 2015, definitions 2, 4 and 5. A row of mass w counts as w copies.
+    """
+    counted = positive & (mass > 0.0)
+    rising = np.sort(scores[counted])
+    masses = mass[counted][np.argsort(scores[counted], kind="stable")]
+    highest = scores[~positive & (mass > 0.0)].max()
+    depth = np.cumsum(masses)
+    lowest = depth[-1] - k + min(1.0, k)
+    held = np.clip(lowest - (depth - masses), 0.0, masses)
+    kth = int(np.searchsorted(depth, (1.0 - 1e-12) * lowest))
+    average = float(held @ rising / held.sum())
+    return Margins(float(rising[kth] - highest), average - float(highest), float(rising[0] - highest))
+
 
 OF_WHOLE_DATA = (
     "weak_margin_",
@@ -351,11 +391,11 @@ def check_iterable(stream: Any) -> None:
     needed = "the stream must be an iterable of chunks (X, y) or (X, y, sample_weight)"
     if hasattr(stream, "shape"):
         raise TypeError(
-            f"{needed}, found {described(stream)}: use fit for data at hand, or pass [(X, y)] for a "
+            f"{needed}, found {_chunk_text(stream)}: use fit for data at hand, or pass [(X, y)] for a "
             "stream of one chunk."
         )
     if not isinstance(stream, Iterable) and not hasattr(stream, "__getitem__"):
-        raise TypeError(f"{needed}, found {described(stream)}.")
+        raise TypeError(f"{needed}, found {_chunk_text(stream)}.")
 
 
 def parts_of(chunk: Any, place: int) -> Any:
@@ -369,11 +409,11 @@ def parts_of(chunk: Any, place: int) -> Any:
     if isinstance(chunk, tuple | list) and len(chunk) in (2, 3):
         return chunk
     raise TypeError(
-        f"chunk {place} of the stream must be (X, y) or (X, y, sample_weight), found {described(chunk)}."
+        f"chunk {place} of the stream must be (X, y) or (X, y, sample_weight), found {_chunk_text(chunk)}."
     )
 
 
-def described(value: Any) -> str:
+def _chunk_text(value: Any) -> str:
     """Return what kind of thing a value is, and its size."""
     name = type(value).__name__
     if hasattr(value, "shape"):
@@ -394,3 +434,140 @@ def row_errors(n_rows: int) -> Iterator[None]:
 def by_rows(X: Any) -> Any:
     """Return dense data by rows or CSR, in native form; copied only where they are neither."""
     return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
+
+
+class PassingRanker(StreamingRanker):
+    """A streaming ranker that also learns from data at hand, in several passes over them.
+
+    A subclass has the constructor parameters ``shuffle``, ``validation_fraction``, ``n_iter_no_change`` and
+    ``random_state`` beside those of :class:`StreamingRanker`.
+    """
+
+    @all_or_nothing
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from examples of two classes, in ``max_iter`` passes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features; float32 and float64 arrays, dense by rows or CSR, are used where they lie.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights: within its batch a row of weight w counts as w copies.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
+        TypeError
+            When a parameter has the wrong type.
+
+        Warns
+        -----
+        UserWarning
+            When most batches lack a class, or the mean weight is below a tenth.
+        """
+        self._check_parameters()
+        X, target = training_data(self, X, y, sample_weight)
+        positive = np.asarray(target.codes, dtype=bool)
+        mass = np.ones(len(positive)) if target.weights is None else target.weights
+        warn_of_light_weights(self, mass)
+        rows = Rows(by_rows(X), positive, mass)
+        self.classes_ = np.asarray(target.classes)
+        self._forget(OF_WHOLE_DATA)
+        random_state = check_random_state(self.random_state)
+        learned, valid = rows, None
+        if self.early_stopping:
+            learned, valid = self._parts(rows, random_state)
+        seed = random_state.randint(np.iinfo(np.int32).max)
+        self._stream = Stream.start(self._rule(), int(self.batch_size), X.shape[1])
+        with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
+            best = self._passes(learned, valid, seed, watcher)
+        self._keep(self._learned() if best is None else best, X.dtype)
+        self._settle()
+        self._measure(learned, self._unit_scores(learned), seed)
+        self._warn_of_skipped()
+        return self
+
+    def _passes(self, rows: Rows, valid: Rows | None, seed: int, watcher: Any) -> Floats | None:
+        """Learn from rows pass by pass, and return the best coefficients on the validation part, if any."""
+        best, best_score, self.n_iter_ = None, -np.inf, 0
+        path = []
+        for order in self._orders(rows.n_rows, seed, int(self.max_iter)):
+            before = self._stream.mistakes
+            with row_errors(0):
+                self._stream.feed_whole(rows, order)
+            self.n_iter_ += 1
+            made = self._stream.mistakes - before
+            if watcher is not None:
+                watcher(self.n_iter_, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
+            if valid is not None:
+                coef = self._learned()
+                path.append(self._precision(valid, coef))
+                if path[-1] > best_score:
+                    best, best_score, self.best_iter_ = coef, path[-1], self.n_iter_
+                if self.n_iter_ - self.best_iter_ >= self.n_iter_no_change:
+                    break
+            elif self._at_rest(made):
+                self._stream.rest()
+                break
+        if valid is not None:
+            self.validation_path_ = np.array(path)
+        return best
+
+    def _orders(self, n_rows: int, seed: int, passes: int) -> Iterator[NDArray[np.intp]]:
+        """Yield the order of the rows in every pass, the same ones whenever asked."""
+        random_state = np.random.RandomState(seed)
+        for _ in range(passes):
+            yield random_state.permutation(n_rows) if self.shuffle else np.arange(n_rows)
+
+    def _parts(self, rows: Rows, random_state: np.random.RandomState) -> tuple[Rows, Rows]:
+        numbers = np.flatnonzero(rows.mass > 0.0)
+        try:
+            learned, valid = train_test_split(
+                numbers,
+                test_size=self.validation_fraction,
+                stratify=rows.positive[numbers],
+                random_state=random_state,
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} leaves a part without a class ({error}); "
+                "change it or set early_stopping=False."
+            ) from error
+        return rows.taken(np.sort(learned)), rows.taken(np.sort(valid))
+
+    def _measure(self, rows: Rows, unit_scores: Floats, seed: int) -> None:  # noqa: ARG002
+        """Set the margins of the training rows."""
+        self.weak_margin_, self.margin_, self.strong_margin_ = margins(
+            unit_scores, rows.positive, rows.mass, self._k_of(rows)
+        )
+
+    def _unit_scores(self, rows: Rows) -> Floats:
+        """Return the scores by the coefficients scaled to unit length."""
+        coef = self.coef_.astype(np.float64)
+        length = float(np.linalg.norm(coef))
+        return linear_scores(rows.X, coef / length if length > 0.0 else coef).astype(np.float64)
+
+    def _precision(self, rows: Rows, coef: Floats) -> float:
+        """Return precision at k, which as a number of rows is that of a batch, for as many batches' rows."""
+        scores, k = linear_scores(rows.X, coef), self._k_of(rows)
+        if is_count(self.k):
+            k = min(max(round(self.k * rows.n_rows / self.batch_size), 1), rows.mass[rows.positive].sum())
+        return 1.0 - float(wrong_at_top(scores, rows.positive, rows.mass, k)) / k
+
+    def _k_of(self, rows: Rows) -> float:
+        """Return k for a whole set of rows, where a number of rows is at most the positives'."""
+        return float(place(float(self.k), is_count(self.k), rows.mass[rows.positive].sum()))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_switch("shuffle", self.shuffle)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
+        check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)

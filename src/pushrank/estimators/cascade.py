@@ -18,13 +18,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from pushrank._log_space import Floats
-from pushrank._weight_keyword import weight_keyword
-from pushrank.estimators._base import BaseRanker
-from pushrank.estimators._target import midway
-from pushrank.estimators._validation import DTYPES, FORMATS, binary_target, check_on_host
-from pushrank.estimators._warnings import warn
-from pushrank.estimators.p_norm_push import PNormPush
+from pushrank._numeric import Floats
+from pushrank._validation import weight_keyword
+from pushrank.estimators._base import BaseRanker, warn
+from pushrank.estimators._target import DTYPES, FORMATS, binary_target, check_on_host, midway
+from pushrank.estimators.push import PNormPush
 
 
 class CascadeRanker(BaseRanker):

@@ -1,136 +1,286 @@
-"""Ends of intervals and p-values, from resampled values."""
+"""Confidence intervals and paired comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from numpy.typing import ArrayLike
 
-from pushrank._log_space import Floats
+from pushrank._validation import check_number
+from pushrank.metrics._bootstrap import (
+    Method,
+    Resampler,
+    auc_covariance,
+    bootstrap,
+    check_method,
+    checked_rankings,
+    contrasted,
+    measure_named,
+    normal_ends,
+    normal_p_value,
+)
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.roc import ranking_auc
 
 
-class Percentiles:
-    """Quantiles of resampled values.
+class ConfidenceInterval(NamedTuple):
+    """An interval that holds the measure of the population at a stated confidence.
 
     Parameters
     ----------
-    values : ndarray of shape (n_resamples,)
-        Resampled values.
+    low, high : float
+        Its ends.
+    estimate : float
+        The measure on the data.
+    standard_error : float
+        The estimated standard deviation of the measure.
+
+    Examples
+    --------
+    >>> low, high, *_ = ConfidenceInterval(0.7, 0.9, 0.8, 0.05)
+    >>> low, high
+    (0.7, 0.9)
     """
 
-    def __init__(self, values: Floats) -> None:
-        self.values = values
-
-    def ends(self, confidence_level: float) -> tuple[float, float]:
-        """Return the quantiles that leave equal tails."""
-        tail = 0.5 * (1.0 - confidence_level)
-        low, high = np.quantile(self.values, [tail, 1.0 - tail])
-        return float(low), float(high)
-
-    def p_value(self) -> float:
-        """Return twice the share of the values beyond zero, on the side with fewer of them.
-
-        The estimate counts as one more resample, so that no p-value is zero (Davison and Hinkley 1997,
-        section 4.2).
-        """
-        beyond = min(np.count_nonzero(self.values <= 0.0), np.count_nonzero(self.values >= 0.0))
-        return float(min(1.0, 2.0 * (beyond + 1.0) / (len(self.values) + 1.0)))
+    low: float
+    high: float
+    estimate: float
+    standard_error: float
 
 
-class CorrectedPercentiles(Percentiles):
-    r"""Efron's bias-corrected and accelerated quantiles, expanded for few rows.
+def confidence_interval(
+    metric: str | Callable[..., Any],
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    method: Method = "bca",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> ConfidenceInterval:
+    r"""Return an interval for the measure that the scores would have on the whole population.
 
-    The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
-    :math:`z_0` is the normal quantile of the share of resampled values below the estimate. As resamples of n
-    rows vary by :math:`(n - 1) / n` too little, and by a variance that is itself estimated, :math:`z_\alpha`
-    is :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
-    n being the rows of the smaller class, or 2 where it has one. The acceleration
-
-    .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/
-        \Bigl(\sum_c \frac{1}{n_c^2} \sum_j L_{cj}^2\Bigr)^{3/2}
-
-    has the influences :math:`L_{cj} = (n_c + 1) (\theta_{c, +j} - \bar\theta_c)` of the :math:`n_c` blocks of
-    class c, each counted twice in turn (the positive jackknife).
+    .. math:: P(\mathrm{low} \le \theta \le \mathrm{high}) \approx \text{confidence level}
 
     Parameters
     ----------
-    values : ndarray of shape (n_resamples,)
-        Resampled values.
-    estimate : float
-        The value on the data.
-    twice : sequence of ndarray
-        For each class, the values with each of its blocks counted twice.
-    fewest : int
-        The rows of the smaller class.
+    metric : str or callable
+        A measure of this module that returns one number, or its name, such as ``"average_precision"``, a
+        ``functools.partial`` of one, or any ``metric(y_true, scores)`` that takes a boolean array and scores
+        and returns a number.
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,)
+        Finite scores, the higher the better.
+    method : {"bootstrap", "bca", "delong"}, default="bca"
+        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
+        also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
+    confidence_level : float, default=0.95
+        The coverage aimed at, strictly between 0 and 1.
+    n_resamples : int, default=2000
+        How many resamples the bootstrap draws, at least 10.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+    random_state : int, RandomState or None, default=None
+        The seed of the resamples; the same seed gives the same interval with any number of threads.
+
+    Returns
+    -------
+    ConfidenceInterval
+        A named tuple: ``low``, ``high``, ``estimate``, ``standard_error``.
+
+    Raises
+    ------
+    ValueError
+        When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
+        that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
+        not the area with half ties.
+    TypeError
+        When `metric` is neither a name nor callable, or returns something other than one number, or a
+        parameter is not a number.
+
+    Notes
+    -----
+    The list is sorted once. A resample is a multinomial count for each row, drawn within each class, and
+    costs O(n) with a small constant: a million rows take some milliseconds, on each of the threads. Measures
+    that are not of the order alone, and the user's own, are called on copied rows.
+
+    In simulations of normal scores with 50 positives and 200 negatives, intervals at 0.95 held the truth in
+    93.7 to 95.7 % of 2,000 sets by ``"bca"`` and in 91.6 to 96.9 % by ``"bootstrap"``, for five measures of
+    which the average precision is the hardest; with four times the rows both are within 94.2 and 96.5 %.
+
+    Rows are taken to be independent. Where they come in clusters, such as the visits of one patient, an
+    interval is too narrow: keep one row of each, or average within clusters, first.
+
+    Resampling assumes a measure that varies smoothly with the data. Extremes, such as
+    :func:`positives_at_top` and :func:`r_max`, do not: their resamples repeat the best negative or miss it,
+    and what they estimate depends on the number of rows. Read their intervals as how much the number moves,
+    not as coverage.
 
     References
     ----------
-    Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap
-    methods and their application* (1997), equation (5.35), for several samples; Hesterberg, *What teachers
-    should know about the bootstrap*, The American Statistician 69 (2015), for few rows.
+    Efron and Tibshirani, *An introduction to the bootstrap* (1993), chapters 13 and 14; DeLong, DeLong and
+    Clarke-Pearson, Biometrics 44 (1988).
+
+    Examples
+    --------
+    >>> y, scores = [0, 0, 0, 1, 0, 1, 1, 1], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    >>> low, high, estimate, error = confidence_interval("auc", y, scores, method="delong")
+    >>> round(low, 3), round(high, 3), round(estimate, 4), round(error, 4)
+    (0.764, 1.0, 0.9375, 0.0884)
+    """
+    measure = measure_named(metric)
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    level = float(confidence_level)
+    check_method(method, measure, n_resamples)
+    rankings = checked_rankings(y_true, [scores], sample_weight, pos_label)
+    if method == "delong":
+        estimate = ranking_auc(rankings[0], "half")
+        error = float(np.sqrt(auc_covariance(rankings)[0, 0]))
+        low, high = normal_ends(estimate, error, level)
+        return ConfidenceInterval(max(low, 0.0), min(high, 1.0), estimate, error)
+    [interval] = ranking_intervals(rankings[0], [measure], method, level, n_resamples, random_state)
+    return interval
+
+
+def ranking_intervals(
+    ranking: Ranking,
+    measures: Sequence[Callable[..., Any]],
+    method: Method,
+    level: float,
+    n_resamples: int,
+    random_state: Any,
+) -> list[ConfidenceInterval]:
+    """Return the bootstrap's intervals of several measures of a checked ranking, on resamples they share."""
+    resampler = Resampler([ranking], *measures)
+    estimates = resampler.on_data()
+    found = bootstrap(resampler, np.eye(len(measures)), estimates, method, n_resamples, random_state)
+    return [
+        ConfidenceInterval(*resampled.ends(level), estimate, float(np.std(resampled.values, ddof=1)))
+        for resampled, estimate in zip(found, estimates, strict=True)
+    ]
+
+
+class Comparison(NamedTuple):
+    """The difference of two rankings in a measure, first less second.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of its confidence interval.
+    difference : float
+        The difference on the data.
+    p_value : float
+        The two-sided p-value of no difference: it is below one less the confidence level where the interval
+        does not hold zero, up to the rounding of the resamples.
+
+    Examples
+    --------
+    >>> Comparison(0.01, 0.05, 0.03, 0.002).difference
+    0.03
     """
 
-    def __init__(self, values: Floats, estimate: float, twice: Sequence[Floats], fewest: int) -> None:
-        super().__init__(values)
-        self.freedom = float(max(fewest, 2) - 1)
-        self.bias = float(ndtri(_share_below(values, estimate)))
-        cubes = squares = 0.0
-        for with_block in twice:
-            n_blocks = len(with_block)
-            changes = with_block - estimate  # exactly zero where a block has no say
-            influences = (n_blocks + 1) * (changes - changes.mean())
-            squares += float(influences @ influences) / n_blocks**2
-            cubes += float(np.sum(influences**3)) / n_blocks**3
-        self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
-
-    def ends(self, confidence_level: float) -> tuple[float, float]:
-        """Return the corrected quantiles that leave equal tails."""
-        reach = self._expansion * float(stdtrit(self.freedom, 0.5 * (1.0 + confidence_level)))
-        shifted = self.bias + np.array([-reach, reach])
-        corrected = ndtr(self.bias + _stretched(shifted, self.acceleration))
-        low, high = np.quantile(self.values, corrected)
-        return float(low), float(high)
-
-    def p_value(self) -> float:
-        """Return one less the level of the widest interval that does not hold zero.
-
-        It is no less than what as many resamples can tell from nothing, twice one in all and the estimate;
-        and that where no resample is beyond zero, as no interval then reaches there.
-        """
-        least = 2.0 / (len(self.values) + 1.0)
-        if (self.values > 0.0).all() or (self.values < 0.0).all():
-            return least
-        shifted = ndtri(_share_below(self.values, 0.0)) - self.bias
-        reach = _stretched(shifted, -self.acceleration) - self.bias
-        return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self._expansion)))
-
-    @property
-    def _expansion(self) -> float:
-        return float(np.sqrt((self.freedom + 1.0) / self.freedom))
+    low: float
+    high: float
+    difference: float
+    p_value: float
 
 
-def normal_ends(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
-    """Return the ends of the normal interval around an estimate."""
-    reach = float(ndtri(0.5 * (1.0 + confidence_level))) * standard_error
-    return estimate - reach, estimate + reach
+def compare(
+    y_true: ArrayLike,
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    metric: str | Callable[..., Any] = "average_precision",
+    *,
+    method: Method = "bca",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> Comparison:
+    r"""Return the difference of two rankings of the same rows, with an interval and a p-value.
 
+    .. math:: \theta(y, s_a) - \theta(y, s_b)
 
-def normal_p_value(difference: float, standard_error: float) -> float:
-    """Return the two-sided p-value of a difference; 1 where it and its error are both zero."""
-    if standard_error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * ndtr(-abs(difference) / standard_error))
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores_a, scores_b : array-like of shape (n,)
+        Finite scores of the same rows, the higher the better.
+    metric : str or callable, default="average_precision"
+        A measure of this module that returns one number, or its name, a ``functools.partial`` of one, or any
+        ``metric(y_true, scores)`` that takes a boolean array and scores and returns a number.
+    method : {"bootstrap", "bca", "delong"}, default="bca"
+        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
+        also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
+    confidence_level : float, default=0.95
+        The coverage aimed at, strictly between 0 and 1.
+    n_resamples : int, default=2000
+        How many resamples the bootstrap draws, at least 10.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+    random_state : int, RandomState or None, default=None
+        The seed of the resamples; the same seed gives the same interval with any number of threads.
 
+    Returns
+    -------
+    Comparison
+        A named tuple: ``low``, ``high``, ``difference``, ``p_value``.
 
-def _stretched(shifted: Any, acceleration: float) -> Any:
-    """Return ``shifted / (1 - acceleration * shifted)``, infinite beyond its pole."""
-    room = 1.0 - acceleration * shifted
-    return np.where(room > 0.0, shifted / np.where(room > 0.0, room, 1.0), np.copysign(np.inf, shifted))
+    Raises
+    ------
+    ValueError
+        When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
+        that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
+        not the area with half ties.
+    TypeError
+        When `metric` is neither a name nor callable, or returns something other than one number, or a
+        parameter is not a number.
 
+    Notes
+    -----
+    Rows are taken to be independent, as in :func:`confidence_interval`; where they come in clusters, the
+    interval is too narrow and the p-value too small.
 
-def _share_below(values: Floats, cut: float) -> float:
-    """Return the share of values below a cut, ties counting one half, kept from 0 and 1 by half a value."""
-    below = np.count_nonzero(values < cut) + 0.5 * np.count_nonzero(values == cut)
-    return float(np.clip(below, 0.5, len(values) - 0.5)) / len(values)
+    Both rankings are measured on the same resamples, so that what they share cancels. It compares two given
+    rankings on one set of rows; it does not know how much a model changes with its training data. The cost is
+    that of two calls of :func:`confidence_interval`, and what is said there of extremes holds here.
+
+    References
+    ----------
+    Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong
+    and Clarke-Pearson, Biometrics 44 (1988).
+
+    Examples
+    --------
+    >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
+    >>> found = compare(y, [1, 2, 3, 4, 5, 6, 7, 8], [8, 2, 3, 4, 5, 6, 7, 1], "auc", method="delong")
+    >>> round(found.difference, 4), found.p_value < 0.05
+    (0.4375, False)
+    """
+    measure = measure_named(metric)
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    level = float(confidence_level)
+    check_method(method, measure, n_resamples)
+    rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label)
+    contrast = np.array([1.0, -1.0])
+    if method == "delong":
+        difference = float(contrasted([ranking_auc(ranking, "half") for ranking in rankings], contrast))
+        # rounding may leave the variance of equal rankings below zero
+        error = float(np.sqrt(max(contrast @ auc_covariance(rankings) @ contrast, 0.0)))
+        low, high = normal_ends(difference, error, level)
+        return Comparison(low, high, difference, normal_p_value(difference, error))
+    resampler = Resampler(rankings, measure)
+    difference = float(contrasted(resampler.on_data(), contrast))
+    [resampled] = bootstrap(resampler, contrast, [difference], method, n_resamples, random_state)
+    return Comparison(*resampled.ends(level), difference, resampled.p_value())

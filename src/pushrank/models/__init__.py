@@ -1,9 +1,7 @@
 """Models: parameters to scores, and gradients in scores back to gradients in parameters."""
 
-from pushrank.models.array_linear import ArrayLinearModel
-from pushrank.models.base import Model
-from pushrank.models.kernel import KernelModel
-from pushrank.models.kernels import Kernel
-from pushrank.models.linear import LinearModel
+from pushrank.models.array_api import ArrayLinearModel
+from pushrank.models.kernel import Kernel, KernelModel
+from pushrank.models.linear import LinearModel, Model
 
 __all__ = ["ArrayLinearModel", "Kernel", "KernelModel", "LinearModel", "Model"]

@@ -1,7 +1,7 @@
 """Ranking objectives as functions of the score vector."""
 
-from pushrank.objectives.linearisation import ByClass, Linearisation, Push
-from pushrank.objectives.mean_average_precision import average_precision_hinge
+from pushrank.objectives.average_precision import average_precision_hinge
+from pushrank.objectives.evaluation import ByClass, Linearisation, Push
 from pushrank.objectives.precision_at_k import (
     PrecisionAtK,
     prec_at_k_avg,
@@ -10,7 +10,6 @@ from pushrank.objectives.precision_at_k import (
     prec_at_k_struct,
 )
 from pushrank.objectives.push import PushObjective
-from pushrank.objectives.smoothed import SmoothedObjective
 
 __all__ = [
     "ByClass",
@@ -18,7 +17,6 @@ __all__ = [
     "PrecisionAtK",
     "Push",
     "PushObjective",
-    "SmoothedObjective",
     "average_precision_hinge",
     "prec_at_k_avg",
     "prec_at_k_max",

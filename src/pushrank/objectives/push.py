@@ -11,18 +11,9 @@ from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
 from pushrank._array import Floats, detached, is_numpy, namespace
-from pushrank._checks import check_number
+from pushrank._validation import check_number
 from pushrank.losses import Loss
-from pushrank.objectives.linearisation import (
-    ByClass,
-    ExpOf,
-    Linearisation,
-    LogSum,
-    Mirrored,
-    Push,
-    Scaled,
-    Sum,
-)
+from pushrank.objectives.evaluation import ByClass, ExpOf, Linearisation, LogSum, Mirrored, Push, Scaled, Sum
 from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, inner_sums
 from pushrank.prices import Price
 

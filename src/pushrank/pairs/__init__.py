@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.losses import Loss
-from pushrank.pairs.array_sample import ArraySample
-from pushrank.pairs.blocked import BlockedSums
-from pushrank.pairs.crucial import CrucialSample
-from pushrank.pairs.factorised import FactorisedSums
+from pushrank.pairs.analytic import ACCURACY, SmoothSums
+from pushrank.pairs.array_api import ArraySample
+from pushrank.pairs.explicit import CrucialSample, ListedSums
+from pushrank.pairs.exponential import FactorisedSums
 from pushrank.pairs.graded import GradedSample
-from pushrank.pairs.inner_sums import InnerSums
-from pushrank.pairs.listed import ListedSums
-from pushrank.pairs.sample import BipartiteSample, Mixture, Sample
-from pushrank.pairs.smooth import ACCURACY, SmoothSums
-from pushrank.pairs.sorted import SortedSums
+from pushrank.pairs.inner_sums import BlockedSums, InnerSums
+from pushrank.pairs.piecewise import SortedSums
+from pushrank.pairs.samples import BipartiteSample, Mixture, Sample
 
 __all__ = [
     "ACCURACY",

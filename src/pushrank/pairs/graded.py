@@ -1,17 +1,140 @@
-"""Grades of relevance, within query groups: the better grade should stand above every worse one."""
+"""Grades of relevance and query groups."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._log_space import Floats
-from pushrank.pairs import graded_kernels
-from pushrank.pairs.sample import Mixture, Rows, Sample
-from pushrank.pairs.splits import Split, by_grade
+from pushrank._numeric import Floats
+from pushrank._parallel import compiled
+from pushrank.pairs.samples import Mixture, Rows, Sample
+
+Places = NDArray[np.intp]
+
+
+class Split(NamedTuple):
+    """Disjoint segments, in each of which every source is compared with every target.
+
+    Attributes
+    ----------
+    sources, targets : ndarray of int
+        Places among the positives and among the negatives, segment by segment.
+    source_bounds, target_bounds : ndarray of int, shape (n_segments + 1,)
+        Where each segment starts in them, and where the last ends.
+    """
+
+    sources: Places
+    targets: Places
+    source_bounds: Places
+    target_bounds: Places
+
+
+def whole(n_positives: int, n_negatives: int) -> list[Split]:
+    """Return the one split of two classes, all compared with all."""
+    bounds = np.array([0, n_positives]), np.array([0, n_negatives])
+    return [Split(np.arange(n_positives), np.arange(n_negatives), *bounds)]
+
+
+def joined(places: list[Places] | list[Places | slice], parts: list[Floats], n: int) -> Floats:
+    """Return the sum of parts, each of the entries at some places, shape (n,).
+
+    Examples
+    --------
+    >>> joined([np.array([1, 0]), np.array([1])], [np.array([1.0, 2.0]), np.array([5.0])], 2).tolist()
+    [2.0, 6.0]
+    """
+    if len(parts) == 1:
+        if isinstance(places[0], slice):
+            return parts[0]
+        # one scatter in place of a gather and a scatter
+        alone = np.zeros(n)
+        alone[places[0]] = parts[0]
+        return alone
+    sums = np.zeros(n)
+    for taken, part in zip(places, parts, strict=True):
+        sums[taken] += part
+    return sums
+
+
+def by_grade(grades_p: Floats, groups_p: Places, grades_n: Floats, groups_n: Places) -> list[Split]:
+    """Return splits in which every pair of a better and a worse grade of one group occurs exactly once.
+
+    Two different grades, as numbers in binary, first differ at one digit, where the better has a one: so
+    there is a split for each digit, in which rows whose higher digits agree are together.
+
+    Notes
+    -----
+    O(n log n) for each of the log2(number of grades) splits.
+
+    Examples
+    --------
+    >>> grades, group = np.array([2.0, 1.0, 0.0]), np.zeros(3, dtype=int)
+    >>> [(s.sources.tolist(), s.targets.tolist()) for s in by_grade(grades, group, grades, group)]
+    [([1], [2]), ([0], [1, 2])]
+    """
+    levels, codes = np.unique(np.concatenate([grades_p, grades_n]), return_inverse=True)
+    codes_p, codes_n = codes[: len(grades_p)], codes[len(grades_p) :]
+    splits = []
+    for digit in range(max(len(levels) - 1, 1).bit_length()):
+        above, below = (codes_p >> digit) & 1 == 1, (codes_n >> digit) & 1 == 0
+        sources, targets = np.flatnonzero(above), np.flatnonzero(below)
+        span = (len(levels) >> (digit + 1)) + 1
+        keys_p = groups_p[sources] * span + (codes_p[sources] >> (digit + 1))
+        keys_n = groups_n[targets] * span + (codes_n[targets] >> (digit + 1))
+        shared = np.intersect1d(keys_p, keys_n)
+        if len(shared):
+            sources, source_bounds = _in_segments(sources, keys_p, shared)
+            targets, target_bounds = _in_segments(targets, keys_n, shared)
+            splits.append(Split(sources, targets, source_bounds, target_bounds))
+    return splits
+
+
+def _in_segments(places: Places, keys: Places, shared: Places) -> tuple[Places, Places]:
+    """Return the places whose key is shared, ordered by it, and where each key starts."""
+    order = np.argsort(keys, kind="stable")
+    order = order[np.isin(keys[order], shared)]
+    return places[order], np.append(np.searchsorted(keys[order], shared), len(order))
+
+
+@compiled()
+def recurrence(added, carried):
+    """Return ``r_j = added_j + carried_j r_(j-1)``."""
+    running = np.empty(len(added))
+    total = 0.0
+    for j in range(len(added)):
+        total = added[j] + carried[j] * total
+        running[j] = total
+    return running
+
+
+@compiled()
+def running_log_sum(log_added, opens):
+    """Return the logarithms of running sums, begun anew where a group opens."""
+    running = np.empty(len(log_added))
+    total = 0.0
+    for j in range(len(log_added)):
+        if opens[j]:
+            total = log_added[j]
+        else:
+            larger, smaller = max(total, log_added[j]), min(total, log_added[j])
+            total = larger + np.log1p(np.exp(smaller - larger))
+        running[j] = total
+    return running
+
+
+@compiled()
+def running_minimum(lowest, opens):
+    """Return running minima, begun anew where a group opens."""
+    running = np.empty(len(lowest))
+    least = np.inf
+    for j in range(len(lowest)):
+        least = lowest[j] if opens[j] else min(least, lowest[j])
+        running[j] = least
+    return running
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +254,7 @@ class GradedSample(Sample):
         of_positives, of_negatives = self.split(scores)
         lowest = np.minimum.reduceat(of_positives, _starts(self.upper_sizes))
         highest = np.maximum.reduceat(of_negatives, _starts(self.lower_sizes))
-        return float(np.min(graded_kernels.running_minimum(lowest, self.opens) - highest))
+        return float(np.min(running_minimum(lowest, self.opens) - highest))
 
     def restricted(self, kept: NDArray[np.bool_]) -> GradedSample:
         """Return the sample of the kept rows."""
@@ -152,7 +275,7 @@ class _Staircase:
         largest = np.maximum.reduceat(exponents, self._upper_starts)
         in_units = np.exp(exponents - np.repeat(largest, upper_sizes))
         log_added = largest + np.log(np.add.reduceat(in_units, self._upper_starts))
-        log_running = graded_kernels.running_log_sum(log_added, opens)
+        log_running = running_log_sum(log_added, opens)
         # the share of a positive in the sum of the step that adds it, and of a sum in the next one
         self._shares = np.exp(exponents - np.repeat(log_running, upper_sizes))
         self._carried = np.zeros_like(log_running)
@@ -162,13 +285,13 @@ class _Staircase:
     def average(self, of_positives: Floats) -> Floats:
         """Return the running means."""
         added = np.add.reduceat(self._shares * of_positives, self._upper_starts)
-        return np.repeat(graded_kernels.recurrence(added, self._carried), self._lower_sizes)
+        return np.repeat(recurrence(added, self._carried), self._lower_sizes)
 
     def spread(self, of_negatives: Floats) -> Floats:
         """Return what the positives get back from all steps at or after theirs."""
         compared = np.add.reduceat(of_negatives, self._lower_starts)
         from_later = np.append(self._carried[1:], 0.0)[::-1]
-        gathered: Floats = graded_kernels.recurrence(compared[::-1], from_later)[::-1]
+        gathered: Floats = recurrence(compared[::-1], from_later)[::-1]
         returned: Floats = self._shares * np.repeat(gathered, self._upper_sizes)
         return returned
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from pushrank._checks import check_number
-from pushrank._log_space import Floats
-from pushrank.metrics.ranks import Ranking
+from pushrank._numeric import Floats
+from pushrank._validation import check_number
+from pushrank.metrics._ranking import Ranking
 
 CURVE_POINTS = 400
 """Places at which a curve is kept at most: more than a screen shows."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 
 ResponseMethod = Literal["auto", "decision_function", "predict_proba"]
 RESPONSES = ("decision_function", "predict_proba")

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses, prices
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.estimators._base import BaseRanker
-from pushrank.metrics.ranks import Ranking
+from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, inner_sums
 from pushrank.plots._axes import axes_or_new

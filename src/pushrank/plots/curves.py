@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.metrics import roc_band
 from pushrank.plots._axes import (
     axes_or_new,

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
 from pushrank.plots._depths import ListDepths, curve_places
 from pushrank.plots._display import RankingDisplay, written_out

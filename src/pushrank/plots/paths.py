@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference, finish
 from pushrank.plots._display import Display, estimator_name, final_step, written_out
 

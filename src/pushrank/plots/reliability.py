@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.plots._axes import (
     MARKERS,
     axes_or_new,

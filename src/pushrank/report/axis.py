@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 
 SCALES: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda x: x,

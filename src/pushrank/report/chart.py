@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.report.axis import places, ticks
 from pushrank.report.markup import Markup, data, tag
 from pushrank.report.table import number, table

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pushrank import metrics
-from pushrank._log_space import Floats
-from pushrank.metrics.ranks import Ranking
+from pushrank._numeric import Floats
+from pushrank.metrics._ranking import Ranking
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000

@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
-from pushrank._atomic import written_whole
+from pushrank._io import written_whole
 from pushrank.report.chart import how_to_read
 from pushrank.report.context import ReportData
 from pushrank.report.curves import curves

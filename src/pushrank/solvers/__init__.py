@@ -1,8 +1,7 @@
 """Solvers, named after their method: each takes a problem, a start, a tolerance and a limit of iterations."""
 
-from pushrank.solvers.column_boosting import coordinate_descent
-from pushrank.solvers.lbfgs import lbfgs
-from pushrank.solvers.newton_cg import newton_cg
+from pushrank.solvers.boosting.loop import coordinate_descent
+from pushrank.solvers.gradient import lbfgs, newton_cg
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Result, Watcher
 

@@ -1,4 +1,6 @@
-r"""A regularised convex risk of the scores by cutting planes, for losses with kinks.
+r"""Cutting planes, and the concave-convex procedure around them.
+
+A regularised convex risk of the scores by cutting planes, for losses with kinks.
 
 Minimise :math:`P(w) = \tfrac12 \|w\|^2 + C R(Xw)`, where R falls at most linearly. Every subgradient gives
 a plane below R; the highest of the planes found so far is minimised by a small quadratic program, whose value
@@ -7,19 +9,60 @@ the planes alone would lead.
 
 Thorsten Joachims, *Training linear SVMs in linear time*, KDD 2006; Vojtěch Franc, Soeren Sonnenburg,
 *Optimized cutting plane algorithm for support vector machines*, ICML 2008, for the line search.
+
+The ramp surrogate of precision at k by the concave-convex procedure.
+
+Alan Yuille, Anand Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from pushrank._log_space import Floats
-from pushrank.models import Model
-from pushrank.solvers.certificate import Certificate
-from pushrank.solvers.result import Watcher
+from pushrank._numeric import Floats
+from pushrank.models import LinearModel, Model
+from pushrank.objectives.precision_at_k import RAMP, held_at_top, slopes, slopes_against
+from pushrank.solvers.result import Certificate, Watcher
+
+
+class Rows(NamedTuple):
+    """Checked rows: features, dense by rows or CSR, the class and the mass of each."""
+
+    X: Any
+    positive: NDArray[np.bool_]
+    mass: Floats
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+        return len(self.positive)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the features."""
+        parts = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        return sum(int(part.nbytes) for part in parts)
+
+    def taken(self, numbers: NDArray[np.intp]) -> Rows:
+        """Return a copy of some rows."""
+        return Rows(self.X[numbers], self.positive[numbers], self.mass[numbers])
+
+
+def one_after_another(parts: Sequence[Rows]) -> Rows:
+    """Return the rows of all parts; CSR where any of them is."""
+    if any(sp.issparse(part.X) for part in parts):
+        X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
+    else:
+        X = np.vstack([part.X for part in parts])
+    positive, mass = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:])
+    return Rows(X, positive, mass)
+
 
 Risk = Callable[[Floats], tuple[float, Floats]]
 """A convex function of the scores of all rows, with a subgradient."""
@@ -242,3 +285,99 @@ def _without_signs(gram: Floats, slopes: Floats) -> Floats:
     system[-1, -1] = 0.0
     change: Floats = np.linalg.solve(system, np.append(-slopes, 0.0))[:-1]
     return change
+
+
+MOST_PLANES = 1000
+"""Of a convex problem; one that needs more has so large a C, or features, that the norm hardly counts."""
+
+
+class Ramp(NamedTuple):
+    """The loss of scores: classes, masses and k as a number of rows."""
+
+    positive: NDArray[np.bool_]
+    mass: Floats
+    k: float
+
+    def value(self, scores: Floats) -> float:
+        """Return the ramp over k."""
+        value, _ = slopes(RAMP, scores, self.positive, self.mass, self.k, np.empty(len(scores)))
+        return float(value) / self.k
+
+    def held(self, scores: Floats) -> Floats:
+        """Return the positives among whom the k highest are, as masses of rows."""
+        held: Floats = held_at_top(scores, self.positive, self.mass, self.k)
+        return held
+
+    def above(self, held: Floats, scores: Floats) -> tuple[float, Floats]:
+        """Return a convex function that is never below the ramp over k, and meets it where they are held."""
+        slope = np.empty(len(scores))
+        value = slopes_against(held, scores, self.positive, self.mass, self.k, slope)
+        return float(value) / self.k, slope / self.k
+
+
+class Descent(NamedTuple):
+    """What a descent found.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+        The coefficients.
+    path : list of float
+        The objective at zero coefficients, and after each convex problem.
+    converged : bool
+        Whether it came to rest.
+    """
+
+    coef: Floats
+    path: list[float]
+    converged: bool
+
+
+def concave_convex(
+    ramp: Ramp,
+    model: LinearModel,
+    C: float,
+    tol: float,
+    max_iter: int,
+    scores: Floats,
+    watcher: Watcher | None = None,
+) -> Descent:
+    r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
+
+    Parameters
+    ----------
+    ramp : Ramp
+        The loss.
+    model : LinearModel
+        The data.
+    C : float
+        The weight of the loss.
+    tol : float
+        Ends when the objective falls by less than this share of itself; also the gap of convex problems.
+    max_iter : int
+        The most convex problems.
+    scores : ndarray of shape (n_rows,)
+        Those to start from.
+    watcher : callable, optional
+        Called after every convex problem with its number, the objective and its fall.
+    """
+    coef, path = np.zeros(model.n_features), [C * ramp.value(np.zeros(len(scores)))]
+    held, planes = ramp.held(scores), None
+    for iteration in range(1, max_iter + 1):
+        found = cutting_plane(partial(ramp.above, held), model, C, tol, MOST_PLANES, start=planes)
+        candidate = model.scores(found.coef)
+        objective = 0.5 * model.squared_norm(found.coef, candidate) + C * ramp.value(candidate)
+        solved = found.n_iter < MOST_PLANES or found.certificate.gap <= tol
+        if objective >= path[-1]:
+            return Descent(coef, path, solved)
+        falls = path[-1] - objective
+        if watcher is not None:
+            watcher(iteration, objective=objective, fall=falls)
+        coef, before, held = found.coef, held, ramp.held(candidate)
+        planes = found.planes.tilted(model.pull_back((before - held) / ramp.k))
+        path.append(objective)
+        if not solved:
+            return Descent(coef, path, False)
+        if falls <= tol * objective and iteration > 1:
+            return Descent(coef, path, True)
+    return Descent(coef, path, False)

@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, is_regressor
 
-from pushrank import _registry
+from pushrank._validation import resolve_name
 from pushrank.weak_rankers.base import WeakRankers
 from pushrank.weak_rankers.columns import Columns
 from pushrank.weak_rankers.functions import Functions
-from pushrank.weak_rankers.regressors import Regressors
 from pushrank.weak_rankers.stumps import Stumps
+from pushrank.weak_rankers.trees import Regressors
 
 __all__ = ["Columns", "Functions", "Regressors", "Stumps"]
 
@@ -38,5 +38,5 @@ def resolve(weak_rankers: Any) -> WeakRankers:
         return Functions(weak_rankers)
     if isinstance(weak_rankers, BaseEstimator) and is_regressor(weak_rankers):
         return Regressors(weak_rankers)
-    resolved: WeakRankers = _registry.resolve_name(weak_rankers, WeakRankers, NAMED, "weak_rankers")
+    resolved: WeakRankers = resolve_name(weak_rankers, WeakRankers, NAMED, "weak_rankers")
     return resolved

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pushrank._log_space import Floats
+from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.columns import ColumnPool, Columns

@@ -1,4 +1,4 @@
-"""Threshold stumps on binned features."""
+"""Thresholds of features."""
 
 from __future__ import annotations
 
@@ -7,12 +7,239 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from pushrank._checks import check_number
-from pushrank._chunks import map_chunks, row_chunks
-from pushrank._log_space import Floats
-from pushrank.weak_rankers import binning, stump_kernels
+from pushrank._numeric import Floats
+from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._validation import check_number
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
+
+
+@compiled()
+def bin_ends(weights, max_bins):
+    """Return the last value of each bin but the last, for values in ascending order with these weights.
+
+    A value as heavy as a bin is one; the others share what is left, and as bins fill up unevenly the aim for
+    the next is taken anew.
+    """
+    n_values = len(weights)
+    # weights that are counts, in another order of adding, must not move a boundary
+    slack = 1.0 - 1e-12
+    is_heavy = np.zeros(n_values, dtype=np.bool_)
+    rest, bins_left = weights.sum(), max_bins
+    found = True
+    while found and bins_left > 1:
+        found = False
+        aim = rest / bins_left * slack
+        for i in range(n_values):
+            if not is_heavy[i] and weights[i] >= aim and bins_left > 1:
+                is_heavy[i] = found = True
+                rest -= weights[i]
+                bins_left -= 1
+    ends = np.empty(max_bins, dtype=np.int64)
+    n_ends, filled = 0, 0.0
+    for i in range(n_values - 1):
+        filled += weights[i]
+        if not is_heavy[i]:
+            rest -= weights[i]
+        aim = (rest + (0.0 if is_heavy[i] else filled)) / bins_left * slack
+        if is_heavy[i] or filled >= aim or (is_heavy[i + 1] and filled >= 0.5 * aim):
+            ends[n_ends] = i
+            n_ends += 1
+            if not is_heavy[i]:
+                bins_left = max(bins_left - 1, 1)
+            filled = 0.0
+            if n_ends == max_bins - 1:
+                break
+    return ends[:n_ends]
+
+
+@compiled()
+def bin_rows(X, edges, start, stop, bins):
+    """Write the number of thresholds below each entry, rows from start to stop; 255 for NaN.
+
+    ``edges`` has 256 entries a feature, padded with infinity: eight halvings without a branch find the place.
+    """
+    for top in range(start, stop, 512):
+        bottom = min(top + 512, stop)
+        for feature in range(X.shape[1]):
+            of_feature = edges[feature]
+            for row in range(top, bottom):
+                x = X[row, feature]
+                place = 0
+                for halving in (128, 64, 32, 16, 8, 4, 2, 1):
+                    place += halving * (of_feature[place + halving - 1] < x)
+                bins[feature, row] = place if x == x else 255
+
+
+@compiled()
+def add_histograms(bins, forces, start, stop, sums):
+    """Add the forces of the rows from start to stop to the sum of their bin, for every feature.
+
+    Four features at a time: an addition to one sum need not wait for the last one to the same.
+    """
+    n_features = bins.shape[0]
+    for first in range(0, n_features - 3, 4):
+        bins_a, bins_b, bins_c, bins_d = bins[first], bins[first + 1], bins[first + 2], bins[first + 3]
+        into_a, into_b, into_c, into_d = sums[first], sums[first + 1], sums[first + 2], sums[first + 3]
+        for row in range(start, stop):
+            force = forces[row]
+            into_a[bins_a[row]] += force
+            into_b[bins_b[row]] += force
+            into_c[bins_c[row]] += force
+            into_d[bins_d[row]] += force
+    for feature in range(n_features - n_features % 4, n_features):
+        of_feature, into = bins[feature], sums[feature]
+        for row in range(start, stop):
+            into[of_feature[row]] += forces[row]
+
+
+@compiled()
+def add_tables(X, features, firsts, edges, tables, start, stop, out):
+    """Add to the scores of the rows from start to stop what the tables hold for their places.
+
+    Feature ``features[m]`` has the thresholds ``edges[firsts[m] : firsts[m + 1]]``, and in ``tables``, from
+    ``firsts[m] + 2 * m`` on, an entry for each place among them and a last one for NaN.
+    """
+    for top in range(start, stop, 512):
+        bottom = min(top + 512, stop)
+        for m in range(len(features)):
+            of_feature = edges[firsts[m] : firsts[m + 1]]
+            table = tables[firsts[m] + 2 * m : firsts[m + 1] + 2 * m + 2]
+            for row in range(top, bottom):
+                x = X[row, features[m]]
+                low, high = 0, len(of_feature)
+                if x != x:
+                    low = high = len(of_feature) + 1
+                while low < high:
+                    middle = (low + high) // 2
+                    if of_feature[middle] < x:
+                        low = middle + 1
+                    else:
+                        high = middle
+                out[row] += table[low]
+
+
+MISSING = 255
+MOST_ROWS = 200_000  # that quantiles are taken from
+Bins = NDArray[np.uint8]
+
+
+def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.random.RandomState) -> Any:
+    """Return numbers of the rows that quantiles are taken from, ascending."""
+    rows = np.arange(n_rows) if row_weights is None else np.flatnonzero(row_weights)
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(random_state.choice(rows, MOST_ROWS, replace=False))
+    return rows
+
+
+def thresholds(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
+    """Return ascending thresholds between at most ``max_bins`` bins of about equal weight.
+
+    Where there are no more distinct values than bins, a threshold lies midway between each two neighbours. A
+    value that many rows share has a bin of its own, and the bins it could have filled go to the others.
+
+    Examples
+    --------
+    >>> thresholds(np.array([3.0, 1.0, 1.0, np.nan]), None, 255).tolist()
+    [2.0]
+    """
+    known = ~np.isnan(values)
+    if weights is None:
+        distinct, counts = np.unique(values[known], return_counts=True)
+        of_values: Floats = counts.astype(np.float64)
+    else:
+        distinct, places = np.unique(values[known], return_inverse=True)
+        of_values = np.bincount(places, weights[known], minlength=len(distinct)).astype(np.float64)
+    if len(distinct) < 2:
+        return np.zeros(0)
+    last_in_bin: NDArray[Any] = np.arange(len(distinct) - 1)
+    if len(distinct) > max_bins:
+        last_in_bin = bin_ends(of_values, max_bins)
+    lower: Floats = distinct[last_in_bin].astype(np.float64)
+    upper: Floats = distinct[last_in_bin + 1].astype(np.float64)
+    middle = 0.5 * lower + 0.5 * upper
+    return np.where((middle >= lower) & (middle < upper), middle, lower)
+
+
+def categories_by_frequency(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
+    """Return the categories, the most frequent first, ties by value; the rarest beyond the bins are left out.
+
+    Examples
+    --------
+    >>> categories_by_frequency(np.array([1.0, 7.0, 7.0, np.nan, 0.0]), None, 255).tolist()
+    [7.0, 0.0, 1.0]
+    """
+    known = ~np.isnan(values)
+    distinct, places = np.unique(values[known], return_inverse=True)
+    of_rows = None if weights is None else weights[known]
+    frequency = np.bincount(places, of_rows, minlength=len(distinct))
+    kept: Floats = distinct[np.lexsort((distinct, -frequency))][:max_bins]
+    return kept.astype(np.float64)
+
+
+def dense_column(X: Any, feature: int, rows: Any = slice(None)) -> Floats:
+    """Return some entries of a column as float64."""
+    if sp.issparse(X):
+        return np.asarray(X[:, [feature]].toarray().ravel()[rows], dtype=np.float64)
+    return np.asarray(X[rows, feature], dtype=np.float64)
+
+
+def binned(X: Any, edges: list[Floats], categories: list[Floats | None], n_threads: int | None) -> Bins:
+    """Return the bins of all entries, one row a feature: how many thresholds lie below the entry.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Checked features.
+    edges : list of ndarray
+        The thresholds of each feature.
+    categories : list of (ndarray or None)
+        For a categorical feature its categories in the order of their bins; an unknown one is missing.
+    n_threads : int or None
+        The number of threads.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_features, n_rows)
+        255 stands for a missing value.
+
+    Notes
+    -----
+    One reading of the data; a byte an entry of memory, for sparse data too.
+    """
+    n_rows, n_features = X.shape
+    bins = np.empty((n_features, n_rows), dtype=np.uint8)
+    padded = np.full((n_features, 256), np.inf)
+    for feature, of_feature in enumerate(edges):
+        padded[feature, : len(of_feature)] = of_feature
+    if sp.issparse(X):
+        by_column = X.tocsc()
+
+        def bin_column(start: int, stop: int) -> None:
+            column = dense_column(by_column, start)[:, None]
+            bin_rows(column, padded[start:stop], 0, n_rows, bins[start:stop])
+
+        map_chunks(bin_column, [(feature, feature + 1) for feature in range(n_features)], n_threads)
+    else:
+        map_chunks(
+            lambda start, stop: bin_rows(X, padded, start, stop, bins),
+            row_chunks(n_rows, n_features),
+            n_threads,
+        )
+    for feature, known in enumerate(categories):
+        if known is not None:
+            bins[feature] = category_bins(dense_column(X, feature), known)
+    return bins
+
+
+def category_bins(values: Floats, known: Floats) -> Bins:
+    """Return the place of each value among the known categories; 255 for an unknown or missing one."""
+    order = np.append(np.argsort(known), MISSING)
+    ascending = np.append(np.sort(known), np.nan)  # which equals nothing
+    places = np.searchsorted(ascending, values)
+    return np.where(ascending[places] == values, order[places], MISSING).astype(np.uint8)
+
 
 WIDTH = 256  # numbers reserved for the stumps of one feature, on either side of missing values
 
@@ -79,26 +306,26 @@ class Stumps(WeakRankers):
         ValueError
             When ``max_bins`` is not an integer from 2 to 255, or a categorical feature is none of ``X``.
         """
-        check_number("max_bins", self.max_bins, 2, binning.MISSING, integer=True)
+        check_number("max_bins", self.max_bins, 2, MISSING, integer=True)
         n_rows, n_features = X.shape
         is_category = np.zeros(n_features, dtype=bool)
         is_category[self._category_numbers(n_features)] = True
         uneven = row_weights is not None and not np.array_equal(row_weights, row_weights.astype(bool))
-        rows = binning.sampled_rows(n_rows, row_weights, random_state or np.random.RandomState(0))
+        rows = sampled_rows(n_rows, row_weights, random_state or np.random.RandomState(0))
         weights = row_weights[rows] if row_weights is not None and uneven else None
         by_column = X.tocsc() if sp.issparse(X) else X
 
         def thresholds_of(feature: int, _: int) -> tuple[Floats, Floats | None]:
             if is_category[feature]:
-                every = binning.dense_column(by_column, feature)
+                every = dense_column(by_column, feature)
                 of_rows = None
                 if row_weights is not None:
                     counting = row_weights > 0.0
                     every, of_rows = every[counting], row_weights[counting]
-                known = binning.categories_by_frequency(every, of_rows, int(self.max_bins))
+                known = categories_by_frequency(every, of_rows, int(self.max_bins))
                 return np.arange(0.5, len(known) - 1.0), known
-            values = binning.dense_column(by_column, feature, rows)
-            return binning.thresholds(values, weights, int(self.max_bins)), None
+            values = dense_column(by_column, feature, rows)
+            return thresholds(values, weights, int(self.max_bins)), None
 
         found = map_chunks(thresholds_of, [(feature, feature + 1) for feature in range(n_features)])
         self.edges_ = [edges for edges, _ in found]
@@ -107,17 +334,17 @@ class Stumps(WeakRankers):
 
     def pool(self, X: Any, n_threads: int | None = None) -> StumpPool:
         """Bin the training rows."""
-        bins = binning.binned(X, self.edges_, self.categories_, n_threads)
+        bins = binned(X, self.edges_, self.categories_, n_threads)
         return StumpPool(bins, np.array([len(edges) for edges in self.edges_]), n_threads)
 
     def values(self, X: Any, ranker: int) -> Values:
         """Return which rows lie above a stump's threshold."""
         feature, missing_is_high, place = address(ranker)
-        column = binning.dense_column(X, feature)
+        column = dense_column(X, feature)
         known = self.categories_[feature]
         if known is not None:
-            bins = binning.category_bins(column, known)
-            missing, above = bins == binning.MISSING, bins > place
+            bins = category_bins(column, known)
+            missing, above = bins == MISSING, bins > place
         else:
             missing = np.isnan(column)
             edges = self.edges_[feature]
@@ -141,13 +368,13 @@ class Stumps(WeakRankers):
         for table in tables:
             known = self.categories_[table.feature]
             if known is not None:
-                places = binning.category_bins(binning.dense_column(X, table.feature), known)
+                places = category_bins(dense_column(X, table.feature), known)
                 kept = np.searchsorted(table.places, places, side="left")
-                out += table.values[np.where(places == binning.MISSING, len(table.values) - 1, kept)]
+                out += table.values[np.where(places == MISSING, len(table.values) - 1, kept)]
         if sp.issparse(X):
             by_column = X.tocsc()
             for table in numeric:
-                column = binning.dense_column(by_column, table.feature)[:, None]
+                column = dense_column(by_column, table.feature)[:, None]
                 _add_tables(column, [table._replace(feature=0)], out)
         elif numeric:
             _add_tables(X, numeric, out)
@@ -208,7 +435,7 @@ def _add_tables(X: Any, tables: list[_Table], out: Floats) -> None:
         np.concatenate(parts) for parts in zip(*((t.edges, t.values) for t in tables), strict=True)
     )
     map_chunks(
-        lambda start, stop: stump_kernels.add_tables(X, features, firsts, edges, values, start, stop, out),
+        lambda start, stop: add_tables(X, features, firsts, edges, values, start, stop, out),
         row_chunks(X.shape[0], len(tables)),
     )
 
@@ -218,13 +445,13 @@ class StumpPool:
 
     low = 0.0
 
-    def __init__(self, bins: binning.Bins, n_edges: Numbers, n_threads: int | None) -> None:
+    def __init__(self, bins: Bins, n_edges: Numbers, n_threads: int | None) -> None:
         n_features, self.n_rows = bins.shape
         self._bins, self._n_threads = bins, n_threads
         self._chunks = row_chunks(self.n_rows, n_features)
         self.n_rankers = n_features * 2 * WIDTH
         self.features: Numbers = np.repeat(np.arange(n_features), 2 * WIDTH)
-        self.has_missing = np.array([bool((of_feature == binning.MISSING).any()) for of_feature in bins])
+        self.has_missing = np.array([bool((of_feature == MISSING).any()) for of_feature in bins])
         places = np.arange(WIDTH)
         self._exists = np.zeros((n_features, 2, WIDTH), dtype=bool)
         self._exists[:, 0] = places < n_edges[:, None]
@@ -235,8 +462,8 @@ class StumpPool:
         """Return the edges of all stumps, by one pass over the bins."""
         sums = self._histograms(forces)
         edges = np.zeros_like(self._exists, dtype=np.float64)
-        edges[:, 0, :-2] = np.cumsum(sums[:, binning.MISSING - 1 : 0 : -1], axis=1)[:, ::-1]
-        edges[:, 1] = edges[:, 0] + sums[:, [binning.MISSING]]
+        edges[:, 0, :-2] = np.cumsum(sums[:, MISSING - 1 : 0 : -1], axis=1)[:, ::-1]
+        edges[:, 1] = edges[:, 0] + sums[:, [MISSING]]
         return np.where(self._exists, edges, 0.0).ravel()
 
     def values(self, ranker: int) -> Values:
@@ -244,7 +471,7 @@ class StumpPool:
         feature, missing_is_high, place = address(ranker)
         above: Values = self._bins[feature] > place
         if self.has_missing[feature] and not missing_is_high:
-            above &= self._bins[feature] != binning.MISSING
+            above &= self._bins[feature] != MISSING
         return above
 
     def _histograms(self, forces: Floats) -> Floats:
@@ -252,7 +479,7 @@ class StumpPool:
 
         def of_chunk(start: int, stop: int) -> Floats:
             sums = np.zeros((len(self._bins), WIDTH))
-            stump_kernels.add_histograms(self._bins, forces, start, stop, sums)
+            add_histograms(self._bins, forces, start, stop, sums)
             return sums
 
         total, *rest = map_chunks(of_chunk, self._chunks, self._n_threads)

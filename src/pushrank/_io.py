@@ -1,0 +1,43 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds.
+
+    Raises
+    ------
+    OSError
+        When the folder is missing or may not be written to; the temporary file is removed.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "a.txt"
+    ...     with written_whole(target) as beside:
+    ...         _ = beside.write_text("done")
+    ...     target.read_text()
+    'done'
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".partial{path.suffix}", dir=path.parent)
+    os.close(handle)
+    beside = Path(name)
+    try:
+        yield beside
+        with beside.open("rb") as finished:
+            os.fsync(finished.fileno())
+        # mkstemp's files are private; a result is as readable as any file its user makes
+        mask = os.umask(0)
+        os.umask(mask)
+        beside.chmod(0o666 & ~mask)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,243 @@
+"""Checks of numbers, names, labels and weights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import has_fit_parameter
+
+from pushrank._array import Floats
+
+
+def check_number(
+    name: str,
+    value: Any,
+    least: float = -inf,
+    most: float = inf,
+    *,
+    above: float = -inf,
+    below: float = inf,
+    integer: bool = False,
+) -> None:
+    """Raise unless a parameter is a finite number from ``least`` to ``most``, ``above`` and ``below`` others.
+
+    Raises
+    ------
+    TypeError
+        When it is not a number of the right kind.
+    ValueError
+        When it is out of range.
+
+    Examples
+    --------
+    >>> check_number("delta", 1.0, above=0.0, below=1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: delta must be > 0 and < 1, got 1.0.
+    """
+    kind: Any = Integral if integer else Real
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"{name} must be {'an integer' if integer else 'a number'}, got {value!r}.")
+    if not (least <= value <= most and above < value < below):
+        bounds = {">=": least, ">": above, "<=": most, "<": below}
+        said = [f"{sign} {bound:g}" for sign, bound in bounds.items() if abs(bound) < inf]
+        if most == below == inf:
+            said.insert(0, "finite")
+        raise ValueError(f"{name} must be {' and '.join(said)}, got {value!r}.")
+
+
+class BadRowError(ValueError):
+    """A row cannot be used; the message names it by its place among the rows that were given.
+
+    Parameters
+    ----------
+    row : int
+        That place.
+    before, after : str
+        What is said before and after the name of the row.
+    """
+
+    def __init__(self, row: int, before: str, after: str) -> None:
+        super().__init__(row, before, after)
+        self.row = row
+
+    def said_of(self, row: str) -> str:
+        """Return the message with another name of the row."""
+        _, before, after = self.args
+        return f"{before}{row}{after}"
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.said_of(f"row {self.row}")
+
+
+def column(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return one entry a row.
+
+    Raises
+    ------
+    ValueError
+        When the values have more than one dimension.
+    """
+    shape = np.asarray(values).shape
+    if len(shape) != 1 and shape[1:] != (1,):
+        raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
+    column: NDArray[Any] = column_or_1d(values)
+    return column
+
+
+def as_numbers(values: NDArray[Any], name: str) -> Floats:
+    """Return numbers as float64.
+
+    Raises
+    ------
+    ValueError
+        When they are something else: text, dates or complex numbers.
+    """
+    if values.dtype.kind in "biufO":
+        try:
+            return np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be real numbers; {error}.") from error
+    raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
+    """Return weights of all rows as float64.
+
+    Raises
+    ------
+    ValueError
+        When there is not one a row, or (a ``BadRowError``) one is negative or not finite.
+    """
+    weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
+    if len(weights) != n_rows:
+        raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
+    wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
+    if len(wrong):
+        found = f"sample_weight must not be negative, NaN or infinite, found {weights[wrong[0]]} in "
+        raise BadRowError(int(wrong[0]), found, ".")
+    return weights
+
+
+def check_stated_order(labels: Any, name: str = "y") -> None:
+    """Raise where labels are an ordered pandas categorical whose order is not the one they are sorted by.
+
+    Scikit-learn and this library take the larger label in sorted order as the positive one, and forget what
+    a categorical says; to go on would turn its ranking upside down.
+
+    Raises
+    ------
+    ValueError
+        When the order stated is another than the sorted one.
+
+    Examples
+    --------
+    >>> check_stated_order(pd.Categorical(["low", "high"], ["low", "high"], ordered=True))
+    Traceback (most recent call last):
+        ...
+    ValueError: y is an ordered categorical, 'low' < 'high', but labels are taken in sorted order...
+    """
+    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+        labels = labels.iloc[:, 0]
+    labels = getattr(labels, "array", labels)  # of a pandas series
+    if not isinstance(labels, pd.Categorical) or not labels.ordered:
+        return
+    codes = np.unique(labels.codes)
+    stated = list(labels.categories[codes[codes >= 0]])
+    try:
+        if stated == sorted(stated):
+            return
+    except TypeError:
+        pass  # labels without a sorted order cannot be in it
+    raise ValueError(
+        f"{name} is an ordered categorical, {' < '.join(map(repr, stated))}, but labels are taken in sorted "
+        f"order and would be turned upside down; pass {name} == {stated[-1]!r}, or numbers for grades."
+    )
+
+
+def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
+    """Return the distinct labels in order, without sorting all where they are two numbers.
+
+    Raises
+    ------
+    ValueError
+        When a label is missing: NaN, None or the like.
+    TypeError
+        When labels have no order.
+
+    Examples
+    --------
+    >>> distinct(np.array([1, -1, 1])).tolist()
+    [-1, 1]
+    """
+    if labels.dtype.kind in "biuf" and len(labels):
+        low, high = labels.min(), labels.max()
+        if low != high and np.count_nonzero(labels == low) + np.count_nonzero(labels == high) == len(labels):
+            return np.array([low, high])
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise ValueError(
+            f"{name} is missing ({labels[missing[0]]}) in row {missing[0]}; leave such rows out, or give "
+            "them a class."
+        )
+    return np.unique(labels)
+
+
+def snake_case(name: str) -> str:
+    """Return ``SquaredHinge`` as ``squared_hinge``.
+
+    Examples
+    --------
+    >>> snake_case("LogOnePlus")
+    'log_one_plus'
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:
+    """Return ``member`` itself, or a default instance of the registered class that its name stands for.
+
+    Raises
+    ------
+    ValueError
+        When the name is not in the registry.
+    TypeError
+        When ``member`` is neither a name nor an instance of ``kind``.
+    """
+    if isinstance(member, kind):
+        return member
+    names = {snake_case(cls.__name__): cls for cls in registry}
+    if isinstance(member, str):
+        if member not in names:
+            raise ValueError(f"{what}={member!r} is not known; use one of {sorted(names)} or an instance.")
+        return names[member]()
+    raise TypeError(
+        f"{what} must be one of {sorted(names)} or a {kind.__name__} instance, got {type(member).__name__}."
+    )
+
+
+def weight_keyword(estimator: Any) -> str | None:
+    """Return the name under which ``fit`` takes sample weights, of a pipeline its last step's; None for none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> weight_keyword(Ridge()), weight_keyword(make_pipeline(Ridge()))
+    ('sample_weight', 'ridge__sample_weight')
+    """
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        keyword = weight_keyword(last)
+        return keyword and f"{name}__{keyword}"
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None

@@ -1,1 +1,0 @@
-"""The edges: one file for each dependency that the core does without."""

@@ -1,0 +1,551 @@
+"""Pair losses."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from pushrank._numeric import Floats, sigmoid, softplus
+from pushrank._validation import check_number, resolve_name
+
+
+class Piece(NamedTuple):
+    r"""A polynomial :math:`\sum_m c_m (u - r)^m` that a loss equals below a margin u.
+
+    It reaches down to the end of the piece before, and the first piece without end. At the margin u itself
+    the value is that of this piece, the derivatives are those of the next.
+
+    Attributes
+    ----------
+    upto : float
+        The margin u.
+    coefficients : tuple of float
+        The :math:`c_0, c_1, \dots`
+    """
+
+    upto: float
+    coefficients: tuple[float, ...]
+
+
+class Loss(ABC):
+    r"""A pair loss :math:`\ell(r)` of the margin :math:`r = f(x_i) - f(\tilde x_k)`.
+
+    A loss is non-negative and does not grow with the margin. A loss of your own defines ``value``,
+    ``derivative`` and, where it exists, ``second_derivative``, each elementwise on an array, and declares one
+    of the three forms below, by which its sums over all pairs are had in near-linear time: ``factorises``,
+    ``pieces`` or ``strip``. It then works with every price, sample and solver.
+
+    Attributes
+    ----------
+    differentiable : bool
+        Whether ``derivative`` is continuous, which gradient solvers need.
+    twice_differentiable : bool
+        Whether ``second_derivative`` exists (almost everywhere and bounded), which Newton's method needs.
+    convex : bool
+        Whether it is convex, which a certificate of optimality needs.
+    factorises : bool
+        Whether ``value(a - b)`` is ``exp(-a) * exp(b)``, so that sums over pairs cost linear time.
+    pieces : tuple of Piece
+        The polynomials of which a loss consists that is zero above the last of them, by rising margin; its
+        sums over pairs cost no more than sorting. Empty for other losses.
+    strip : float or None
+        For an analytic loss: half the width of the strip about the real axis without a singularity. Its sums
+        over pairs cost linear time, wherever the scores are, if its tails are a polynomial on the left and an
+        exponential on the right, and for scores that span a few thousand strips otherwise.
+    centre : float
+        For an analytic loss: the margin about which it bends.
+    intercept : float or None
+        For a loss with kinks: a c such that ``value(r) >= a * (c - r)`` for every margin r and every slope -a
+        of ``smoothed``; for the hinge 1. A certificate needs it; the larger, the better the bound.
+
+    Notes
+    -----
+    Instances are immutable values: equal parameters make equal losses.
+    """
+
+    differentiable: ClassVar[bool] = True
+    twice_differentiable: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
+    factorises: ClassVar[bool] = False
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The polynomials of a piecewise polynomial loss."""
+        return ()
+
+    @property
+    def strip(self) -> float | None:
+        """Half the width of the strip of an analytic loss about the real axis."""
+        return None
+
+    @property
+    def centre(self) -> float:
+        """The margin about which an analytic loss bends."""
+        return 0.0
+
+    @property
+    def intercept(self) -> float | None:
+        """The c of the lines ``a * (c - r)`` below a loss with kinks."""
+        return None
+
+    def smoothed(self, width: float) -> Loss:  # noqa: ARG002
+        """Return a loss without kinks that differs from this one by no more than about a width.
+
+        Raises
+        ------
+        TypeError
+            When the loss has kinks and none is known.
+        """
+        if self.differentiable:
+            return self
+        raise TypeError(
+            f"{type(self).__name__} is not differentiable and has no smoothed form to be learned by. Use "
+            "Hinge, SquaredHinge or Logistic; a loss of your own may define smoothed(width)."
+        )
+
+    @abstractmethod
+    def value(self, margin: Floats) -> Floats:
+        """Return the loss at each margin, in the shape of ``margin``."""
+
+    @abstractmethod
+    def derivative(self, margin: Floats) -> Floats:
+        """Return the derivative at each margin; at a kink, one subgradient."""
+
+    def second_derivative(self, margin: Floats) -> Floats:  # noqa: ARG002
+        """Return the second derivative at each margin.
+
+        Raises
+        ------
+        TypeError
+            When the loss has none.
+        """
+        raise TypeError(f"{type(self).__name__} has no second derivative; use solver='lbfgs'.")
+
+
+@dataclass(frozen=True)
+class Exponential(Loss):
+    r"""The exponential loss :math:`\ell(r) = e^{-r}`.
+
+    It factorises over the pair, :math:`e^{-(s_i - t_k)} = e^{-s_i} e^{t_k}`, so that every objective built
+    on it costs time linear in the number of rows.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+
+    Examples
+    --------
+    >>> Exponential().value(np.array([0.0, np.log(2.0)])).tolist()
+    [1.0, 0.5]
+    """
+
+    factorises: ClassVar[bool] = True
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``exp(-margin)``."""
+        return np.exp(-margin)
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-exp(-margin)``."""
+        return -np.exp(-margin)
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return ``exp(-margin)``."""
+        return np.exp(-margin)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    r"""The logistic loss :math:`\ell(r) = \ln(1 + e^{-r})`.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2 and Tables 1 and 2.
+
+    Examples
+    --------
+    >>> Logistic().value(np.array([0.0, -1000.0])).round(4).tolist()
+    [0.6931, 1000.0]
+    """
+
+    @property
+    def strip(self) -> float:
+        r"""The distance :math:`\pi` of the nearest singularity."""
+        return math.pi
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``ln(1 + exp(-margin))``, finite at every finite margin."""
+        return softplus(-margin)
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-1 / (1 + exp(margin))``."""
+        return -sigmoid(-margin)
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return ``exp(margin) / (1 + exp(margin)) ** 2``."""
+        small = np.exp(-np.abs(margin))
+        return small / (1.0 + small) ** 2
+
+
+@dataclass(frozen=True)
+class RoundedHinge(Loss):
+    r"""The hinge with a parabola over the margins from :math:`1 - \gamma` to 1.
+
+    It lies below the hinge, by :math:`\gamma / 2` at most, and its slopes are those of the hinge between -1
+    and 0. Its sums cost sorting however small :math:`\gamma` is.
+
+    Parameters
+    ----------
+    width : float
+        The positive :math:`\gamma`.
+
+    References
+    ----------
+    Rennie and Srebro, *Loss functions for preference levels*, IJCAI 2005 workshop, the smoothed hinge.
+    """
+
+    twice_differentiable: ClassVar[bool] = False
+    width: float
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """A line and a parabola."""
+        return (
+            Piece(1.0 - self.width, (0.5 * self.width, 1.0)),
+            Piece(1.0, (0.0, 0.0, 0.5 / self.width)),
+        )
+
+    def value(self, margin: Floats) -> Floats:
+        """Return the loss at each margin."""
+        short = np.maximum(0.0, 1.0 - margin)
+        return np.where(short < self.width, 0.5 * short * short / self.width, short - 0.5 * self.width)
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return minus the shortfall in units of the width, at least -1."""
+        return -np.clip((1.0 - margin) / self.width, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    r"""The hinge loss :math:`\ell(r) = \max(0, 1 - r)`.
+
+    At the kink :math:`r = 1` the subgradient used is zero.
+
+    References
+    ----------
+    Agarwal, *The Infinite Push*, SDM 2011, equation (3.1).
+
+    Examples
+    --------
+    >>> Hinge().value(np.array([-1.0, 0.5, 2.0])).tolist()
+    [2.0, 0.5, 0.0]
+    """
+
+    differentiable: ClassVar[bool] = False
+    twice_differentiable: ClassVar[bool] = False
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """One polynomial, below a margin of one."""
+        return (Piece(1.0, (0.0, 1.0)),)
+
+    @property
+    def intercept(self) -> float:
+        """One: the hinge is the largest of the lines ``a * (1 - r)``, a from 0 to 1."""
+        return 1.0
+
+    def smoothed(self, width: float) -> RoundedHinge:
+        """Return the hinge with its kink replaced by a parabola."""
+        return RoundedHinge(width)
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``max(0, 1 - margin)``."""
+        return np.maximum(0.0, 1.0 - margin)
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-1`` where the margin is below one, else ``0``."""
+        return -(margin < 1.0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    r"""The squared hinge loss :math:`\ell(r) = \max(0, 1 - r)^2`.
+
+    Its second derivative jumps at :math:`r = 1`; the value used there is zero.
+
+    References
+    ----------
+    Li, Jin and Zhou, *Top rank optimization in linear time*, NIPS 2014.
+
+    Examples
+    --------
+    >>> SquaredHinge().value(np.array([-1.0, 0.5, 2.0])).tolist()
+    [4.0, 0.25, 0.0]
+    """
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """One polynomial, below a margin of one."""
+        return (Piece(1.0, (0.0, 0.0, 1.0)),)
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``max(0, 1 - margin) ** 2``."""
+        return np.square(np.maximum(0.0, 1.0 - margin))
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-2 * max(0, 1 - margin)``."""
+        return -2.0 * np.maximum(0.0, 1.0 - margin)
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return ``2`` where the margin is below one, else ``0``."""
+        return 2.0 * (margin < 1.0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(Loss):
+    r"""The smoothed hinge :math:`\ell(r) = \frac{1}{\beta} \ln(1 + e^{\beta (1 - r)})`.
+
+    It lies above the hinge, by at most :math:`\ln 2 / \beta`, and approaches it as :math:`\beta` grows.
+
+    Parameters
+    ----------
+    sharpness : float, default=4.0
+        The positive :math:`\beta`, in units of one over a score.
+
+    Raises
+    ------
+    TypeError
+        When ``sharpness`` is not a number.
+    ValueError
+        When ``sharpness`` is not a positive finite number.
+
+    References
+    ----------
+    Zhang and Oles, *Text categorization based on regularized linear classification methods*, Information
+    Retrieval 4 (2001), section 3 (the modified logistic loss).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SmoothedHinge(100.0).value(np.array([-1.0, 0.5, 2.0])).round(6).tolist()
+    [2.0, 0.5, 0.0]
+    """
+
+    sharpness: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Check the sharpness."""
+        check_number("sharpness", self.sharpness, above=0.0)
+
+    @property
+    def strip(self) -> float:
+        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
+        return math.pi / self.sharpness
+
+    @property
+    def centre(self) -> float:
+        """A margin of one."""
+        return 1.0
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``ln(1 + exp(sharpness * (1 - margin))) / sharpness``."""
+        return softplus(self.sharpness * (1.0 - margin)) / self.sharpness
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return minus the sigmoid of ``sharpness * (1 - margin)``."""
+        return -sigmoid(self.sharpness * (1.0 - margin))
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return ``sharpness`` times the sigmoid's derivative."""
+        risen = self.sharpness * (1.0 - margin)
+        return self.sharpness * sigmoid(risen) * sigmoid(-risen)
+
+
+@dataclass(frozen=True)
+class Sigmoid(Loss):
+    r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
+
+    It does not grow without end for a badly ranked pair, so that outliers weigh little; it is not convex, and
+    a fit finds a local minimum.
+
+    Parameters
+    ----------
+    sharpness : float, default=1.0
+        The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.
+
+    Raises
+    ------
+    TypeError
+        When ``sharpness`` is not a number.
+    ValueError
+        When ``sharpness`` is not a positive finite number.
+
+    References
+    ----------
+    Yan, Dodier, Mozer and Wolniewicz, *Optimizing classifier performance via an approximation to the
+    Wilcoxon-Mann-Whitney statistic*, ICML 2003, equation (4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Sigmoid().value(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    convex: ClassVar[bool] = False
+    sharpness: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the sharpness."""
+        check_number("sharpness", self.sharpness, above=0.0)
+
+    @property
+    def strip(self) -> float:
+        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
+        return math.pi / self.sharpness
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``1 / (1 + exp(sharpness * margin))``."""
+        return sigmoid(-self.sharpness * margin)
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-sharpness * value * (1 - value)``."""
+        risen = self.sharpness * margin
+        return -self.sharpness * sigmoid(risen) * sigmoid(-risen)
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return ``sharpness ** 2 * value * (1 - value) * (1 - 2 * value)``."""
+        risen = self.sharpness * margin
+        low, high = sigmoid(-risen), sigmoid(risen)
+        return self.sharpness**2 * low * high * (high - low)
+
+
+@dataclass(frozen=True)
+class SquaredSigmoid(Loss):
+    r"""The squared sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})^2`, between zero and one.
+
+    Bounded like :class:`Sigmoid`, it falls twice as fast for a well ranked pair; it is not convex, and a fit
+    finds a local minimum.
+
+    Parameters
+    ----------
+    sharpness : float, default=1.0
+        The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.
+
+    Raises
+    ------
+    TypeError
+        When ``sharpness`` is not a number.
+    ValueError
+        When ``sharpness`` is not a positive finite number.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, asks of a loss no more than that it bounds the count
+    of misranked pairs, as four times this one does.
+
+    Examples
+    --------
+    >>> SquaredSigmoid().value(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [1.0, 0.25, 0.0]
+    """
+
+    convex: ClassVar[bool] = False
+    sharpness: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the sharpness."""
+        check_number("sharpness", self.sharpness, above=0.0)
+
+    @property
+    def strip(self) -> float:
+        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
+        return math.pi / self.sharpness
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``1 / (1 + exp(sharpness * margin)) ** 2``."""
+        return np.square(sigmoid(-self.sharpness * margin))
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return the derivative, never positive."""
+        risen = self.sharpness * margin
+        return -2.0 * self.sharpness * sigmoid(-risen) ** 2 * sigmoid(risen)
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return the second derivative, negative where the sigmoid exceeds two thirds."""
+        risen = self.sharpness * margin
+        low, high = sigmoid(-risen), sigmoid(risen)
+        return 2.0 * self.sharpness**2 * low**2 * high * (2.0 * high - low)
+
+
+@dataclass(frozen=True)
+class ZeroOne(Loss):
+    r"""The zero-one loss :math:`\ell(r) = 1[r \le 0]`: a tie is an error.
+
+    For evaluation only: with the price :math:`r^p` its objective is :math:`R_{p,1}`, also offered, in
+    :math:`O(n \log n)`, as :func:`pushrank.metrics.rp_error`. It has no derivative to learn from.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
+
+    Examples
+    --------
+    >>> ZeroOne().value(np.array([-1.0, 0.0, 1.0])).tolist()
+    [1.0, 1.0, 0.0]
+    """
+
+    differentiable: ClassVar[bool] = False
+    twice_differentiable: ClassVar[bool] = False
+    convex: ClassVar[bool] = False
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """A one, up to a margin of zero."""
+        return (Piece(0.0, (1.0,)),)
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``1`` where the margin is not positive, else ``0``."""
+        return (margin <= 0.0).astype(np.float64)
+
+    def derivative(self, margin: Floats) -> Floats:  # noqa: ARG002
+        """Raise, since a step function teaches nothing.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            "ZeroOne has no derivative to learn from; use value() to evaluate it, "
+            "and Exponential, Logistic or SquaredHinge to fit."
+        )
+
+
+__all__ = [
+    "Exponential",
+    "Hinge",
+    "Logistic",
+    "Sigmoid",
+    "SmoothedHinge",
+    "SquaredHinge",
+    "SquaredSigmoid",
+    "ZeroOne",
+]
+
+
+def resolve(loss: Loss | str) -> Loss:
+    """Return the loss that a name such as ``"squared_hinge"`` stands for; an instance passes through.
+
+    Examples
+    --------
+    >>> resolve("logistic")
+    Logistic()
+    """
+    members = [globals()[name] for name in __all__]
+    resolved: Loss = resolve_name(loss, Loss, members, "loss")
+    return resolved

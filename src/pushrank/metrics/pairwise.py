@@ -1,0 +1,396 @@
+"""Heights and margins: measures over pairs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from pushrank._numeric import Floats
+from pushrank._validation import check_number
+from pushrank.metrics._ranking import Ranking, Tally, Ties, measured, number_measure, order_measure, tie_share
+
+
+def height(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Floats:
+    r"""Return the height of every negative: how many positives it is ranked above.
+
+    .. math:: \mathrm{Height}(k) = \sum_i w_i\, 1[s_i \le t_k]
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,)
+        Finite scores, the higher the better.
+    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
+        Whether a tied pair of a positive and a negative is an error, half an error, or none.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    ndarray of float64, shape (number of negatives,)
+        In the order of the negatives' rows, each between 0 and the weight of the positives.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+
+    Notes
+    -----
+    O(n log n). With ``ties="pessimistic"`` a positive tied with the negative counts, as in the paper.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
+
+    Examples
+    --------
+    >>> height([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0]).tolist()
+    [0.0, 1.0]
+    """
+    ranking = Ranking(y_true, scores, sample_weight, pos_label)
+    below = ranking.positives_below(ties)
+    heights: Floats = below[ranking.negative_cells]
+    return heights
+
+
+def reverse_height(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Floats:
+    r"""Return the reverse height of every positive: how many negatives are ranked above it.
+
+    .. math:: \mathrm{rHeight}(i) = \sum_k w_k\, 1[s_i \le t_k]
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,)
+        Finite scores, the higher the better.
+    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
+        Whether a tied pair of a positive and a negative is an error, half an error, or none.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    ndarray of float64, shape (number of positives,)
+        In the order of the positives' rows, each between 0 and the weight of the negatives.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+
+    Notes
+    -----
+    O(n log n). With ``ties="pessimistic"`` a negative tied with the positive counts, as in the paper.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7.
+
+    Examples
+    --------
+    >>> reverse_height([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0]).tolist()
+    [1.0, 0.0]
+    """
+    ranking = Ranking(y_true, scores, sample_weight, pos_label)
+    above = ranking.negatives_above(ties)
+    heights: Floats = above[ranking.positive_levels]
+    return heights
+
+
+@order_measure
+def r_max(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the largest height of a negative: how many positives lie below the best negative.
+
+    .. math:: R_{\max} = \max_k \mathrm{Height}(k) = \lim_{p \to \infty} R_{p,1}^{1/p}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
+    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
+        Whether a tied pair of a positive and a negative is an error, half an error, or none.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        Between 0 and the weight of the positives; the lower the better.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+
+    Notes
+    -----
+    O(n), without sorting. A negative of weight zero does not count.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; Agarwal, *The Infinite Push*, SDM 2011.
+
+    Examples
+    --------
+    >>> r_max([1, 0, 1, 1], [4.0, 3.0, 2.0, 3.0])
+    2.0
+    """
+    return measured(ranking_r_max, y_true, scores, sample_weight, pos_label, ties)
+
+
+def ranking_r_max(ranking: Tally, ties: Ties) -> float:
+    """Return the measure of a ranking that has been checked."""
+    best = ranking.around_best_negative()
+    return ranking.total_positive - best.hits_above - (1.0 - tie_share(ties)) * best.hits_tied
+
+
+@order_measure
+def rp_error(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    p: float = 1.0,
+    *,
+    scale: Literal["raw", "log"] = "raw",
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the p-norm ranking error: the heights of the negatives to the power p, summed.
+
+    .. math:: R_{p,1} = \sum_k w_k\, \mathrm{Height}(k)^p
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
+    p : float, default=1.0
+        The power, at least 1; the larger, the more a negative near the top costs.
+    scale : {"raw", "log"}, default="raw"
+        ``R`` itself, infinite where it exceeds the largest float, or ``(1/p) ln R``, finite for every p but
+        ``-inf`` for a ranking without errors.
+    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
+        Whether a tied pair of a positive and a negative is an error, half an error, or none.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        At least 0 on the raw scale; the lower the better.
+
+    Raises
+    ------
+    TypeError
+        When `p` is not a number.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or
+        `p`, `scale` or `ties` is out of range.
+
+    Notes
+    -----
+    O(n log n). With p = 1 and half ties it is the number of misranked pairs, (1 - AUC) I K.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
+
+    Examples
+    --------
+    >>> rp_error([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], p=2)
+    1.0
+    >>> round(rp_error([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], p=1000, scale="log"), 4)
+    0.6931
+    """
+    return measured(ranking_rp_error, y_true, scores, sample_weight, pos_label, p, scale, ties)
+
+
+def ranking_rp_error(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
+    """Return the error of a ranking that has been checked."""
+    check_number("p", p, 1.0)
+    if scale not in ("raw", "log"):
+        raise ValueError(f"scale must be 'raw' or 'log', got {scale!r}.")
+    heights, weights = ranking.positives_below(ties), ranking.negatives_in
+    occupied = (heights > 0.0) & (weights > 0.0)
+    if not occupied.any():
+        return 0.0 if scale == "raw" else -np.inf
+    heights, weights = heights[occupied], weights[occupied]
+    if scale == "raw":
+        with np.errstate(over="ignore"):
+            return float(np.sum(weights * heights ** float(p)))
+    largest = float(heights.max())
+    return float(np.log(largest) + np.log(np.sum(weights * (heights / largest) ** float(p))) / p)
+
+
+@number_measure
+def margin(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    norm: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the least margin of a pair: the worst positive's score less the best negative's.
+
+    .. math:: \mu = \frac{1}{\|\lambda\|_1} \bigl(\min_i s_i - \max_k t_k\bigr)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
+    norm : float, default=1.0
+        The positive norm :math:`\|\lambda\|_1` of the weights that made the scores.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; rows of weight zero do not count.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        In units of the scores; positive where all pairs are ranked rightly, 0 for a tie.
+
+    Raises
+    ------
+    TypeError
+        When `norm` is not a number.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.
+
+    Notes
+    -----
+    O(n). It depends on the scores and not on their order alone.
+
+    References
+    ----------
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
+    section 2.
+
+    Examples
+    --------
+    >>> margin([1, 1, 0], [3.0, 2.5, 1.0], norm=2.0)
+    0.75
+    """
+    return measured(ranking_margin, y_true, scores, sample_weight, pos_label, norm)
+
+
+@number_measure
+def smooth_margin(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    norm: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the smooth margin of a ranking: its margin from below, softened over all pairs.
+
+    .. math:: G = -\frac{1}{\|\lambda\|_1} \ln \sum_i \sum_k w_i w_k\, e^{-(s_i - t_k)}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values.
+    scores : array-like of shape (n,) or (n_rankings, n)
+        Finite scores, the higher the better; a table holds a ranking in each row.
+    norm : float, default=1.0
+        The positive norm :math:`\|\lambda\|_1` of the weights that made the scores.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; an integer weight equals that many copies of the row.
+    pos_label : label, optional
+        The positive class; by default the larger of the two values.
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        In units of the scores. At most :func:`margin` (for weights of one), and below it by no more than the
+        logarithm of the number of pairs over the norm.
+
+    Raises
+    ------
+    TypeError
+        When `norm` is not a number.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.
+
+    Notes
+    -----
+    O(n): the sum over pairs is a product of two sums.
+
+    References
+    ----------
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
+    section 3.
+
+    Examples
+    --------
+    >>> round(smooth_margin([1, 1, 0], [3.0, 3.0, 1.0]), 4)
+    1.3069
+    """
+    return measured(ranking_smooth_margin, y_true, scores, sample_weight, pos_label, norm)
+
+
+def ranking_smooth_margin(ranking: Ranking, norm: float) -> float:
+    """Return the smooth margin of a ranking that has been checked."""
+    check_number("norm", norm, above=0.0)
+    logs = [
+        float(logsumexp(sign * scores, b=ranking.weights_of(mask)))
+        for sign, scores, mask in (
+            (-1.0, ranking.positive_scores, ranking.is_positive),
+            (1.0, ranking.negative_scores, ~ranking.is_positive),
+        )
+    ]
+    return -(logs[0] + logs[1]) / float(norm)
+
+
+def ranking_margin(ranking: Ranking, norm: float) -> float:
+    """Return the margin of a ranking that has been checked."""
+    check_number("norm", norm, above=0.0)
+    positives = _counted(ranking.positive_scores, ranking.weights_of(ranking.is_positive))
+    negatives = _counted(ranking.negative_scores, ranking.weights_of(~ranking.is_positive))
+    return float(positives.min() - negatives.max()) / float(norm)
+
+
+def _counted(scores: Floats, weights: Floats | None) -> Floats:
+    return scores if weights is None else scores[weights > 0.0]

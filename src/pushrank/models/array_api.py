@@ -1,0 +1,109 @@
+"""Linear scores of arrays of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pushrank._array import like, namespace, to_host
+from pushrank._numeric import Floats
+
+BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold
+
+
+class ArrayLinearModel:
+    """Scores ``X @ coef`` computed where ``X`` is; coefficients, a few numbers, are on the host.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+        Checked, finite, float32 or float64, of any library that keeps the array API standard. Not copied.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        The shape of ``X``.
+
+    Notes
+    -----
+    All is computed in double precision, of float32 data a block of rows at a time: in single precision the
+    rounding of the scores would hide the last steps of a descent.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.n_rows, self.n_features = X.shape
+        self._X = X
+
+    def scores(self, coef: Floats) -> Any:
+        """Return the scores of all rows, shape (n_rows,), as float64."""
+        on_device = like(coef, self._X)
+        return namespace(self._X).concat([block @ on_device for _, block in self._blocks()])
+
+    def pull_back(self, factors: Any) -> Floats:
+        """Return ``X.T @ factors``, shape (n_features,)."""
+        return self._product(factors)
+
+    def class_totals(self, factors: Any, class_codes: Any) -> Floats:
+        """Return the sum of factors by class code, shape (2,)."""
+        xp = namespace(factors)
+        total, ones = float(xp.sum(factors)), float(xp.sum(factors * class_codes))
+        return np.array([total - ones, ones])
+
+    def class_sums(self, factors: Any, class_codes: Any) -> Floats:
+        """Return ``sum_i factors[i] * X[i]`` by class code, shape (2, n_features)."""
+        total, ones = self._product(factors), self._product(factors * class_codes)
+        return np.stack([total - ones, ones])
+
+    def class_variances(self, factors: Any, class_codes: Any) -> Floats:
+        """Return the weighted variance of every column within the classes, times the weights."""
+        return np.diagonal(self.class_covariance(factors, class_codes)).copy()
+
+    def class_covariance(self, factors: Any, class_codes: Any) -> Floats:
+        """Return the weighted covariance of the columns within the classes, times the weights.
+
+        In blocks of rows, each less its class's mean: O(n_rows * n_features ** 2) time and a block of memory.
+        """
+        xp = namespace(self._X)
+        totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)
+        means = like(self.class_sums(factors, class_codes) / totals[:, None], self._X)
+        covariance = np.zeros((self.n_features, self.n_features))
+        for rows, block in self._blocks():
+            codes = xp.reshape(class_codes[rows], (-1, 1))
+            block = block - (1.0 - codes) * means[0:1, :] - codes * means[1:2, :]
+            weighted = block * xp.reshape(factors[rows], (-1, 1))
+            covariance += to_host(xp.permute_dims(weighted, (1, 0)) @ block)
+        return covariance
+
+    def check_range(self) -> None:
+        """Raise when a column's squares are beyond the range of floats.
+
+        Raises
+        ------
+        ValueError
+            When the sum of a column's squares is no finite number.
+        """
+        xp = namespace(self._X)
+        squares = np.zeros(self.n_features)
+        for _, block in self._blocks():
+            squares += to_host(xp.sum(block * block, axis=0))
+        if not np.isfinite(squares).all():
+            raise ValueError(
+                f"column {int(np.flatnonzero(~np.isfinite(squares))[0])} holds values whose squares are "
+                "beyond the range of floats; scale it, for example with StandardScaler."
+            )
+
+    def _product(self, factors: Any) -> Floats:
+        product = np.zeros(self.n_features)
+        for rows, block in self._blocks():
+            product += to_host(factors[rows] @ block)
+        return product
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Cut the rows into blocks of float64."""
+        xp = namespace(self._X)
+        height = max(1, BLOCK_ELEMENTS // self.n_features)
+        for start in range(0, self.n_rows, height):
+            rows = slice(start, min(start + height, self.n_rows))
+            yield rows, xp.astype(self._X[rows, :], xp.float64, copy=False)

@@ -1,0 +1,197 @@
+"""Explicit crucial pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pushrank._numeric import Floats
+from pushrank.losses import Loss
+from pushrank.pairs.inner_sums import PairSums, derivative_of
+from pushrank.pairs.samples import Mixture, Rows, Sample
+
+
+@dataclass(frozen=True, eq=False)
+class CrucialSample(Sample):
+    r"""Explicit pairs with weights :math:`\pi_{ik} > 0`: row ``better[m]`` should stand above ``worse[m]``.
+
+    Preferences may contradict each other, in cycles or head on.
+
+    Attributes
+    ----------
+    better, worse : ndarray of int, shape (n_pairs,)
+        Row numbers, ordered by the worse row.
+    pair_weights : ndarray of float64, shape (n_pairs,)
+        The weights of the pairs.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, crucial pairs.
+    """
+
+    better: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    worse: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    pair_weights: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def from_pairs(
+        cls,
+        n_rows: int,
+        better: Rows,
+        worse: Rows,
+        pair_weights: Floats | None = None,
+        weights: Floats | None = None,
+    ) -> CrucialSample:
+        """Build a sample from checked pairs of row numbers, their weights, and the rows' weights.
+
+        Raises
+        ------
+        ValueError
+            When no pair has a positive weight.
+
+        Notes
+        -----
+        O(n_pairs log n_pairs), once.
+
+        Examples
+        --------
+        >>> sample = CrucialSample.from_pairs(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
+        >>> sample.least_margin(np.array([3.0, 2.0, 1.0]))
+        -2.0
+        """
+        pair_weights = np.ones(len(better)) if pair_weights is None else pair_weights
+        counted = pair_weights > 0.0
+        if weights is not None:
+            counted &= (weights[better] > 0.0) & (weights[worse] > 0.0)
+        order = np.flatnonzero(counted)[np.argsort(worse[counted], kind="stable")]
+        if not len(order):
+            raise ValueError(
+                f"none of the {len(better)} pairs has a positive weight, so there is nothing to rank."
+            )
+        better, worse = better[order], worse[order]
+        positives, negatives = np.unique(better), np.unique(worse)
+        return cls(
+            n_rows,
+            positives,
+            negatives,
+            None if weights is None else weights[positives],
+            None if weights is None else weights[negatives],
+            better,
+            worse,
+            pair_weights[order],
+        )
+
+    def swapped(self) -> CrucialSample:
+        """Return the sample with every pair turned around."""
+        return self._swapped
+
+    @cached_property
+    def _swapped(self) -> CrucialSample:
+        return CrucialSample.from_pairs(
+            self.n_rows, self.worse, self.better, self.pair_weights, self.row_weights
+        )
+
+    @cached_property
+    def layout(self) -> tuple[Rows, Rows]:
+        """Where each pair's better row is among the positives, and where each negative's pairs start."""
+        return (
+            np.searchsorted(self.positives, self.better),
+            np.append(np.searchsorted(self.worse, self.negatives), len(self.worse)),
+        )
+
+    def mixture(self, exponents: Floats) -> Mixture:
+        """Return the sums over each worse row's own betters."""
+        return _PairByPair(self, exponents)
+
+    def least_margin(self, scores: Floats) -> float:
+        """Return the smallest margin of a pair."""
+        return float(np.min(scores[self.better] - scores[self.worse]))
+
+    def restricted(self, kept: NDArray[np.bool_]) -> CrucialSample:
+        """Return the sample of the pairs whose rows are both kept."""
+        counted = np.where(kept[self.better] & kept[self.worse], self.pair_weights, 0.0)
+        return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, counted, self.row_weights)
+
+    def only_pairs(self, kept: NDArray[np.bool_]) -> CrucialSample:
+        """Return the sample of some of the pairs, shape (n_pairs,)."""
+        counted = np.where(kept, self.pair_weights, 0.0)
+        return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, counted, self.row_weights)
+
+    @property
+    def least_log_weight(self) -> float:
+        """The logarithm of the least weight of a pair, or a bound below it."""
+        return super().least_log_weight + float(np.log(self.pair_weights.min()))
+
+
+class _PairByPair:
+    """A sparse matrix of shares, one row for each worse row."""
+
+    def __init__(self, sample: CrucialSample, exponents: Floats) -> None:
+        columns, edges = sample.layout
+        starts, sizes = edges[:-1], np.diff(edges)
+        of_pairs = exponents[columns] + np.log(sample.pair_weights)
+        largest = np.maximum.reduceat(of_pairs, starts)
+        in_units = np.exp(of_pairs - np.repeat(largest, sizes))
+        totals = np.add.reduceat(in_units, starts)
+        self.log_totals: Floats = largest + np.log(totals)
+        shares = in_units / np.repeat(totals, sizes)
+        shape = (len(sample.negatives), len(sample.positives))
+        self._shares = sp.csr_array((shares, columns, edges), shape=shape)
+
+    def average(self, of_positives: Floats) -> Floats:
+        """Return the mean over each worse row's betters."""
+        means: Floats = self._shares @ of_positives
+        return means
+
+    def spread(self, of_negatives: Floats) -> Floats:
+        """Return the sum over each better row's worse ones."""
+        sums: Floats = self._shares.T @ of_negatives
+        return sums
+
+
+class ListedSums(PairSums):
+    r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over each worse row's own betters.
+
+    Parameters
+    ----------
+    loss : Loss
+        The pair loss.
+    sample : CrucialSample
+        The pairs.
+    of_positives, of_negatives : ndarray of shape (I,) and (K,)
+        The scores.
+
+    Notes
+    -----
+    Time and memory are linear in the number of pairs.
+
+    Examples
+    --------
+    >>> from pushrank.losses import Hinge
+    >>> pairs = CrucialSample.from_pairs(3, np.array([0, 1]), np.array([1, 2]))
+    >>> np.exp(ListedSums(Hinge(), pairs, np.array([0.5, 0.0]), np.zeros(2)).log_sums).tolist()
+    [0.5, 1.0]
+    """
+
+    def __init__(self, loss: Loss, sample: CrucialSample, of_positives: Floats, of_negatives: Floats) -> None:
+        self._of_pairs_p, edges = sample.layout
+        self._of_pairs_n = np.repeat(np.arange(len(sample.negatives)), np.diff(edges))
+        self._pair_weights = sample.pair_weights
+        self._margins = of_positives[self._of_pairs_p] - of_negatives[self._of_pairs_n]
+        super().__init__(loss, of_positives, of_negatives, sample.positive_weights)
+
+    def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
+        terms = self._terms(order) * self._weighted(factors)[self._of_pairs_p]
+        return np.bincount(self._of_pairs_n, terms, minlength=len(self._negatives)).astype(np.float64)
+
+    def _over_negatives(self, order: int, factors: Floats) -> Floats:
+        terms = self._terms(order) * factors[self._of_pairs_n]
+        sums = np.bincount(self._of_pairs_p, terms, minlength=len(self._positives))
+        return self._weights * sums
+
+    def _terms(self, order: int) -> Floats:
+        return self._pair_weights * derivative_of(self._loss, order)(self._margins)

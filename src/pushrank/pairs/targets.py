@@ -1,0 +1,167 @@
+"""From labels, grades, query groups and pairs to a sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from pushrank._numeric import Floats
+from pushrank._validation import distinct
+from pushrank.pairs.explicit import CrucialSample
+from pushrank.pairs.graded import GradedSample
+from pushrank.pairs.samples import BipartiteSample, Rows, Sample
+
+
+def labelled(
+    what: str,
+    labels: NDArray[Any],
+    weights: Floats | None = None,
+    group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> tuple[Sample, NDArray[Any], NDArray[Any], Rows | None]:
+    """Return the sample of two classes or grades, in query groups or in one list.
+
+    Parameters
+    ----------
+    what : str
+        What ranks, for messages.
+    labels : ndarray of shape (n_rows,)
+        Two values of any kind, or any number of numbers, the higher the better.
+    weights : ndarray of shape (n_rows,), optional
+        Checked weights of the rows.
+    group, qid : array-like, optional
+        As for :func:`group_numbers`.
+
+    Returns
+    -------
+    sample : Sample
+        Which rows are compared.
+    classes : ndarray
+        The distinct labels of positive weight, in order.
+    codes : ndarray of bool or int, shape (n_rows,)
+        Each row's place among them.
+    groups : ndarray of int, shape (n_rows,), or None
+        Each row's query group.
+
+    Raises
+    ------
+    ValueError
+        When there are not two labels, three are not numbers, groups do not fit, or nothing is to be ranked.
+    """
+    check_classification_targets(labels)
+    classes = distinct(labels)
+    if len(classes) > 2 and weights is not None:
+        classes = distinct(labels[weights > 0.0])
+    if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iuf"):
+        raise ValueError(
+            f"{not_two(what, classes)} More than two classes are taken as grades of relevance, which must be "
+            "numbers, the higher the better."
+        )
+    groups = group_numbers(group, qid, len(labels))
+    if len(classes) == 2 and groups is None:
+        codes = labels == classes[1]
+        return BipartiteSample.from_mask(codes, weights), classes, codes, None
+    # a grade without weight counts as a neighbour
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
+    return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
+
+
+def not_two(what: str, classes: NDArray[Any]) -> str:
+    """Return what to say where there are not two classes."""
+    found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
+    return (
+        f"{what} ranks one class above the other. Only binary classification is supported: y must hold "
+        f"exactly 2 classes, found {found}. For one class against the rest pass y == that_class."
+    )
+
+
+def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -> Rows | None:
+    """Return a group number for each row, or None where all rows are one list.
+
+    Raises
+    ------
+    ValueError
+        When both are given, or lengths or sizes do not fit the rows.
+    """
+    if group is None and qid is None:
+        return None
+    if group is not None and qid is not None:
+        raise ValueError("group and qid say the same thing in two ways: give one of them, not both.")
+    given = column_or_1d(group if qid is None else qid)
+    missing = np.flatnonzero([entry is None or entry != entry for entry in given.tolist()])
+    if len(missing):
+        raise ValueError(
+            f"{'qid' if group is None else 'group'} has no entry in row {missing[0]}; give every row one, or "
+            "leave the row out."
+        )
+    if len(given) == n_rows:
+        numbers: Rows = np.unique(given, return_inverse=True)[1].astype(np.intp)
+        return numbers
+    name = "qid" if group is None else "group"
+    if name == "group" and given.dtype.kind in "iu" and np.all(given >= 0) and given.sum() == n_rows:
+        return np.repeat(np.arange(len(given)), given)
+    what = "one entry a row" if name == "qid" else "one entry a row, or the sizes of consecutive groups"
+    raise ValueError(f"{name} must hold {what}; found {len(given)} entries for {n_rows} rows.")
+
+
+def crucial_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> CrucialSample:
+    """Return the sample of explicit pairs ``(better, worse)`` or ``(better, worse, weight)``.
+
+    Raises
+    ------
+    ValueError
+        When row numbers are out of range, a row is paired with itself, or lengths or weights do not fit.
+    TypeError
+        When pairs are not two or three columns, or row numbers are not integers.
+    """
+    is_table = getattr(pairs, "ndim", 0) == 2
+    columns = list(np.asarray(pairs).T) if is_table else list(pairs)
+    if len(columns) not in (2, 3):
+        raise TypeError(
+            "pairs must be (better, worse) or (better, worse, weight), or an array with these columns; found "
+            f"{len(columns)} parts. A list of pairs becomes such an array by np.array(pairs)."
+        )
+    rows: list[Rows] = []
+    for name, column in zip(("better", "worse"), columns, strict=False):
+        numbers = column_or_1d(column)
+        if not len(numbers):
+            raise ValueError(f"pairs: {name} is empty; there must be at least one pair.")
+        if numbers.dtype.kind == "f" and is_table and np.all(numbers == np.floor(numbers)):
+            numbers = numbers.astype(np.intp)  # beside a column of weights, row numbers are floats too
+        if numbers.dtype.kind not in "iu":
+            raise TypeError(f"pairs: {name} must be row numbers, integers; found dtype {numbers.dtype}.")
+        outside = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
+        if len(outside):
+            raise ValueError(
+                f"pairs: {name} row numbers must be from 0 to {n_rows - 1}; pair {outside[0]} has "
+                f"{numbers[outside[0]]}."
+            )
+        rows.append(numbers.astype(np.intp))
+    check_consistent_length(*columns)
+    itself = np.flatnonzero(rows[0] == rows[1])
+    if len(itself):
+        raise ValueError(f"pairs: pair {itself[0]} ranks row {rows[0][itself[0]]} above itself.")
+    pair_weights = None
+    if len(columns) == 3:
+        pair_weights = check_array(columns[2], dtype=np.float64, ensure_2d=False, input_name="pairs: weight")
+        if np.min(pair_weights, initial=0.0) < 0.0:
+            raise ValueError(f"pairs: weights must not be negative, found {pair_weights.min()}.")
+    return CrucialSample.from_pairs(n_rows, rows[0], rows[1], pair_weights, weights)
+
+
+def check_alone(**given: Any) -> None:
+    """Raise where something else than pairs says what to rank beside them.
+
+    Raises
+    ------
+    ValueError
+        When one of the arguments is not None.
+    """
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")

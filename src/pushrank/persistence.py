@@ -1,0 +1,188 @@
+"""Models as files that can be loaded safely."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
+
+from pushrank import estimators, losses, prices, weak_rankers
+from pushrank._io import written_whole
+from pushrank._trees import TREE, check_trees
+from pushrank.exceptions import ModelFileError
+from pushrank.solvers.cutting_plane import Rows
+from pushrank.solvers.streaming.updates import BatchSample, Rule, State, Stream
+
+__all__ = ["load", "save"]
+
+STREAM = tuple(
+    f"{member.__module__}.{member.__qualname__}" for member in (Stream, State, Rule, BatchSample, Rows)
+)
+"""What a ranker keeps that can go on learning."""
+
+SPARSE = tuple(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix))
+"""What it keeps of sparse rows: arrays of numbers, nothing that runs."""
+
+TRUSTED = (
+    *(
+        f"{member.__module__}.{member.__qualname__}"
+        for folder in (estimators, losses, prices, weak_rankers)
+        for member in (getattr(folder, name) for name in folder.__all__)
+    ),
+    *STREAM,
+    *SPARSE,
+    TREE,  # checked after loading
+    "pushrank.cli.categories.Categories",  # what pushrank fit does to text columns
+    "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
+)
+"""The types that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
+
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    ImportError,
+)
+"""What skops raises, here and there, on a file that is not whole or not its own."""
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model, or a dict that holds one, to a skops file.
+
+    Parameters
+    ----------
+    model : object
+        A ranker, a pipeline that ends in one, or a dict of such and of plain values.
+    path : str or Path
+        Where to; an existing file is replaced, whole or not at all.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written; nothing is left in its place.
+    TypeError
+        When the model holds what could not be loaded again: a function, as for a kernel of one's own, an
+        object of a type that is not trusted, or an array of a library that skops does not know.
+
+    Notes
+    -----
+    The file is written beside its place and renamed.
+
+    References
+    ----------
+    The skops format: a zip of a JSON schema and numpy arrays, without pickles.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pushrank import PNormPush
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(PNormPush(p=8), Path(folder) / "model.skops")
+    ...     load(Path(folder) / "model.skops")
+    PNormPush(p=8)
+    """
+    from skops import io
+
+    with written_whole(Path(path)) as beside:
+        try:
+            io.dump(model, beside)
+        except RuntimeError as error:  # torch's, of a tensor that is built without its numbers
+            raise TypeError(
+                f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
+                "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
+            ) from error
+        strangers = _strangers(beside.read_bytes())
+        if strangers:
+            raise TypeError(
+                f"{type(model).__name__} cannot be saved: {_places(model, strangers)}, and a file must be "
+                "loaded without running what it holds. Give parameters by name; kernel='precomputed' takes "
+                "the values of any kernel."
+            )
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    object
+        What was saved.
+
+    Raises
+    ------
+    ModelFileError
+        When the file holds a type that is not trusted, or is damaged or no model file at all.
+    OSError
+        When the file cannot be read.
+
+    Notes
+    -----
+    Only types on a fixed list are built: :data:`TRUSTED` and those of scikit-learn, numpy and scipy that
+    skops trusts by itself. Nothing else in the file is imported or run.
+
+    Examples
+    --------
+    >>> from pushrank.persistence import load
+    >>> load("no such file")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
+    """
+    from skops import io
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    data = Path(path).read_bytes()
+    try:
+        strangers = _strangers(data)
+        model = None if strangers else io.loads(data, trusted=list(TRUSTED))
+        check_trees(model)
+    except UntrustedTypesFoundException as error:
+        raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
+    except DAMAGED as error:
+        raise ModelFileError(
+            f"{path} is not a model file of pushrank, or is damaged ({error}); fit the model again."
+        ) from error
+    if strangers:
+        raise ModelFileError(
+            f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "
+            "saved can be loaded; fit the model again."
+        )
+    return model
+
+
+def _strangers(data: bytes) -> list[str]:
+    """Return the types and functions in a file's bytes that are not trusted."""
+    from skops import io
+
+    return sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+
+
+def _places(model: Any, strangers: list[str]) -> str:
+    """Return which parameters hold strangers, or the strangers alone where none does."""
+    holders = model.values() if isinstance(model, dict) else [model]
+    found = [
+        f"{name} is {type_name}"
+        for holder in holders
+        if hasattr(holder, "get_params")
+        for name, value in holder.get_params().items()
+        if (type_name := _type_name(value)) in strangers
+    ]
+    return ", ".join(found) or f"it holds {', '.join(strangers)}"
+
+
+def _type_name(value: Any) -> str:
+    """Return the name of a function, or of the type of an object."""
+    named = value if hasattr(value, "__name__") else type(value)
+    return f"{named.__module__}.{named.__name__}"

@@ -1,0 +1,485 @@
+"""Prices of inner sums."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from pushrank._array import namespace
+from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
+from pushrank._validation import check_number, resolve_name
+
+Scale = Literal["raw", "log"]
+SAFE = 300.0  # exponents below it neither overflow nor vanish, nor times a number of their size
+
+
+class Terms(NamedTuple):
+    """Prices of inner sums and their derivatives in the logarithm of the sum, over ``exp(shift)``."""
+
+    shift: float
+    value: Floats
+    first: Floats
+    second: Floats
+
+
+class PriceTotal(NamedTuple):
+    """The total price and its derivatives with respect to the logarithms of the inner sums.
+
+    The Hessian is ``diag(curvature) - coupling * outer(shares, shares)``.
+    """
+
+    value: float
+    shares: Floats
+    curvature: Floats
+    coupling: float
+
+
+class Price(ABC):
+    r"""A price :math:`g(h)` on an inner sum :math:`h`, totalled as :math:`\sum_k w_k\, g(h_k)`.
+
+    A price is non-negative, convex or :math:`\ln(1+h)`, and grows with :math:`h`. A price of your own
+    defines ``value``, ``derivative`` and ``second_derivative``, each elementwise; everything else follows.
+    Built-in prices override ``terms`` to stay finite where :math:`g(h)` itself overflows.
+
+    Attributes
+    ----------
+    smooth : bool
+        Whether the total is differentiable, which gradient solvers need.
+    convex : bool
+        Whether it is convex, which a certificate of optimality needs.
+    homogeneous : bool
+        Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
+    log_divisor : float or None
+        The :math:`m` of the log scale :math:`(1/m) \ln R`, or None where there is no such scale.
+    """
+
+    smooth: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
+    homogeneous: ClassVar[bool] = False
+
+    def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
+        """Return a price without kinks that approaches this one, from below, as the temperature falls."""
+        if self.smooth:
+            return self
+        raise TypeError(
+            f"{type(self).__name__} is not smooth and has no smoothed form to be learned by; a price of your "
+            "own may define smoothed(temperature)."
+        )
+
+    @property
+    def log_divisor(self) -> float | None:
+        """The ``m`` of the log scale ``(1/m) ln R``; None where the price has no such scale."""
+        return None
+
+    @abstractmethod
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return ``g`` of each inner sum."""
+
+    @abstractmethod
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``g'`` of each inner sum."""
+
+    @abstractmethod
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``g''`` of each inner sum."""
+
+    def terms(self, log_sums: Floats) -> Terms:
+        """Return ``g``, ``dg/dl`` and ``d2g/dl2`` at ``l = log_sums``, each divided by ``exp(shift)``."""
+        sums = namespace(log_sums).exp(log_sums)
+        first = sums * self.derivative(sums)
+        return Terms(0.0, self.value(sums), first, first + sums**2 * self.second_derivative(sums))
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
+        """Return the total price and its derivatives with respect to ``log_sums``.
+
+        Parameters
+        ----------
+        log_sums : ndarray of shape (n,)
+            Natural logarithms of the inner sums; ``-inf`` for a sum of zero.
+        weights : ndarray of shape (n,) or float
+            Positive sample weights of the rows that the sums belong to.
+        scale : {"raw", "log"}
+            ``R`` itself, or ``(1/m) ln R``, where ``m`` is :attr:`log_divisor`.
+
+        Returns
+        -------
+        PriceTotal
+            The total, the shares of the sums in it, and how it curves.
+
+        Raises
+        ------
+        ValueError
+            When ``scale="log"`` and the price has no log scale.
+        """
+        divisor = self.log_divisor
+        if scale == "log" and divisor is None:
+            raise ValueError(
+                f"{type(self).__name__} has no log scale; use scale='raw', or Power or ExponentialPrice."
+            )
+        shift, value, first, second = self.terms(log_sums)
+        xp = namespace(log_sums)
+        total = float(xp.sum(weights * value))
+        if divisor is None or scale == "raw":
+            scaled = float(_times_exp(np.asarray(total), shift))
+            shares, curvature = (_times_exp(weights * part, shift) for part in (first, second))
+            return PriceTotal(scaled, shares, curvature, 0.0)
+        if total == 0.0:
+            nothing = xp.zeros_like(log_sums)
+            return PriceTotal(-np.inf, nothing, nothing, divisor)
+        unit = weights / (divisor * total)
+        return PriceTotal((shift + float(np.log(total))) / divisor, unit * first, unit * second, divisor)
+
+
+def _times_exp(values: Floats, shift: float) -> Floats:
+    """Return ``values * exp(shift)``; overflow gives infinity, and a value of zero stays zero."""
+    if abs(shift) < SAFE:
+        return values * float(np.exp(shift)) if shift else values
+    xp = namespace(values)
+    with np.errstate(over="ignore", divide="ignore"):
+        scaled: Floats = xp.sign(values) * xp.exp(shift + xp.log(xp.abs(values)))
+    return xp.where(values == 0.0, values, scaled) if np.ndim(values) else scaled
+
+
+@dataclass(frozen=True)
+class SoftMaximum(Price):
+    r"""The price whose total is :math:`\tau \ln \sum_k \bar w_k e^{h_k / \tau}`, the weights summing to one.
+
+    It lies below the maximum, by :math:`\tau` times the logarithm of the number of rows at most. Its shares
+    are those of the sums, :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
+
+    Parameters
+    ----------
+    temperature : float
+        The positive :math:`\tau`, in the unit of the inner sums.
+
+    References
+    ----------
+    Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), section 4.
+    """
+
+    temperature: float
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return ``exp(inner_sum / temperature)``, of which the total takes the mean and the logarithm."""
+        return np.exp(inner_sum / self.temperature)
+
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return the derivative of ``value``."""
+        return self.value(inner_sum) / self.temperature
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return the second derivative of ``value``."""
+        return self.value(inner_sum) / self.temperature**2
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
+        """Return the soft maximum and its derivatives; there is no log scale."""
+        if scale == "log":
+            raise ValueError("SoftMaximum has no log scale; use scale='raw'.")
+        with np.errstate(over="ignore"):
+            sums = np.exp(log_sums)
+        log_weights = np.log(np.broadcast_to(weights, sums.shape))
+        with np.errstate(over="ignore"):
+            multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)
+        if log_total == np.inf:
+            nothing = np.zeros_like(sums)
+            return PriceTotal(np.inf, nothing, nothing, 0.0)
+        log_weight = softmax_and_log_sum(log_weights)[1]
+        shares = multipliers * sums
+        with np.errstate(over="ignore"):
+            curvature = shares * (1.0 + sums / self.temperature)
+        value = self.temperature * (log_total - log_weight)
+        return PriceTotal(value, shares, curvature, 1.0 / self.temperature)
+
+
+@dataclass(frozen=True)
+class Power(Price):
+    r"""The power price :math:`g(h) = h^p`; the larger ``p``, the harder the push at the top of the list.
+
+    Parameters
+    ----------
+    p : float, default=4.0
+        The exponent, any finite real number of at least 1. With ``p=1`` the objective is RankBoost's; as
+        ``p`` grows it approaches the Infinite Push.
+
+    Raises
+    ------
+    TypeError
+        When ``p`` is not a number.
+    ValueError
+        When ``p`` is not a finite number of at least 1.
+
+    Notes
+    -----
+    The log scale is :math:`(1/p) \ln \sum_k h_k^p`, finite at any ``p``.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+
+    Examples
+    --------
+    >>> Power(3).value(np.array([0.0, 2.0])).tolist()
+    [0.0, 8.0]
+    """
+
+    homogeneous: ClassVar[bool] = True
+    p: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Check the exponent."""
+        check_number("p", self.p, 1.0)
+
+    @property
+    def log_divisor(self) -> float:
+        """The exponent ``p``."""
+        return float(self.p)
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return ``inner_sum ** p``."""
+        return inner_sum**self.p
+
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``p * inner_sum ** (p - 1)``."""
+        return self.p * inner_sum ** (self.p - 1.0)
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``p * (p - 1) * inner_sum ** (p - 2)``, which is zero everywhere for ``p = 1``."""
+        if self.p == 1.0:
+            return 0.0 * inner_sum
+        return self.p * (self.p - 1.0) * inner_sum ** (self.p - 2.0)
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
+        """Return the total; on the log scale a softmax, in half the time and memory of the general way."""
+        if scale == "raw":
+            return super().total(log_sums, weights, scale)
+        p = float(self.p)
+        exponents = p * log_sums
+        if not isinstance(weights, float) or weights != 1.0:
+            exponents = exponents + namespace(weights).log(weights)
+        shares, log_total = softmax_and_log_sum(exponents, out=exponents)
+        return PriceTotal(log_total / p, shares, p * shares, p)
+
+    def terms(self, log_sums: Floats) -> Terms:
+        """Return the powers in units of the largest one."""
+        p = float(self.p)
+        exponents = p * log_sums
+        xp = namespace(exponents)
+        shift = float(xp.max(exponents)) if exponents.shape[0] else 0.0
+        if not np.isfinite(shift):
+            shift = 0.0
+        value = xp.exp(exponents - shift)
+        return Terms(shift, value, p * value, p * p * value)
+
+
+@dataclass(frozen=True)
+class Identity(Price):
+    r"""The price :math:`g(h) = h`, under which all pairs count alike.
+
+    With the exponential loss it gives RankBoost's objective, with the hinge RankSVM's. It equals
+    ``Power(1)``.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Identity().value(np.array([0.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    homogeneous: ClassVar[bool] = True
+
+    @property
+    def log_divisor(self) -> float:
+        """One: the log scale is ``ln R``."""
+        return 1.0
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return the inner sums themselves."""
+        return inner_sum
+
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return ones."""
+        return 0.0 * inner_sum + 1.0
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return zeros."""
+        return 0.0 * inner_sum
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
+        """Return the total of ``Power(1)``."""
+        return Power(1.0).total(log_sums, weights, scale)
+
+    def terms(self, log_sums: Floats) -> Terms:
+        """Return the sums in units of the largest one."""
+        return Power(1.0).terms(log_sums)
+
+
+@dataclass(frozen=True)
+class LogOnePlus(Price):
+    r"""The price :math:`g(h) = \ln(1 + h)`, which rewards getting some positives to the very top.
+
+    On the reverse heights of the positives it gives the IR Push, a convex stand-in for the discounted
+    gains of information retrieval; with the exponential loss its total is convex in the scores.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LogOnePlus().value(np.array([0.0, 1.0])).round(4).tolist()
+    [0.0, 0.6931]
+    """
+
+    convex: ClassVar[bool] = False
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return ``ln(1 + inner_sum)``."""
+        found: Floats = namespace(inner_sum).log1p(inner_sum)
+        return found
+
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``1 / (1 + inner_sum)``."""
+        return 1.0 / (1.0 + inner_sum)
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``-1 / (1 + inner_sum) ** 2``."""
+        return -1.0 / (1.0 + inner_sum) ** 2
+
+    def terms(self, log_sums: Floats) -> Terms:
+        """Return the prices from the logarithms of the sums, which may exceed any float."""
+        first = sigmoid(log_sums)
+        return Terms(0.0, softplus(log_sums), first, first * sigmoid(-log_sums))
+
+
+@dataclass(frozen=True)
+class ExponentialPrice(Price):
+    r"""The price :math:`g(h) = e^h`, which pushes harder than every power.
+
+    Notes
+    -----
+    The log scale is :math:`\ln \sum_k e^{h_k}`; it lies between :math:`\max_k h_k` and that plus the
+    logarithm of the number of rows.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
+
+    Examples
+    --------
+    >>> ExponentialPrice().value(np.array([0.0, 1.0])).round(4).tolist()
+    [1.0, 2.7183]
+    """
+
+    @property
+    def log_divisor(self) -> float:
+        """One: the log scale is ``ln R``."""
+        return 1.0
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return ``exp(inner_sum)``."""
+        found: Floats = namespace(inner_sum).exp(inner_sum)
+        return found
+
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``exp(inner_sum)``."""
+        found: Floats = namespace(inner_sum).exp(inner_sum)
+        return found
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return ``exp(inner_sum)``."""
+        found: Floats = namespace(inner_sum).exp(inner_sum)
+        return found
+
+    def terms(self, log_sums: Floats) -> Terms:
+        """Return the exponentials in units of the largest one."""
+        xp = namespace(log_sums)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = xp.exp(log_sums)
+            shift = float(xp.max(sums)) if sums.shape[0] else 0.0
+            value = xp.exp(sums - shift)
+            return Terms(shift, value, sums * value, (sums + sums**2) * value)
+
+
+@dataclass(frozen=True)
+class Maximum(Price):
+    r"""The price whose total is :math:`\max_k h_k`, the limit of :math:`(\sum_k h_k^p)^{1/p}`.
+
+    It acts on the whole vector of inner sums, and every row with a positive weight counts alike. Its total
+    has kinks: where several sums are largest, the subgradient used is shared among them equally.
+
+    References
+    ----------
+    Agarwal, *The Infinite Push*, SDM 2011; Rudin, JMLR 10 (2009), section 2 (R_max).
+
+    Examples
+    --------
+    >>> Maximum().total(np.log([1.0, 3.0]), 1.0, "raw").value.__round__(6)
+    3.0
+    """
+
+    smooth: ClassVar[bool] = False
+    homogeneous: ClassVar[bool] = True
+
+    @property
+    def log_divisor(self) -> float:
+        """One: the log scale is the logarithm of the maximum."""
+        return 1.0
+
+    def smoothed(self, temperature: float) -> SoftMaximum:
+        """Return the soft maximum of the inner sums at a temperature."""
+        return SoftMaximum(temperature)
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return the inner sums; their total takes the largest."""
+        return inner_sum
+
+    def derivative(self, inner_sum: Floats) -> Floats:
+        """Return one at the largest inner sums, shared equally, and zero elsewhere."""
+        xp = namespace(inner_sum)
+        largest = xp.astype(inner_sum == xp.max(inner_sum), inner_sum.dtype)
+        shared: Floats = largest / xp.sum(largest)
+        return shared
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return zeros."""
+        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
+        return zeros
+
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:  # noqa: ARG002
+        """Return the largest inner sum, or its logarithm, and a subgradient."""
+        xp = namespace(log_sums)
+        worst = float(xp.max(log_sums))
+        if worst == -np.inf:
+            nothing = xp.zeros_like(log_sums)
+            return PriceTotal(0.0 if scale == "raw" else -np.inf, nothing, nothing, 0.0)
+        with np.errstate(over="ignore"):
+            value = worst if scale == "log" else float(np.exp(worst))
+        unit = 1.0 if scale == "log" else value
+        shares = unit * self.derivative(log_sums)
+        # d exp(l) / dl = exp(l): on the raw scale the active sums also curve in their logarithms
+        curvature = xp.zeros_like(log_sums) if scale == "log" else shares
+        return PriceTotal(value, shares, curvature, 0.0)
+
+
+__all__ = ["ExponentialPrice", "Identity", "LogOnePlus", "Maximum", "Power"]
+
+
+def resolve(price: Price | str) -> Price:
+    """Return the price that a name such as ``"log_one_plus"`` stands for; an instance passes through.
+
+    Examples
+    --------
+    >>> resolve("power")
+    Power(p=4.0)
+    """
+    members = [globals()[name] for name in __all__]
+    resolved: Price = resolve_name(price, Price, members, "price")
+    return resolved

@@ -1,0 +1,98 @@
+"""Fits along a grid of prices and penalties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import Sample
+from pushrank.solvers.gradient import lbfgs
+from pushrank.solvers.newton import newton
+from pushrank.solvers.preconditioning import WIDEST_WHITENED, column_curvature
+from pushrank.solvers.problem import Problem
+from pushrank.solvers.result import Result, Watcher
+
+NEWTON_STEPS = 25
+"""Steps after which a start was not near the minimum, and another method goes on from there."""
+
+REFINED = 1e-2
+"""The part of the tolerance that Newton's steps aim at: the last of them all but comes for free."""
+
+
+class RegularisationPath:
+    """Solutions for a grid of objectives and penalties on the same rows.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The data.
+    sample : Sample
+        Which rows are compared, and the sample weights.
+    tol : float
+        As for :func:`pushrank.solvers.gradient.minimise`.
+    max_iter : int
+        The most iterations of a solution.
+    """
+
+    def __init__(self, model: LinearModel, sample: Sample, tol: float, max_iter: int) -> None:
+        self.model, self.sample = model, sample
+        self.tol, self.max_iter = tol, max_iter
+        self._scales: dict[object, Floats] = {}
+        model.check_range()
+
+    def solve_grid(
+        self, objectives: Sequence[PushObjective], alphas: Sequence[float], watcher: Watcher | None = None
+    ) -> list[list[Result]]:
+        """Return the solution for every objective and, within it, for every penalty, in the order given.
+
+        Penalties are solved from the largest down. A start is the better of the two neighbours: the same
+        objective with a larger penalty, and the objective before with the same penalty. The watcher is
+        called after every solution with its number, its objective and gradient.
+        """
+        solved: list[list[Result | None]] = [[None] * len(alphas) for _ in objectives]
+        downwards = sorted(range(len(alphas)), key=lambda a: -alphas[a])
+        with one_blas_thread():
+            for o, objective in enumerate(objectives):
+                last: Result | None = None
+                for number, a in enumerate(downwards, 1 + o * len(alphas)):
+                    neighbours = [last, solved[o - 1][a] if o else None]
+                    starts = [result.coef for result in neighbours if result is not None]
+                    last = self.solve(objective, alphas[a], starts or [np.zeros(self.model.n_features)])
+                    solved[o][a] = last
+                    if watcher is not None:
+                        watcher(number, objective=last.objective_path[-1], gradient=last.gradient_size)
+        return [[result for result in row if result is not None] for row in solved]
+
+    def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
+        """Return the solution for one objective and penalty, from the best of some starts."""
+        problem = Problem(objective, self.model, self.sample, alpha)
+        start = starts[0]
+        if len(starts) > 1:
+            start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])
+        n_steps = 0
+        if self._suits_newton(objective, alpha):
+            result = newton(
+                problem, start, self._units(problem), REFINED * self.tol, min(NEWTON_STEPS, self.max_iter)
+            )
+            n_steps = result.n_iter
+            if result.gradient_size <= self.tol or n_steps >= self.max_iter:
+                return result
+            start = result.coef
+        return lbfgs(problem, start, self.tol, self.max_iter - n_steps)
+
+    def _units(self, problem: Problem) -> Floats:
+        """Return the units of the gradient, which are those of the data, found once an objective."""
+        objective = problem.objective
+        if objective not in self._scales:
+            at_zero = problem.row_weights(np.zeros(self.model.n_features))
+            self._scales[objective] = column_curvature(problem, at_zero)[1]
+        return self._scales[objective]
+
+    def _suits_newton(self, objective: PushObjective, alpha: float) -> bool:
+        """Return whether the Hessian is a covariance, not singular, and small enough to factorise."""
+        return objective.powers is not None and alpha > 0.0 and self.model.n_features <= WIDEST_WHITENED

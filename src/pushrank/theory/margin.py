@@ -1,0 +1,261 @@
+"""The largest ranking margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.optimize import linprog
+from sklearn.utils import check_array, column_or_1d
+
+from pushrank._numeric import Floats
+from pushrank._validation import check_stated_order
+from pushrank.pairs import CrucialSample, GradedSample, Sample
+from pushrank.pairs.targets import check_alone, crucial_pairs, labelled
+
+
+@dataclass(frozen=True, eq=False)
+class MaxMargin:
+    r"""The largest margin, weights that reach it, and masses on the rows that prove it.
+
+    Parameters
+    ----------
+    value : float
+        :math:`\rho`: no weights of norm one have a larger least margin. Positive where the data can be
+        ranked without an error.
+    weights : ndarray of shape (n_rankers,)
+        Weights :math:`\lambda` with :math:`\|\lambda\|_1 \le 1` whose least margin is ``value``.
+    row_forces : ndarray of shape (n_rows,)
+        What the worst distribution d of weight one over the pairs puts on each row: its mass as a better row
+        less that as a worse one. ``bound`` follows from it alone.
+    bound : float
+        The largest edge :math:`|\sum_{ik} d_{ik} (h_j(x_i) - h_j(x_k))|` of a ranker under d (without the
+        absolute value where weights may not be negative), at least 0: by duality no margin is larger.
+
+    Examples
+    --------
+    >>> found = max_margin([[1.0], [0.0]], [1, 0])
+    >>> found.value, found.weights.tolist(), found.row_forces.tolist()
+    (1.0, [1.0], [1.0, -1.0])
+    """
+
+    value: float
+    weights: Floats
+    row_forces: Floats
+    bound: float
+
+
+def max_margin(
+    H: Any,
+    y: ArrayLike | None = None,
+    *,
+    qid: ArrayLike | None = None,
+    pairs: tuple[ArrayLike, ...] | None = None,
+    signed: bool = True,
+) -> MaxMargin:
+    r"""Return the largest ranking margin that a weighted vote of weak rankers can have.
+
+    .. math::
+
+        \rho = \max_{\|\lambda\|_1 \le 1}\; \min_{(i, k)}\; \sum_j \lambda_j (h_j(x_i) - h_j(x_k))
+             = \min_d\; \max_j\; \Bigl|\sum_{(i, k)} d_{ik} (h_j(x_i) - h_j(x_k))\Bigr| ,
+
+    over the pairs in which row i should stand above row k, and distributions d over them.
+
+    Parameters
+    ----------
+    H : array-like or sparse matrix of shape (n_rows, n_rankers)
+        The values of the weak rankers; :func:`weak_ranker_matrix` gives those of a family.
+    y : array-like of shape (n_rows,), optional
+        Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
+        lower one.
+    qid : array-like of shape (n_rows,), optional
+        Query groups, within which rows are compared.
+    pairs : (better, worse) or (better, worse, weight), optional
+        Explicit pairs of row numbers, in place of ``y``; those of weight zero do not count.
+    signed : bool, default=True
+        Whether weights may be negative.
+
+    Returns
+    -------
+    MaxMargin
+        The value with its certificate. ``value`` is 0 with zero weights where no weights rank all pairs
+        rightly.
+
+    Raises
+    ------
+    TypeError
+        When row numbers are not integers.
+    ValueError
+        When there is no pair, neither or both of ``y`` and ``pairs`` are given, lengths differ, row numbers
+        are out of range, a row is paired with itself, or a value is not finite.
+    RuntimeError
+        When the linear program could not be solved.
+
+    Notes
+    -----
+    A linear program (HiGHS) with a constraint a row for classes and grades, and a constraint a pair for
+    explicit pairs. Ties have the margin zero.
+
+    References
+    ----------
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
+    section 2; von Neumann's minimax theorem.
+
+    Examples
+    --------
+    >>> found = max_margin([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [1, 1, 0])
+    >>> round(found.value, 9), round(found.bound, 9)
+    (0.5, 0.5)
+    """
+    values = check_array(H, accept_sparse="csr", dtype=np.float64, input_name="H")
+    sample = _sample(values.shape[0], y, qid, pairs)
+    n_rankers = values.shape[1]
+    differences, levels, gains = _constraints(values, sample)
+    # variables: positive and negative parts of the weights, level scores, the margin
+    sides = [differences, -differences] if signed else [differences]
+    matrix = sp.hstack([-side for side in sides] + [levels, gains[:, None]], format="csr")
+    n_weights = len(sides) * n_rankers
+    n_variables = matrix.shape[1]
+    norm = sp.csr_array(np.append(np.ones(n_weights), np.zeros(n_variables - n_weights))[None, :])
+    objective = np.zeros(n_variables)
+    objective[-1] = -1.0
+    free = [(None, None)] * (n_variables - n_weights - 1)
+    solved = linprog(
+        objective,
+        A_ub=sp.vstack([matrix, norm], format="csr"),
+        b_ub=np.append(np.zeros(matrix.shape[0]), 1.0),
+        bounds=[(0.0, None)] * n_weights + free + [(0.0, None)],
+        method="highs",
+    )
+    if solved.status != 0:
+        raise RuntimeError(f"the linear program of the largest margin was not solved: {solved.message}")
+    parts = solved.x[:n_weights].reshape(len(sides), n_rankers)
+    weights: Floats = parts[0] - parts[1] if signed else parts[0]
+    masses = -solved.ineqlin.marginals[:-1]
+    forces = np.asarray(_row_forces(masses, sample))
+    edges = values.T @ forces
+    bound = float(np.max(np.abs(edges) if signed else edges, initial=0.0))
+    scores = np.asarray(values @ weights)
+    return MaxMargin(max(sample.least_margin(scores), 0.0), weights, forces, max(bound, 0.0))
+
+
+def weak_ranker_matrix(weak_rankers: Any, X: Any) -> Floats:
+    """Return the values of all distinct weak rankers of a fitted family on the rows of ``X``.
+
+    Parameters
+    ----------
+    weak_rankers : WeakRankers
+        A fitted family, such as ``ranker.weak_rankers_``.
+    X : array-like of shape (n_rows, n_features)
+        Features, as checked by the ranker.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_distinct)
+        A column for each ranker that is not constant, without repetitions.
+
+    Notes
+    -----
+    Meant for small data: stumps are as many as there are thresholds.
+
+    References
+    ----------
+    Rudin et al., COLT 2005, section 2, the matrix M before differences are taken.
+
+    Examples
+    --------
+    >>> from pushrank.weak_rankers import Stumps
+    >>> X = np.array([[1.0], [2.0], [4.0]])
+    >>> weak_ranker_matrix(Stumps().fit(X), X).tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    """
+    pool = weak_rankers.pool(X)
+    columns = []
+    probe = np.random.RandomState(0).standard_normal(X.shape[0])
+    # a ranker that is constant, or none, has no edge under forces that add up to zero
+    edges = pool.edges(probe - probe.mean())
+    for ranker in np.flatnonzero(edges):
+        column = np.asarray(pool.values(int(ranker)), dtype=np.float64)
+        if np.ptp(column) > 0.0:
+            columns.append(column)
+    if not columns:
+        return np.zeros((X.shape[0], 0))
+    return np.unique(np.column_stack(columns), axis=1)
+
+
+def _sample(
+    n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ...] | None
+) -> Sample:
+    if pairs is not None:
+        check_alone(y=y, qid=qid)
+        return crucial_pairs(pairs, n_rows)
+    if y is None:
+        raise ValueError("give either y or pairs, to say which rows should stand above which.")
+    check_stated_order(y)
+    labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
+    if len(labels) != n_rows:
+        raise ValueError(f"y has {len(labels)} entries for {n_rows} rows of H; they must agree.")
+    return labelled("max_margin", labels, qid=qid)[0]
+
+
+def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
+    """Return rows of score differences, of level variables, and which of them must gain the margin.
+
+    The constraints read ``-differences @ weights + levels @ u + gains * margin <= 0``. A level variable
+    stands between the better rows of a step and the worse: no better row scores below it, no worse row above
+    it less the margin.
+    """
+    if isinstance(sample, CrucialSample):
+        differences = values[sample.better] - values[sample.worse]
+        none = sp.csr_array((len(sample.better), 0))
+        return sp.csr_array(differences), none, np.ones(len(sample.better))
+    upper, lower, chain = _steps(sample)
+    n_levels = len(chain)
+    differences = sp.vstack(
+        [sp.csr_array(values[sample.positives]), -sp.csr_array(values[sample.negatives])], format="csr"
+    )
+    rows = np.arange(len(upper) + len(lower))
+    signs = np.append(np.ones(len(upper)), -np.ones(len(lower)))
+    levels = sp.csr_array((signs, (rows, np.append(upper, lower))), shape=(len(rows), n_levels))
+    gains = np.append(np.zeros(len(upper)), np.ones(len(lower)))
+    # the levels of a group only fall, as each serves the better rows of all steps before
+    later = np.flatnonzero(chain)
+    ties = sp.csr_array(
+        (
+            np.append(np.ones(len(later)), -np.ones(len(later))),
+            (np.tile(np.arange(len(later)), 2), np.append(later, later - 1)),
+        ),
+        shape=(len(later), n_levels),
+    )
+    differences = sp.vstack([differences, sp.csr_array((len(later), values.shape[1]))], format="csr")
+    return differences, sp.vstack([levels, ties], format="csr"), np.append(gains, np.zeros(len(later)))
+
+
+def _steps(sample: Sample) -> tuple[Any, Any, Any]:
+    """Return the level of each positive and of each negative, and which levels follow one of their group."""
+    if isinstance(sample, GradedSample):
+        numbers = np.arange(len(sample.opens))
+        upper = np.repeat(numbers, sample.upper_sizes)
+        return upper, np.repeat(numbers, sample.lower_sizes), ~sample.opens
+    return (
+        np.zeros(len(sample.positives), dtype=np.intp),
+        np.zeros(len(sample.negatives), dtype=np.intp),
+        np.zeros(1, dtype=bool),
+    )
+
+
+def _row_forces(masses: Floats, sample: Sample) -> Floats:
+    """Return each row's mass as a better row less that as a worse one."""
+    forces = np.zeros(sample.n_rows)
+    if isinstance(sample, CrucialSample):
+        np.add.at(forces, sample.better, masses)
+        np.add.at(forces, sample.worse, -masses)
+        return forces
+    n_better, n_worse = len(sample.positives), len(sample.negatives)
+    forces[sample.positives] += masses[:n_better]
+    forces[sample.negatives] -= masses[n_better : n_better + n_worse]
+    return forces

@@ -1,0 +1,176 @@
+"""Model files: what was saved comes back, and nothing else is built."""
+
+from __future__ import annotations
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+from sklearn.tree import DecisionTreeRegressor
+from skops import io
+
+from pushrank import PushRanker, RankBoost, RankSVM, estimators, persistence
+from pushrank._io import written_whole
+from pushrank.exceptions import ModelFileError
+from pushrank.losses import Logistic
+from pushrank.prices import Power
+
+
+@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_what_was_saved_comes_back(tmp_path, name):
+    X, y = load_breast_cancer(return_X_y=True)
+    ranker = getattr(estimators, name)().fit(scale(X), y)
+    persistence.save(ranker, tmp_path / "model.skops")
+    loaded = persistence.load(tmp_path / "model.skops")
+    assert type(loaded) is type(ranker)
+    X = scale(X)
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    assert (tmp_path / "model.skops").stat().st_size < 300_000
+
+
+def test_boosted_pipelines_come_back(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    for base in (Ridge(), DecisionTreeRegressor(max_depth=2, splitter="random")):
+        ranker = RankBoost(weak_rankers=make_pipeline(StandardScaler(), base), max_rounds=3, random_state=0)
+        persistence.save(ranker.fit(X, y), tmp_path / "model.skops")
+        loaded = persistence.load(tmp_path / "model.skops")
+        np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+
+
+def test_boosted_trees_come_back_and_trees_that_point_out_of_themselves_do_not(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    ranker = RankBoost(weak_rankers="regressors", max_rounds=3, random_state=0).fit(X, y)
+    persistence.save(ranker, tmp_path / "model.skops")
+    loaded = persistence.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    for field, value in (("left_child", 10_000), ("left_child", 0), ("feature", 30)):
+        broken = copy.deepcopy(ranker)
+        tree = broken.weak_rankers_.regressors_[1].tree_
+        state = tree.__getstate__()
+        state["nodes"][field][0] = value
+        tree.__setstate__(state)
+        persistence.save(broken, tmp_path / "broken.skops")
+        with pytest.raises(ModelFileError, match="tree whose nodes point out of it"):
+            persistence.load(tmp_path / "broken.skops")
+
+
+def test_objects_as_parameters_come_back(tmp_path):
+    ranker = PushRanker(Logistic(), Power(8))
+    persistence.save({"model": ranker}, tmp_path / "model.skops")
+    assert persistence.load(tmp_path / "model.skops")["model"].get_params() == ranker.get_params()
+
+
+class Stranger:
+    """A type that no model of ours holds."""
+
+    def __init__(self):
+        self.value = 1
+
+
+def test_tensors_are_refused_and_their_numbers_come_back(tmp_path):
+    torch = pytest.importorskip("torch")
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    ranker = PushRanker("logistic").fit(X, y)
+    expected = ranker.decision_function(X)
+    ranker.coef_, ranker.classes_ = torch.asarray(ranker.coef_), torch.asarray(ranker.classes_)
+    with pytest.raises(TypeError, match="turn coef_ and classes_ into NumPy arrays"):
+        persistence.save(ranker, tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())
+    ranker.coef_, ranker.classes_ = np.asarray(ranker.coef_), np.asarray(ranker.classes_)
+    persistence.save(ranker, tmp_path / "model.skops")
+    np.testing.assert_array_equal(persistence.load(tmp_path / "model.skops").decision_function(X), expected)
+
+
+def own_kernel(A, B):
+    return A @ B.T
+
+
+@pytest.mark.parametrize("kernel", [own_kernel, linear_kernel, lambda A, B: A @ B.T])
+@pytest.mark.parametrize("wrap", [lambda ranker: ranker, make_pipeline, lambda ranker: {"model": ranker}])
+def test_what_could_not_be_loaded_again_is_not_saved(tmp_path, kernel, wrap):
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    model = wrap(RankSVM(kernel=kernel).fit(X, y))
+    with pytest.raises(TypeError, match=rf"cannot be saved: .*kernel is .*{kernel.__name__}"):
+        persistence.save(model, tmp_path / "model.skops")
+    with pytest.raises(TypeError, match=r"cannot be saved: it holds .*Stranger"):
+        persistence.save({"format": Stranger()}, tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_untrusted_type_is_refused(tmp_path):
+    io.dump({"format": 1, "pipeline": Stranger()}, tmp_path / "evil.skops")
+    with pytest.raises(ModelFileError, match=r"types that are not trusted: .*Stranger"):
+        persistence.load(tmp_path / "evil.skops")
+
+
+def test_an_altered_file_is_refused(tmp_path):
+    """The type of a saved model, swapped in the schema for one that would run a command."""
+    persistence.save(LogisticRegression(), tmp_path / "model.skops")
+    with zipfile.ZipFile(tmp_path / "model.skops") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    schema = files["schema.json"].replace(b'"LogisticRegression"', b'"Popen"')
+    schema = schema.replace(b'"sklearn.linear_model._logistic"', b'"subprocess"')
+    assert schema != files["schema.json"]
+    with zipfile.ZipFile(tmp_path / "evil.skops", "w") as archive:
+        for name, content in {**files, "schema.json": schema}.items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelFileError, match=r"subprocess\.Popen"):
+        persistence.load(tmp_path / "evil.skops")
+
+
+@pytest.mark.parametrize("damage", ["cut", "text", "empty"])
+def test_a_damaged_file_is_said_to_be(tmp_path, damage):
+    path = tmp_path / "model.skops"
+    persistence.save(LogisticRegression(), path)
+    whole = path.read_bytes()
+    path.write_bytes({"cut": whole[: len(whole) // 2], "text": b"a,b\n1,2\n", "empty": b""}[damage])
+    with pytest.raises(ModelFileError, match="not a model file of pushrank, or is damaged"):
+        persistence.load(path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def write_half():
+        with written_whole(path) as beside:
+            beside.write_text("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write_half()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]  # noqa: PTH208
+
+
+def test_a_killed_write_leaves_no_file(tmp_path):
+    code = """
+import sys, time
+from pathlib import Path
+from pushrank._io import written_whole
+with written_whole(Path(sys.argv[1])) as beside:
+    beside.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+    path = tmp_path / "model.skops"
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    time.sleep(0.1)
+    assert not Path(path).exists()
