@@ -48,7 +48,7 @@ def scores_and_labels(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def value_and_gradient(objective: PushObjective, sample: BipartiteSample, scores: np.ndarray) -> float:
     """Compute what a solver asks for at a point."""
-    at_point = objective.linearise(sample, scores)
+    at_point = objective.evaluation(sample, scores)
     sample.join(*at_point.gradient())
     return at_point.value
 

@@ -53,8 +53,8 @@ def test_the_tutorials_classes_keep_the_laws():
         scores, direction = rng.normal(size=(2, 30))
         objective = PushObjective(loss, names["Quadratic"](), "both", "mean")
         sample = BipartiteSample.from_labels(y)
-        value = lambda step: objective.linearise(sample, scores + step * direction).value  # noqa: B023, E731
-        slope = sample.join(*objective.linearise(sample, scores).gradient()) @ direction
+        value = lambda step: objective.evaluation(sample, scores + step * direction).value  # noqa: B023, E731
+        slope = sample.join(*objective.evaluation(sample, scores).gradient()) @ direction
         assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds.
 
     Raises
@@ -22,7 +22,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     --------
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = Path(folder) / "a.txt"
-    ...     with written_whole(target) as beside:
+    ...     with atomic_write(target) as beside:
     ...         _ = beside.write_text("done")
     ...     target.read_text()
     'done'

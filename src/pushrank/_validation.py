@@ -129,7 +129,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     return weights
 
 
-def check_stated_order(labels: Any, name: str = "y") -> None:
+def check_ordered_categorical(labels: Any, name: str = "y") -> None:
     """Raise where labels are an ordered pandas categorical whose order is not the one they are sorted by.
 
     Scikit-learn and this library take the larger label in sorted order as the positive one, and forget what
@@ -142,7 +142,7 @@ def check_stated_order(labels: Any, name: str = "y") -> None:
 
     Examples
     --------
-    >>> check_stated_order(pd.Categorical(["low", "high"], ["low", "high"], ordered=True))
+    >>> check_ordered_categorical(pd.Categorical(["low", "high"], ["low", "high"], ordered=True))
     Traceback (most recent call last):
         ...
     ValueError: y is an ordered categorical, 'low' < 'high', but labels are taken in sorted order...

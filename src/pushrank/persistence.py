@@ -10,7 +10,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from pushrank import estimators, losses, prices, weak_rankers
-from pushrank._io import written_whole
+from pushrank._io import atomic_write
 from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
 from pushrank.solvers.cutting_plane import Rows
@@ -90,7 +90,7 @@ def save(model: Any, path: str | Path) -> None:
     """
     from skops import io
 
-    with written_whole(Path(path)) as beside:
+    with atomic_write(Path(path)) as beside:
         try:
             io.dump(model, beside)
         except RuntimeError as error:  # torch's, of a tensor that is built without its numbers

@@ -76,7 +76,7 @@ def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
         def value(s, pairs=pairs, weights=weights):
             return brute_force(objective, pairs, weights, s)
 
-        at_point = objective.linearise(sample, scores)
+        at_point = objective.evaluation(sample, scores)
         assert at_point.value == pytest.approx(value(scores), rel=1e-12)
         gradient = sample.join(*at_point.gradient())
         unit = np.eye(sample.n_rows) * 1e-5
@@ -85,7 +85,7 @@ def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
         direction = np.random.default_rng(seed + 1).normal(size=sample.n_rows)
         product = sample.join(*at_point.hessian_product(ByClass(*sample.split(direction))))
         ahead, behind = (
-            sample.join(*objective.linearise(sample, scores + e * direction).gradient())
+            sample.join(*objective.evaluation(sample, scores + e * direction).gradient())
             for e in (1e-5, -1e-5)
         )
         numeric = (ahead - behind) / 2e-5
@@ -120,9 +120,9 @@ def test_two_grades_in_one_group_are_two_classes(seed, spread):
         steps = GradedSample.from_grades(y.astype(float), np.zeros(12, dtype=np.intp), w)
         rows, worse = np.nonzero(np.greater.outer(y, y))
         listed = CrucialSample.from_pairs(12, rows, worse, None, w)
-        expected = objective.linearise(two, scores)
+        expected = objective.evaluation(two, scores)
         for sample in (steps, listed):
-            found = objective.linearise(sample, scores)
+            found = objective.evaluation(sample, scores)
             assert found.value == pytest.approx(expected.value, rel=1e-12)
             np.testing.assert_allclose(
                 sample.join(*found.gradient()), two.join(*expected.gradient()), rtol=1e-9, atol=1e-14
@@ -133,7 +133,7 @@ def test_two_grades_in_one_group_are_two_classes(seed, spread):
 def test_extreme_scores_stay_finite(make):
     sample, _, _ = make(3)
     scores = np.random.default_rng(0).normal(size=sample.n_rows) * 1e6
-    at_point = PushObjective(price=Power(64), scale="log").linearise(sample, scores)
+    at_point = PushObjective(price=Power(64), scale="log").evaluation(sample, scores)
     assert np.isfinite(at_point.value)
     assert np.isfinite(sample.join(*at_point.gradient())).all()
 
@@ -141,7 +141,7 @@ def test_extreme_scores_stay_finite(make):
 def test_contradictory_pairs_weigh_against_each_other():
     """Sylvia prefers a to b, b to c and c to a: no row is better than another."""
     sample = CrucialSample.from_pairs(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
-    at_point = PushObjective(scale="log").linearise(sample, np.zeros(3))
+    at_point = PushObjective(scale="log").evaluation(sample, np.zeros(3))
     assert at_point.value == pytest.approx(np.log(3.0))
     np.testing.assert_allclose(sample.join(*at_point.gradient()), 0.0, atol=1e-15)
 
@@ -173,7 +173,7 @@ def test_a_loss_that_declares_no_form_is_for_explicit_pairs():
     scores = np.linspace(-1.0, 1.0, sample.n_rows)
     objective = PushObjective(Undeclared())
     expected = brute_force(objective, pairs, weights, scores)
-    assert objective.linearise(sample, scores).value == pytest.approx(expected)
+    assert objective.evaluation(sample, scores).value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("make", [graded, crucial])
@@ -187,7 +187,7 @@ def test_other_losses_of_crucial_pairs(make, objective, seed):
     tolerance = 1e-12 if objective.loss.strip is None else 1e-9  # that of fast summation, cubed
     raw = replace(objective, scale="raw")
     unit = brute_force(raw, pairs, weights, scores)
-    value = objective.linearise(sample, scores).value
+    value = objective.evaluation(sample, scores).value
     if objective.scale == "mean":
         ones = brute_force(replace(raw, loss=_One()), pairs, weights, scores)
         if objective.price.homogeneous:
@@ -201,7 +201,7 @@ def test_other_losses_of_crucial_pairs(make, objective, seed):
     assert value == pytest.approx(unit, rel=tolerance)
     # away from kinks
     scores = rng.normal(size=sample.n_rows)
-    gradient = sample.join(*objective.linearise(sample, scores).gradient())
+    gradient = sample.join(*objective.evaluation(sample, scores).gradient())
     for row in range(sample.n_rows):
         moved = np.arange(sample.n_rows) == row
         ends = [brute_force(raw, pairs, weights, scores + sign * 1e-7 * moved) for sign in (1, -1)]

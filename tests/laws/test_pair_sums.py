@@ -234,12 +234,12 @@ def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monke
         if not (loss.differentiable and price.smooth):
             continue
         sample = BipartiteSample.from_labels(y, w)
-        at_point = fast.linearise(sample, scores)
+        at_point = fast.evaluation(sample, scores)
         gradient = sample.join(*at_point.gradient())
         direction = rng.normal(size=30)
         product = sample.join(*at_point.hessian_product(ByClass(*sample.split(direction))))
         monkeypatch.setattr(pushrank.pairs, "FEW_PAIRS", 1 << 20)
-        pair_by_pair = fast.linearise(sample, scores)
+        pair_by_pair = fast.evaluation(sample, scores)
         of_pairs = sample.join(*pair_by_pair.gradient())
         np.testing.assert_allclose(gradient, of_pairs, rtol=1e-8, atol=1e-9 * np.abs(of_pairs).max())
         of_pairs = sample.join(*pair_by_pair.hessian_product(ByClass(*sample.split(direction))))

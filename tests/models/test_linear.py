@@ -43,7 +43,7 @@ def test_layouts_agree_with_numpy(layout, data):
     scores = model.scores(coef)
     np.testing.assert_allclose(scores - scores[0], X @ coef - X[0] @ coef, atol=1e-12)
     centred = factors - factors.mean()
-    np.testing.assert_allclose(model.pull_back(centred), X.T @ centred, atol=1e-9)
+    np.testing.assert_allclose(model.rmatvec(centred), X.T @ centred, atol=1e-9)
     classes = [class_codes == code for code in (0, 1)]
     variances = sum(
         factors[rows] @ (X[rows] - np.average(X[rows], 0, factors[rows])) ** 2 for rows in classes

@@ -184,4 +184,4 @@ def test_scores_and_sums_are_those_of_numpy(data, layout, shape):
                 sums, [factors[class_codes == g] @ terms[class_codes == g] for g in (0, 1)]
             )
     centred = factors - factors.mean()
-    np.testing.assert_allclose(model.pull_back(centred), X.T @ centred, atol=1e-9)
+    np.testing.assert_allclose(model.rmatvec(centred), X.T @ centred, atol=1e-9)

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeRegressor
 from skops import io
 
 from pushrank import PushRanker, RankBoost, RankSVM, estimators, persistence
-from pushrank._io import written_whole
+from pushrank._io import atomic_write
 from pushrank.exceptions import ModelFileError
 from pushrank.losses import Logistic
 from pushrank.prices import Power
@@ -146,7 +146,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     path.write_text("old")
 
     def write_half():
-        with written_whole(path) as beside:
+        with atomic_write(path) as beside:
             beside.write_text("half")
             raise RuntimeError("stop")
 
@@ -160,8 +160,8 @@ def test_a_killed_write_leaves_no_file(tmp_path):
     code = """
 import sys, time
 from pathlib import Path
-from pushrank._io import written_whole
-with written_whole(Path(sys.argv[1])) as beside:
+from pushrank._io import atomic_write
+with atomic_write(Path(sys.argv[1])) as beside:
     beside.write_text("half")
     print("writing", flush=True)
     time.sleep(60)

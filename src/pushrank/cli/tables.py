@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from pushrank._io import written_whole
+from pushrank._io import atomic_write
 from pushrank.cli.errors import InputError, writing
 from pushrank.cli.text_format import AS_USUAL, OTHER_SEPARATORS, SEPARATORS, TextFormat, kind_of_file
 
@@ -163,7 +163,7 @@ def write_table(frame: pd.DataFrame | pa.Table, path: Path, written: TextFormat 
     InputError
         When the file cannot be written.
     """
-    with writing(path), written_whole(path) as beside:
+    with writing(path), atomic_write(path) as beside:
         if isinstance(frame, pa.Table):
             pq.write_table(frame, beside)
         elif path.suffix.lower() == ".parquet":

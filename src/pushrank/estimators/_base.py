@@ -22,7 +22,7 @@ from pushrank._numeric import Floats
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
-from pushrank.solvers import Watcher
+from pushrank.solvers import Callback
 
 LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
 
@@ -36,8 +36,8 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def watching(title: str, max_iter: int, *, verbose: bool) -> Iterator[Watcher | None]:
-    """Yield a watcher that draws a progress bar on standard error, or None when not verbose."""
+def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callback | None]:
+    """Yield a callback that draws a progress bar on standard error, or None when not verbose."""
     if not verbose:
         yield None
         return

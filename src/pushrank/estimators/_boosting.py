@@ -17,12 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank import weak_rankers
-from pushrank._io import written_whole
+from pushrank._io import atomic_write
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._trees import TREE, check_trees
 from pushrank._validation import check_number
-from pushrank.estimators._base import BaseRanker, ComparingRanker, linear_scores, warn, watching
+from pushrank.estimators._base import BaseRanker, ComparingRanker, linear_scores, progress_bar, warn
 from pushrank.estimators._scoring import parts, validator
 from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, ranking_data
 from pushrank.exceptions import ModelFileError
@@ -330,7 +330,7 @@ class Checkpoint:
             "history": run.history.arrays(),
             "rankers": grown(family),
         }
-        with written_whole(self.path) as beside:
+        with atomic_write(self.path) as beside:
             io.dump(state, beside)
 
 
@@ -673,8 +673,8 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
             if keeper is not None and run.history.n_rounds % keeper.every == 0:
                 keeper.write(run, family, first_state)
 
-        with watching(type(self).__name__, plan.max_rounds, verbose=bool(self.verbose)) as watcher:
-            run.go(plan, watcher, after_round)
+        with progress_bar(type(self).__name__, plan.max_rounds, verbose=bool(self.verbose)) as callback:
+            run.go(plan, callback, after_round)
         if keeper is not None:
             keeper.write(run, family, first_state)
         self._check_run(run)

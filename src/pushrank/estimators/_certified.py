@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import CoefficientRanker, linear_scores, warn, watching
+from pushrank.estimators._base import CoefficientRanker, linear_scores, progress_bar, warn
 from pushrank.estimators._target import LEAST_ALPHA, Target, class_weighted, training_data
 from pushrank.models import Kernel, KernelModel, LinearModel, Model
 from pushrank.pairs import Sample
-from pushrank.solvers import Watcher
+from pushrank.solvers import Callback
 from pushrank.solvers.result import Certificate
 
 MOST_C = 1.0 / LEAST_ALPHA
@@ -59,7 +59,7 @@ class CertifiedRanker(CoefficientRanker):
 
     @abstractmethod
     def _optimise(
-        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
     ) -> Solution:
         """Solve the problem with a weight C of the loss, from the state of a neighbouring one or None."""
 
@@ -159,9 +159,9 @@ class CertifiedRanker(CoefficientRanker):
             model = rankers[0]._model(table, target.weights)
             for ranker in rankers:
                 name = type(ranker).__name__
-                with watching(name, ranker.max_iter, verbose=bool(ranker.verbose)) as watcher:
+                with progress_bar(name, ranker.max_iter, verbose=bool(ranker.verbose)) as callback:
                     cost = float(ranker.C) * factor
-                    solution = ranker._optimise(model, weighted.sample, cost, watcher, state)
+                    solution = ranker._optimise(model, weighted.sample, cost, callback, state)
                 state = solution.state
                 if isinstance(model, LinearModel) and table.dtype != np.float64:
                     solution = ranker._rounded(solution, model, weighted.sample, cost, table.dtype)

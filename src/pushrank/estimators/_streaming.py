@@ -15,14 +15,14 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils.validation import validate_data
 
 from pushrank._numeric import Floats
-from pushrank._validation import BadRowError, check_number, check_stated_order
+from pushrank._validation import BadRowError, check_number, check_ordered_categorical
 from pushrank.estimators._base import (
     CoefficientRanker,
     finite_scores,
     linear_scores,
+    progress_bar,
     warn,
     warn_of_light_weights,
-    watching,
 )
 from pushrank.estimators._target import DTYPES, break_even_threshold, row_weights, training_data
 from pushrank.exceptions import StreamError
@@ -213,7 +213,7 @@ class StreamingRanker(CoefficientRanker):
         self._forget(("_stream", "classes_", "coef_", "n_iter_", *THRESHOLD, *OF_WHOLE_DATA))
         once = isinstance(stream, Iterator)
         passes = 1 if once else int(self.max_iter)
-        with watching(type(self).__name__, passes, verbose=bool(self.verbose)) as watcher:
+        with progress_bar(type(self).__name__, passes, verbose=bool(self.verbose)) as callback:
             for number in range(1, passes + 1):
                 before = self._stream.mistakes if number > 1 else 0.0
                 for place, chunk in enumerate(stream):
@@ -225,8 +225,8 @@ class StreamingRanker(CoefficientRanker):
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
                 self._stream.end()
                 made = self._stream.mistakes - before
-                if watcher is not None:
-                    watcher(number, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
+                if callback is not None:
+                    callback(number, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
                 if self._at_rest(made):
                     self._stream.rest()
                     break
@@ -316,7 +316,7 @@ class StreamingRanker(CoefficientRanker):
         X = validate_data(
             self, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False, reset=reset
         )
-        check_stated_order(y)
+        check_ordered_categorical(y)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
         positive: NDArray[np.bool_] = labels == classes[1]
@@ -487,15 +487,15 @@ class PassingRanker(StreamingRanker):
             learned, valid = self._parts(rows, random_state)
         seed = random_state.randint(np.iinfo(np.int32).max)
         self._stream = Stream.start(self._rule(), int(self.batch_size), X.shape[1])
-        with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-            best = self._passes(learned, valid, seed, watcher)
+        with progress_bar(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as callback:
+            best = self._passes(learned, valid, seed, callback)
         self._keep(self._learned() if best is None else best, X.dtype)
         self._settle()
         self._measure(learned, self._unit_scores(learned), seed)
         self._warn_of_skipped()
         return self
 
-    def _passes(self, rows: Rows, valid: Rows | None, seed: int, watcher: Any) -> Floats | None:
+    def _passes(self, rows: Rows, valid: Rows | None, seed: int, callback: Any) -> Floats | None:
         """Learn from rows pass by pass, and return the best coefficients on the validation part, if any."""
         best, best_score, self.n_iter_ = None, -np.inf, 0
         path = []
@@ -505,8 +505,8 @@ class PassingRanker(StreamingRanker):
                 self._stream.feed_whole(rows, order)
             self.n_iter_ += 1
             made = self._stream.mistakes - before
-            if watcher is not None:
-                watcher(self.n_iter_, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
+            if callback is not None:
+                callback(self.n_iter_, mistakes_in_pass=made, mistake_rate=self._stream.mistake_rate)
             if valid is not None:
                 coef = self._learned()
                 path.append(self._precision(valid, coef))

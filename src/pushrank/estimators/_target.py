@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
-from pushrank._validation import check_number, check_stated_order, checked_weights, distinct
+from pushrank._validation import check_number, check_ordered_categorical, checked_weights, distinct
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
 from pushrank.pairs.targets import check_alone, crucial_pairs, labelled, not_two
@@ -171,7 +171,7 @@ def training_data(
         When ``y`` has not exactly two classes of positive weight, anything is not finite or of the wrong
         shape, or a warm start finds other features than the last fit.
     """
-    check_stated_order(y)
+    check_ordered_categorical(y)
     X, checked = validate_data(
         estimator,
         detached(X),
@@ -200,7 +200,7 @@ def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None)
         shape.
     """
     check_on_host(estimator, y=y, sample_weight=sample_weight)
-    check_stated_order(y)
+    check_ordered_categorical(y)
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
@@ -269,7 +269,7 @@ def ranking_data(
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(crucial_pairs(pairs, X.shape[0], weights), weights)
-    check_stated_order(y)
+    check_ordered_categorical(y)
     X, labels = validate_data(estimator, detached(X), y, **options)
     if not is_numpy(X):
         if group is not None or qid is not None:

@@ -41,9 +41,9 @@ from pushrank.estimators._base import (
     CoefficientRanker,
     finite_scores,
     linear_scores,
+    progress_bar,
     warn,
     warn_of_light_weights,
-    watching,
 )
 from pushrank.estimators._certified import MOST_C
 from pushrank.estimators._streaming import PassingRanker
@@ -558,9 +558,9 @@ class RampAtK(CoefficientRanker):
         with one_blas_thread():
             model = LinearModel(X)
             model.check_range()
-            with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
+            with progress_bar(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as callback:
                 runs = {
-                    name: concave_convex(ramp, model, C, tol, most, scores, watcher)
+                    name: concave_convex(ramp, model, C, tol, most, scores, callback)
                     for name, scores in self._starts(X, ramp)
                 }
         self.init_ = min(runs, key=lambda name: runs[name].path[-1])

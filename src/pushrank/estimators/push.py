@@ -23,7 +23,7 @@ from pushrank._array import is_numpy, like, to_host
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import CoefficientRanker, ComparingRanker, linear_scores, warn, watching
+from pushrank.estimators._base import CoefficientRanker, ComparingRanker, linear_scores, progress_bar, warn
 from pushrank.estimators._boosting import LEARNED, AdditiveRanker, BoostedRanker
 from pushrank.estimators._target import Target, check_alpha, check_solver, ranking_data
 from pushrank.losses import Loss
@@ -32,7 +32,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, Sample
 from pushrank.prices import Power, Price
-from pushrank.solvers import SOLVERS, Problem, Result, Watcher, lbfgs
+from pushrank.solvers import SOLVERS, Callback, Problem, Result, lbfgs
 from pushrank.solvers.boosting.loop import slope_units
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.smoothing import SmoothedObjective, smoothing
@@ -63,8 +63,8 @@ class LinearRanker(CoefficientRanker, ComparingRanker):
         with one_blas_thread():
             model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
             alpha = float(self.alpha)
-            with watching(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as watcher:
-                result = self._optimise(objective, model, target.sample, alpha, watcher)
+            with progress_bar(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as callback:
+                result = self._optimise(objective, model, target.sample, alpha, callback)
         self._keep_coef(like(result.coef, X, X.dtype), X, target)
         self.n_iter_ = result.n_iter
         self.objective_path_ = result.objective_path
@@ -79,11 +79,13 @@ class LinearRanker(CoefficientRanker, ComparingRanker):
         model: AnyLinearModel,
         sample: Sample,
         alpha: float,
-        watcher: Watcher | None,
+        callback: Callback | None,
     ) -> Result:
         """Run the solver on a differentiable objective."""
         problem = Problem(objective, model, sample, alpha)
-        return SOLVERS[self._solver](problem, self._start(model.n_features), self.tol, self.max_iter, watcher)
+        return SOLVERS[self._solver](
+            problem, self._start(model.n_features), self.tol, self.max_iter, callback
+        )
 
     def _check_device(self, X: Any, objective: PushObjective) -> None:
         """Raise where arrays of another library are asked for what takes NumPy's."""
@@ -950,16 +952,16 @@ class PushRanker(LinearRanker):
         model: AnyLinearModel,
         sample: Sample,
         alpha: float,
-        watcher: Watcher | None,
+        callback: Callback | None,
     ) -> Result:
         if objective.differentiable or not isinstance(model, LinearModel):
-            return super()._optimise(objective, model, sample, alpha, watcher)
+            return super()._optimise(objective, model, sample, alpha, callback)
         tol, max_iter = float(self.tol), int(self.max_iter)
         if is_infinite_push(objective, sample):
-            found = infinite_push(objective, model, sample, alpha, tol, max_iter, watcher)
+            found = infinite_push(objective, model, sample, alpha, tol, max_iter, callback)
         else:
             start = self._start(model.n_features)
-            found = smoothing(objective, model, sample, alpha, lbfgs, start, tol, max_iter, watcher)
+            found = smoothing(objective, model, sample, alpha, lbfgs, start, tol, max_iter, callback)
         certificate = found.certificate
         self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
         self.dual_gap_ = certificate.gap

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import CoefficientRanker, linear_scores, warn, watching
+from pushrank.estimators._base import CoefficientRanker, linear_scores, progress_bar, warn
 from pushrank.estimators._scoring import Fold, check_one_scorer, choose, results_table, stratified_folds
 from pushrank.estimators._target import check_alpha, training_data
 from pushrank.estimators.push import PushRanker
@@ -107,12 +107,12 @@ class PushCV(CoefficientRanker):
         scores, n_iter = np.empty((2, len(grid), len(folds)))
         coefs = np.empty((len(grid), len(folds), X.shape[1]))
         unfinished = 0
-        with watching(type(self).__name__, scores.size, verbose=bool(self.verbose)) as watcher:
+        with progress_bar(type(self).__name__, scores.size, verbose=bool(self.verbose)) as callback:
             done = count(1)
 
             def show(_: int, /, **shown: float) -> None:
-                if watcher is not None:
-                    watcher(next(done), **shown)
+                if callback is not None:
+                    callback(next(done), **shown)
 
             def solve(fold: Fold) -> list[tuple[Result, float]]:
                 path = self._path(fold.train_rows, fold.sample)

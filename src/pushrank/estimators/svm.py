@@ -40,7 +40,7 @@ from pushrank.objectives.average_precision import average_precision_hinge, mean_
 from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
-from pushrank.solvers import Watcher
+from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import Risk, cutting_plane
 from pushrank.solvers.infinite_push import METHODS, quickest
 from pushrank.solvers.infinite_push.dual import DualPoint, WorstNegative, shared_costs
@@ -185,21 +185,23 @@ class InfinitePush(KernelRanker):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _optimise(self, model: Model, sample: Any, C: float, watcher: Watcher | None, state: Any) -> Solution:
+    def _optimise(
+        self, model: Model, sample: Any, C: float, callback: Callback | None, state: Any
+    ) -> Solution:
         problem = WorstNegative(model, sample, shared_costs(sample, C), self.loss)
         tol, max_iter = float(self.tol), int(self.max_iter)
         if self.solver == OF_THE_PAPER:
-            point, n_iter = self._by_pairs(problem, C, watcher)
+            point, n_iter = self._by_pairs(problem, C, callback)
         else:
             start = None if state is None else problem.nearby(state)
             solve = quickest if self.solver == "auto" else METHODS[str(self.solver)]
-            point, n_iter = solve(problem, tol, max_iter, watcher, start)
+            point, n_iter = solve(problem, tol, max_iter, callback, start)
         return Solution(point.coef, point.certificate, n_iter, point, sample.join(point.alpha, -point.beta))
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
-        return PushObjective(self.loss, Maximum(), scale="mean").linearise(sample, scores).value
+        return PushObjective(self.loss, Maximum(), scale="mean").evaluation(sample, scores).value
 
-    def _by_pairs(self, problem: WorstNegative, C: float, watcher: Watcher | None) -> tuple[DualPoint, int]:
+    def _by_pairs(self, problem: WorstNegative, C: float, callback: Callback | None) -> tuple[DualPoint, int]:
         """Run the paper's algorithm."""
         sample: Any = problem.sample
         if sample.positive_weights is not None:
@@ -216,7 +218,7 @@ class InfinitePush(KernelRanker):
             sample,
             float(self.tol),
             int(self.max_iter),
-            watcher,
+            callback,
         )
         return problem.at(found.variables.sum(axis=1), found.variables.sum(axis=0)), n_iter
 
@@ -435,26 +437,26 @@ class RankSVM(ComparingRanker, KernelRanker):
             raise ValueError("solver='gradient-projection' is for loss='hinge'; use solver='auto'.")
 
     def _optimise(
-        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
     ) -> Solution:
         if self.solver == OF_THE_PAPER:
-            return self._by_pairs(model, sample, C, watcher)
+            return self._by_pairs(model, sample, C, callback)
         if self.loss == "hinge":
             risk = partial(mean_hinge, sample)
-            found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
+            found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), callback, state)
             return Solution(found.coef, found.certificate, found.n_iter, found.planes)
         objective, certify = self._objective(), partial(squared_hinge_certificate, model, sample, C)
         solve: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
         most = int(self.max_iter)
         coef, certificate, n_iter = solve(
-            objective, model, sample, C, certify, float(self.tol), most, watcher, state
+            objective, model, sample, C, certify, float(self.tol), most, callback, state
         )
         return Solution(coef, certificate, n_iter, coef)
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
-        return self._objective().linearise(sample, scores).value
+        return self._objective().evaluation(sample, scores).value
 
-    def _by_pairs(self, model: Model, sample: Sample, C: float, watcher: Watcher | None) -> Solution:
+    def _by_pairs(self, model: Model, sample: Sample, C: float, callback: Callback | None) -> Solution:
         """Run the paper's algorithm."""
         if not isinstance(sample, BipartiteSample) or sample.positive_weights is not None:
             raise ValueError(
@@ -474,7 +476,7 @@ class RankSVM(ComparingRanker, KernelRanker):
             sample,
             float(self.tol),
             int(self.max_iter),
-            watcher,
+            callback,
         )
         return Solution(found.coef, found.certificate, n_iter, None)
 
@@ -548,10 +550,10 @@ class SVMMAP(CertifiedRanker):
         self.verbose = verbose
 
     def _optimise(
-        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
     ) -> Solution:
         risk = partial(average_precision_hinge, sample)
-        found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), watcher, state)
+        found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), callback, state)
         return Solution(found.coef, found.certificate, found.n_iter, found.planes)
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
@@ -676,11 +678,11 @@ class StructSVMAtK(CertifiedRanker):
         return model
 
     def _optimise(
-        self, model: Model, sample: Sample, C: float, watcher: Watcher | None, state: Any
+        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
     ) -> Solution:
         risk = self._risk(sample)
         found = cutting_plane(
-            risk, model, C, float(self.tol), int(self.max_iter), watcher, state, non_negative=False
+            risk, model, C, float(self.tol), int(self.max_iter), callback, state, non_negative=False
         )
         return Solution(found.coef, found.certificate, found.n_iter, found.planes)
 
@@ -699,5 +701,5 @@ class StructSVMAtK(CertifiedRanker):
 def _mean_struct(
     surrogate: PrecisionAtK, count: float, sample: Sample, scores: Floats
 ) -> tuple[float, Floats]:
-    value, slope = surrogate.linearise(sample, scores)
+    value, slope = surrogate.evaluation(sample, scores)
     return value / count, slope / count

@@ -25,7 +25,7 @@ from pushrank._parallel import compiled, map_chunks, row_chunks
 from pushrank._validation import (
     as_numbers,
     check_number,
-    check_stated_order,
+    check_ordered_categorical,
     checked_weights,
     column,
     distinct,
@@ -475,7 +475,7 @@ class Ranking(Tally):
     ) -> None:
         self.scores = checked_scores(column(scores, "scores"))
         if pos_label is None:
-            check_stated_order(y_true, "y_true")
+            check_ordered_categorical(y_true, "y_true")
         labels = column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
         self.is_positive = positive_mask(labels, pos_label)

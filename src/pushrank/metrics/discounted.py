@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
-from pushrank._validation import as_numbers, check_number, check_stated_order, column
+from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column
 from pushrank.metrics._ranking import (
     Tally,
     Ties,
@@ -356,7 +356,7 @@ def mean_reciprocal_rank(
     0.75
     """
     if pos_label is None:
-        check_stated_order(y_true, "y_true")
+        check_ordered_categorical(y_true, "y_true")
     hits = positive_mask(column(y_true, "y_true"), pos_label).astype(np.float64)
     return mean_over_queries(_of_lists, hits, scores, qid, sample_weight, ties)
 

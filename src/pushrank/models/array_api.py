@@ -41,7 +41,7 @@ class ArrayLinearModel:
         on_device = like(coef, self._X)
         return namespace(self._X).concat([block @ on_device for _, block in self._blocks()])
 
-    def pull_back(self, factors: Any) -> Floats:
+    def rmatvec(self, factors: Any) -> Floats:
         """Return ``X.T @ factors``, shape (n_features,)."""
         return self._product(factors)
 

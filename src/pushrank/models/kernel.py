@@ -134,7 +134,7 @@ class KernelModel:
             scores += coef[rows] @ self.columns(rows)
         return scores
 
-    def pull_back(self, factors: Floats) -> Floats:
+    def rmatvec(self, factors: Floats) -> Floats:
         """Return the coefficients of the weighted sum of the rows: the factors themselves."""
         return factors
 

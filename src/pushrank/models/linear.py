@@ -28,7 +28,7 @@ class Model(Protocol):
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, shape (n_rows,), but for a constant."""
 
-    def pull_back(self, factors: Floats) -> Floats:
+    def rmatvec(self, factors: Floats) -> Floats:
         """Return the function whose products with others are ``factors @ scores``; factors sum to zero."""
 
     def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:
@@ -232,7 +232,7 @@ class LinearModel:
         map_chunks(lambda start, stop: self.block_scores(start, stop, coef, scores[start:stop]), self.chunks)
         return scores
 
-    def pull_back(self, factors: Floats) -> Floats:
+    def rmatvec(self, factors: Floats) -> Floats:
         """Return ``X.T @ factors``, shape (n_features,), for factors that sum to zero."""
         sums: Floats = self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0]
         return sums

@@ -1,7 +1,7 @@
 """Ranking objectives as functions of the score vector."""
 
 from pushrank.objectives.average_precision import average_precision_hinge
-from pushrank.objectives.evaluation import ByClass, Linearisation, Push
+from pushrank.objectives.evaluation import ByClass, ObjectiveEvaluation, Push
 from pushrank.objectives.precision_at_k import (
     PrecisionAtK,
     prec_at_k_avg,
@@ -13,7 +13,7 @@ from pushrank.objectives.push import PushObjective
 
 __all__ = [
     "ByClass",
-    "Linearisation",
+    "ObjectiveEvaluation",
     "PrecisionAtK",
     "Push",
     "PushObjective",

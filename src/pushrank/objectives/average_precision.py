@@ -140,5 +140,5 @@ def _copies(order: Rows, weights: Floats | None) -> Rows:
 
 def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
     """Return the mean hinge of all pairs, and a subgradient in the scores."""
-    at_point = PushObjective("hinge", scale="mean").linearise(sample, scores)
+    at_point = PushObjective("hinge", scale="mean").evaluation(sample, scores)
     return at_point.value, sample.join(*at_point.gradient())

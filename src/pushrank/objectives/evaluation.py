@@ -47,7 +47,7 @@ class ByClass(NamedTuple):
         return ByClass(-self.negatives, -self.positives)
 
 
-class Linearisation(Protocol):
+class ObjectiveEvaluation(Protocol):
     """An objective at one point; every vector is over the scores, by class.
 
     Examples
@@ -55,7 +55,7 @@ class Linearisation(Protocol):
     >>> from pushrank.objectives import PushObjective
     >>> from pushrank.pairs import BipartiteSample
     >>> sample = BipartiteSample.from_labels([1, 0])
-    >>> at_point = PushObjective("logistic").linearise(sample, np.zeros(2))
+    >>> at_point = PushObjective("logistic").evaluation(sample, np.zeros(2))
     >>> round(at_point.value, 4), at_point.gradient().positives.tolist()
     (0.6931, [-0.5])
     """
@@ -65,7 +65,7 @@ class Linearisation(Protocol):
         """The objective."""
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """The derivative in the logarithm of a factor of all inner sums: of a homogeneous one, the value."""
 
     def gradient(self) -> ByClass:
@@ -105,7 +105,7 @@ class Push:
         self.value = total.value
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """The sum of the shares."""
         return float(namespace(self._total.shares).sum(self._total.shares))
 
@@ -141,14 +141,14 @@ class Push:
 class Mirrored:
     """A pull: the push of the exchanged classes at negated scores."""
 
-    def __init__(self, push: Linearisation) -> None:
+    def __init__(self, push: ObjectiveEvaluation) -> None:
         self._push = push
         self.value = push.value
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """That of the push."""
-        return self._push.elasticity
+        return self._push.euler_derivative
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -167,14 +167,14 @@ class Mirrored:
 class Sum:
     """``first + weight * second``."""
 
-    def __init__(self, first: Linearisation, second: Linearisation, weight: float) -> None:
+    def __init__(self, first: ObjectiveEvaluation, second: ObjectiveEvaluation, weight: float) -> None:
         self._first, self._second, self._weight = first, second, weight
         self.value = first.value + weight * second.value
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """The weighted sum."""
-        return self._first.elasticity + self._weight * self._second.elasticity
+        return self._first.euler_derivative + self._weight * self._second.euler_derivative
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -194,7 +194,9 @@ class Sum:
 class LogSum:
     r"""The log scale of a sum, :math:`(1/m) \ln(e^{m F_1} + c\, e^{m F_2})`, from those of its terms."""
 
-    def __init__(self, first: Linearisation, second: Linearisation, weight: float, divisor: float) -> None:
+    def __init__(
+        self, first: ObjectiveEvaluation, second: ObjectiveEvaluation, weight: float, divisor: float
+    ) -> None:
         self._terms = (first, second)
         self._divisor = divisor
         exponents = divisor * np.array([first.value, second.value]) + np.log([1.0, weight])
@@ -203,10 +205,10 @@ class LogSum:
         self._portions = np.exp(exponents - total).tolist() if np.isfinite(total) else [0.0, 0.0]
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """The mean of the terms', by their portions of the sum."""
         return math.fsum(
-            portion * term.elasticity for portion, term in zip(self._portions, self._terms, strict=True)
+            portion * term.euler_derivative for portion, term in zip(self._portions, self._terms, strict=True)
         )
 
     def gradient(self) -> ByClass:
@@ -233,14 +235,14 @@ class LogSum:
 class Scaled:
     """``factor * F`` for an objective F."""
 
-    def __init__(self, objective: Linearisation, factor: float) -> None:
+    def __init__(self, objective: ObjectiveEvaluation, factor: float) -> None:
         self._objective, self._factor = objective, factor
         self.value = factor * objective.value
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """The factor times that of F."""
-        return self._factor * self._objective.elasticity
+        return self._factor * self._objective.euler_derivative
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
@@ -258,15 +260,15 @@ class Scaled:
 class ExpOf:
     r"""The objective :math:`e^{F - F_0}` of a log-scale objective F: a power mean of the inner sums."""
 
-    def __init__(self, log_scale: Linearisation, log_unit: float) -> None:
+    def __init__(self, log_scale: ObjectiveEvaluation, log_unit: float) -> None:
         self._log_scale = log_scale
         with np.errstate(over="ignore"):
             self.value = float(np.exp(np.float64(log_scale.value - log_unit)))
 
     @property
-    def elasticity(self) -> float:
+    def euler_derivative(self) -> float:
         """The value times that of F."""
-        return self.value * self._log_scale.elasticity
+        return self.value * self._log_scale.euler_derivative
 
     def gradient(self) -> ByClass:
         """Return the gradient."""

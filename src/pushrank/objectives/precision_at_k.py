@@ -472,9 +472,9 @@ class PrecisionAtK:
         sample = BipartiteSample.from_labels(y, sample_weight)
         if checked.shape != (sample.n_rows,):
             raise ValueError(f"y has {sample.n_rows} rows but scores has shape {checked.shape}.")
-        return self.linearise(sample, checked)
+        return self.evaluation(sample, checked)
 
-    def linearise(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+    def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
         """Return value and subgradient for a sample of two classes and scores that are checked.
 
         Raises

@@ -13,7 +13,16 @@ from pushrank import losses, prices
 from pushrank._array import Floats, detached, is_numpy, namespace
 from pushrank._validation import check_number
 from pushrank.losses import Loss
-from pushrank.objectives.evaluation import ByClass, ExpOf, Linearisation, LogSum, Mirrored, Push, Scaled, Sum
+from pushrank.objectives.evaluation import (
+    ByClass,
+    ExpOf,
+    LogSum,
+    Mirrored,
+    ObjectiveEvaluation,
+    Push,
+    Scaled,
+    Sum,
+)
 from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, inner_sums
 from pushrank.prices import Price
 
@@ -144,7 +153,7 @@ class PushObjective:
         p = self._price.log_divisor
         return (1.0, p) if self.side == "push" else (p, 1.0)
 
-    def linearise(self, sample: Sample, scores: Floats) -> Linearisation:
+    def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         """Return the objective at given scores, ready for its value, gradient and Hessian products.
 
         Parameters
@@ -156,7 +165,7 @@ class PushObjective:
 
         Returns
         -------
-        Linearisation
+        ObjectiveEvaluation
             The objective at this point.
         """
         if self.scale != "mean":
@@ -174,7 +183,7 @@ class PushObjective:
     def _pushed(self, sample: Sample) -> Sample:
         return sample if self.side != "pull" else sample.swapped()
 
-    def _on_scale(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> Linearisation:
+    def _on_scale(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> ObjectiveEvaluation:
         if self.side == "push":
             return self._push(sample, scores, scale)
         pull = Mirrored(self._push(sample.swapped(), -scores, scale))
@@ -219,7 +228,7 @@ class PushObjective:
         1.0
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            value = self.linearise(*self._checked(y, scores, sample_weight)).value
+            value = self.evaluation(*self._checked(y, scores, sample_weight)).value
         return value if value < np.inf else np.inf
 
     def evaluate(
@@ -260,7 +269,7 @@ class PushObjective:
         """
         sample, checked = self._checked(y, scores, sample_weight)
         with np.errstate(over="ignore", invalid="ignore"):
-            at_point = self.linearise(sample, checked)
+            at_point = self.evaluation(sample, checked)
         if not at_point.value < np.inf:
             raise ValueError(
                 f"the objective overflows on the scale {self.scale!r} and has no gradient; use scale='log' "
@@ -312,7 +321,7 @@ class PushObjective:
             check_consistent_length(checked, direction)
         else:
             direction = _as_float64(vector, "vector", checked.shape[0])
-        product = self.linearise(sample, checked).hessian_product(ByClass(*sample.split(direction)))
+        product = self.evaluation(sample, checked).hessian_product(ByClass(*sample.split(direction)))
         return sample.join(*product)
 
     @staticmethod

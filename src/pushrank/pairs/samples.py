@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 
 from pushrank._array import namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
-from pushrank._validation import check_stated_order, checked_weights, distinct
+from pushrank._validation import check_ordered_categorical, checked_weights, distinct
 
 Rows = NDArray[np.intp]
 
@@ -209,7 +209,7 @@ class BipartiteSample(Sample):
         >>> BipartiteSample.from_labels([0, 1, 1]).positives.tolist()
         [1, 2]
         """
-        check_stated_order(y)
+        check_ordered_categorical(y)
         labels = column_or_1d(y)
         classes = distinct(labels)
         if len(classes) != 2:

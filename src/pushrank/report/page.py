@@ -7,7 +7,7 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
-from pushrank._io import written_whole
+from pushrank._io import atomic_write
 from pushrank.report.chart import how_to_read
 from pushrank.report.context import ReportData
 from pushrank.report.curves import curves
@@ -33,7 +33,7 @@ def write_report(findings: ReportData, path: Path) -> None:
         When the file cannot be written; nothing is left in its place.
     """
     page = render(findings)
-    with written_whole(path) as beside:
+    with atomic_write(path) as beside:
         beside.write_text(page, encoding="utf-8")
 
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel, Model
 from pushrank.objectives.precision_at_k import RAMP, held_at_top, slopes, slopes_against
-from pushrank.solvers.result import Certificate, Watcher
+from pushrank.solvers.result import Callback, Certificate
 
 
 class Rows(NamedTuple):
@@ -120,7 +120,7 @@ def cutting_plane(
     C: float,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: Planes | None = None,
     *,
     non_negative: bool = True,
@@ -139,7 +139,7 @@ def cutting_plane(
         The relative gap to reach.
     max_iter : int
         The most planes.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every plane with its number, the objective and the gap.
     start : Planes, optional
         Planes of a run with another weight.
@@ -152,7 +152,7 @@ def cutting_plane(
     products with the kernel matrix.
     """
     if start is None:
-        nothing, known = model.pull_back(np.zeros(model.n_rows)), int(non_negative)
+        nothing, known = model.rmatvec(np.zeros(model.n_rows)), int(non_negative)
         start = Planes(np.zeros((known, len(nothing))), np.zeros(known), np.zeros((known, known)),
                        np.ones(known), nothing)  # fmt: skip
     normals, offsets, gram, shares, coef = start
@@ -161,7 +161,7 @@ def cutting_plane(
     best = _point(risk, model, C, coef)
     cut_at = best
     for iteration in range(1, max_iter + 1):
-        normal = model.pull_back(cut_at.slope)
+        normal = model.rmatvec(cut_at.slope)
         normals = np.vstack([normals, normal])
         products = model.products(normals, normal)
         gram = np.block([[gram, products[:-1, None]], [products]])
@@ -172,8 +172,8 @@ def cutting_plane(
         trial = -(shares @ normals)
         best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
         certificate = Certificate(best.objective, dual)
-        if watcher is not None:
-            watcher(iteration, objective=best.objective, gap=certificate.gap)
+        if callback is not None:
+            callback(iteration, objective=best.objective, gap=certificate.gap)
         if certificate.gap <= tol:
             break
         kept = shares > 0.0
@@ -340,7 +340,7 @@ def concave_convex(
     tol: float,
     max_iter: int,
     scores: Floats,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> Descent:
     r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
 
@@ -358,7 +358,7 @@ def concave_convex(
         The most convex problems.
     scores : ndarray of shape (n_rows,)
         Those to start from.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every convex problem with its number, the objective and its fall.
     """
     coef, path = np.zeros(model.n_features), [C * ramp.value(np.zeros(len(scores)))]
@@ -371,10 +371,10 @@ def concave_convex(
         if objective >= path[-1]:
             return Descent(coef, path, solved)
         falls = path[-1] - objective
-        if watcher is not None:
-            watcher(iteration, objective=objective, fall=falls)
+        if callback is not None:
+            callback(iteration, objective=objective, fall=falls)
         coef, before, held = found.coef, held, ramp.held(candidate)
-        planes = found.planes.tilted(model.pull_back((before - held) / ramp.k))
+        planes = found.planes.tilted(model.rmatvec((before - held) / ramp.k))
         path.append(objective)
         if not solved:
             return Descent(coef, path, False)

@@ -28,7 +28,7 @@ from pushrank.solvers.preconditioning import (
     whitened,
 )
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Result, Watcher
+from pushrank.solvers.result import Callback, Result
 
 FIRST_ROUND = 30
 LATER_ROUNDS = 20
@@ -128,7 +128,7 @@ def minimise(
     options: dict[str, Any],
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     proven: Callable[[Floats], bool] | None = None,
 ) -> Result:
     """Minimise a smooth problem with a method of ``scipy.optimize.minimize``.
@@ -148,7 +148,7 @@ def minimise(
         whitening is cheap, when the value shows no more descent either.
     max_iter : int
         Stop after so many iterations in all.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every iteration.
     proven : callable, optional
         Whether coefficients are good enough, asked where the gradient is; it has to shrink further until
@@ -184,7 +184,7 @@ def minimise(
     while not message:
         before, n_before = iterates.path[-1], len(iterates.path)
         limit = min(length, max_iter - n_before + 1)
-        _one_round(problem, iterates, method, {**options, "maxiter": limit}, watcher)
+        _one_round(problem, iterates, method, {**options, "maxiter": limit}, callback)
         cut_short = searches and len(iterates.path) - n_before < limit
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
@@ -204,7 +204,7 @@ def _one_round(
     iterates: _Iterates,
     method: str,
     options: dict[str, Any],
-    watcher: Watcher | None,
+    callback: Callback | None,
 ) -> None:
     origin, system = iterates.coef, iterates.system
 
@@ -217,8 +217,8 @@ def _one_round(
 
     def after_iteration(intermediate_result: Any) -> None:
         iterates.accept(origin + system.step(intermediate_result.x))
-        if watcher is not None:
-            watcher(len(iterates.path) - 1, objective=iterates.path[-1], gradient=iterates.size)
+        if callback is not None:
+            callback(len(iterates.path) - 1, objective=iterates.path[-1], gradient=iterates.size)
         if iterates.finished:
             raise StopIteration
 
@@ -261,7 +261,7 @@ def lbfgs(
     start: Floats,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     proven: Callable[[Floats], bool] | None = None,
 ) -> Result:
     """Minimise by L-BFGS; parameters as for :func:`pushrank.solvers.gradient.minimise`.
@@ -279,13 +279,13 @@ def lbfgs(
         options=options,
         tol=tol,
         max_iter=max_iter,
-        watcher=watcher,
+        callback=callback,
         proven=proven,
     )
 
 
 def newton_cg(
-    problem: Problem, start: Floats, tol: float, max_iter: int, watcher: Watcher | None = None
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise by Newton-CG; parameters as for :func:`pushrank.solvers.gradient.minimise`.
 
@@ -300,5 +300,5 @@ def newton_cg(
         options={"gtol": 0.0, "max_trust_radius": 1e10},
         tol=tol,
         max_iter=max_iter,
-        watcher=watcher,
+        callback=callback,
     )

@@ -31,7 +31,7 @@ from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.preconditioning import column_curvature
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Certificate, Result, Watcher
+from pushrank.solvers.result import Callback, Certificate, Result
 
 Slope = Callable[[float], tuple[float, float]]
 
@@ -175,7 +175,7 @@ def functional_newton(
     certify: Callable[[Floats, Floats], Certificate],
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: Floats | None = None,
 ) -> tuple[Floats, Certificate, int]:
     """Return coefficients whose relative gap is at most ``tol``, their certificate, and the Newton steps.
@@ -196,7 +196,7 @@ def functional_newton(
         The relative gap to reach.
     max_iter : int
         The most Newton steps.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every step with its number, the objective and the gap.
     start : ndarray of shape (n_rows,), optional
         Coefficients to start from.
@@ -206,11 +206,11 @@ def functional_newton(
     iteration = 0
     while True:
         certificate = certify(coef, scores)
-        if watcher is not None and iteration:
-            watcher(iteration, objective=certificate.primal, gap=certificate.gap)
+        if callback is not None and iteration:
+            callback(iteration, objective=certificate.primal, gap=certificate.gap)
         if certificate.gap <= tol or iteration == max_iter:
             return coef, certificate, iteration
-        at_point = objective.linearise(sample, scores)
+        at_point = objective.evaluation(sample, scores)
         gradient = coef + C * sample.join(*at_point.gradient())
 
         def bent(moved: Floats, at_point=at_point) -> Floats:  # type: ignore[no-untyped-def]
@@ -224,7 +224,7 @@ def functional_newton(
         for _ in range(MOST_HALVINGS):
             trial, trial_scores = coef + length * move, scores + length * moved
             norm = model.squared_norm(trial, trial_scores)
-            after = 0.5 * norm + C * objective.linearise(sample, trial_scores).value
+            after = 0.5 * norm + C * objective.evaluation(sample, trial_scores).value
             if after <= value + SUFFICIENT * length * slope:
                 break
             length *= 0.5
@@ -270,7 +270,7 @@ def certified_lbfgs(
     certify: Callable[[Floats, Floats], Certificate],
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: Floats | None = None,
 ) -> tuple[Floats, Certificate, int]:
     """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations.
@@ -288,8 +288,8 @@ def certified_lbfgs(
 
     def scaled(iteration: int, /, **shown: float) -> None:
         """Show what is the problem's times C, the weight of the risk."""
-        if watcher is not None:
-            watcher(iteration, **{name: C * value for name, value in shown.items()})
+        if callback is not None:
+            callback(iteration, **{name: C * value for name, value in shown.items()})
 
     found = lbfgs(problem, first, SMALL_GRADIENT, max_iter, scaled, proven)
     coef, n_iter = found.coef, found.n_iter

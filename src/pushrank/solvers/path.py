@@ -15,7 +15,7 @@ from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import newton
 from pushrank.solvers.preconditioning import WIDEST_WHITENED, column_curvature
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Result, Watcher
+from pushrank.solvers.result import Callback, Result
 
 NEWTON_STEPS = 25
 """Steps after which a start was not near the minimum, and another method goes on from there."""
@@ -46,12 +46,12 @@ class RegularisationPath:
         model.check_range()
 
     def solve_grid(
-        self, objectives: Sequence[PushObjective], alphas: Sequence[float], watcher: Watcher | None = None
+        self, objectives: Sequence[PushObjective], alphas: Sequence[float], callback: Callback | None = None
     ) -> list[list[Result]]:
         """Return the solution for every objective and, within it, for every penalty, in the order given.
 
         Penalties are solved from the largest down. A start is the better of the two neighbours: the same
-        objective with a larger penalty, and the objective before with the same penalty. The watcher is
+        objective with a larger penalty, and the objective before with the same penalty. The callback is
         called after every solution with its number, its objective and gradient.
         """
         solved: list[list[Result | None]] = [[None] * len(alphas) for _ in objectives]
@@ -64,8 +64,8 @@ class RegularisationPath:
                     starts = [result.coef for result in neighbours if result is not None]
                     last = self.solve(objective, alphas[a], starts or [np.zeros(self.model.n_features)])
                     solved[o][a] = last
-                    if watcher is not None:
-                        watcher(number, objective=last.objective_path[-1], gradient=last.gradient_size)
+                    if callback is not None:
+                        callback(number, objective=last.objective_path[-1], gradient=last.gradient_size)
         return [[result for result in row if result is not None] for row in solved]
 
     def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:

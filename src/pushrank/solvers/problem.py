@@ -17,7 +17,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.models.linear import ClassCodes
-from pushrank.objectives import ByClass, Linearisation
+from pushrank.objectives import ByClass, ObjectiveEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 
 
@@ -117,7 +117,7 @@ class ScoreObjective(Protocol):
     def powers(self) -> tuple[float, float] | None:
         """The powers of its two-sum form, where it has one."""
 
-    def linearise(self, sample: Sample, scores: Floats) -> Linearisation:
+    def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         """Return it at given scores."""
 
 
@@ -149,7 +149,7 @@ class Problem:
         if self._powers is not None and sample.row_weights is not None:
             with np.errstate(divide="ignore"):
                 self._log_weights = np.log(sample.row_weights)
-        self._point: tuple[Floats, Linearisation] | None = None
+        self._point: tuple[Floats, ObjectiveEvaluation] | None = None
 
     @property
     def host_model(self) -> LinearModel:
@@ -166,7 +166,7 @@ class Problem:
 
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone, which serves one with kinks too."""
-        at_point = self.objective.linearise(self.sample, self.model.scores(coef))
+        at_point = self.objective.evaluation(self.sample, self.model.scores(coef))
         return at_point.value + 0.5 * self.alpha * float(coef @ coef)
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
@@ -178,19 +178,19 @@ class Problem:
         else:
             at_point = self._linearise(coef)
             value = at_point.value
-            gradient = self.model.pull_back(self.sample.join(*at_point.gradient()))
+            gradient = self.model.rmatvec(self.sample.join(*at_point.gradient()))
         return value + 0.5 * self.alpha * float(coef @ coef), gradient + self.alpha * coef
 
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at ``coef`` times a direction."""
         moved = ByClass(*self.sample.split(self.model.scores(direction)))
         product = self._linearise(coef).hessian_product(moved)
-        return self.model.pull_back(self.sample.join(*product)) + self.alpha * direction
+        return self.model.rmatvec(self.sample.join(*product)) + self.alpha * direction
 
     def row_weights(self, coef: Floats) -> Floats:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
         scores = self.model.scores(coef)
-        at_point = self.objective.linearise(self.sample, scores)
+        at_point = self.objective.evaluation(self.sample, scores)
         del scores
         return self.sample.join(*at_point.diagonal())
 
@@ -198,7 +198,7 @@ class Problem:
         """Return the smallest difference of scores over the pairs that count."""
         return self.sample.least_margin(self.model.scores(coef))
 
-    def _linearise(self, coef: Floats) -> Linearisation:
+    def _linearise(self, coef: Floats) -> ObjectiveEvaluation:
         if self._point is None or not np.array_equal(self._point[0], coef):
-            self._point = (coef.copy(), self.objective.linearise(self.sample, self.model.scores(coef)))
+            self._point = (coef.copy(), self.objective.evaluation(self.sample, self.model.scores(coef)))
         return self._point[1]

@@ -62,9 +62,9 @@ def squared_hinge_certificate(
     With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and share :math:`\pi` of all weight, the dual is
     the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of pairs.
     """
-    at_point = PushObjective("squared_hinge", scale="mean").linearise(sample, scores)
+    at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
     gradient = at_point.gradient()
-    combined = -C * model.pull_back(sample.join(*gradient))
+    combined = -C * model.rmatvec(sample.join(*gradient))
     norm = model.squared_norm(combined)
     primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
     # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C
@@ -72,18 +72,18 @@ def squared_hinge_certificate(
     return Certificate(float(primal), max(float(dual), 0.0))
 
 
-class Watcher(Protocol):
+class Callback(Protocol):
     """Called after every iteration with its number, and with what to show of it by name."""
 
     def __call__(self, iteration: int, /, **shown: float) -> None:
         """Show an iteration: ``objective`` and ``gradient``, ``objective`` and ``gap``, or others."""
 
 
-def counting_on(watcher: Watcher | None, before: int) -> Watcher | None:
-    """Return a watcher of iterations that come after so many others."""
-    if watcher is None:
+def offset_callback(callback: Callback | None, before: int) -> Callback | None:
+    """Return a callback of iterations that come after so many others."""
+    if callback is None:
         return None
-    return lambda iteration, /, **shown: watcher(before + iteration, **shown)
+    return lambda iteration, /, **shown: callback(before + iteration, **shown)
 
 
 @dataclass(frozen=True, eq=False)

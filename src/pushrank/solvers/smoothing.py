@@ -16,11 +16,11 @@ import numpy as np
 from pushrank import losses, prices
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
-from pushrank.objectives.evaluation import Linearisation, Scaled
+from pushrank.objectives.evaluation import ObjectiveEvaluation, Scaled
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Certificate, CertifiedResult, Result, Watcher, counting_on
+from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result, offset_callback
 
 
 class SmoothedObjective:
@@ -97,25 +97,25 @@ class SmoothedObjective:
         losses.resolve(kinked.loss).smoothed(1.0)
         prices.resolve(kinked.price).smoothed(1.0)
 
-    def linearise(self, sample: Sample, scores: Floats) -> Linearisation:
+    def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         """Return the smoothed objective at given scores."""
-        smooth = self._smooth.linearise(sample, scores)
+        smooth = self._smooth.evaluation(sample, scores)
         return Scaled(smooth, 1.0 / self._unit) if self._softened else smooth
 
     def lower_line(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
         """Return d and g, shape (n,): the objective at any scores s is at least ``d + g @ s``."""
-        at_point = self.linearise(sample, scores)
+        at_point = self.evaluation(sample, scores)
         gradient = at_point.gradient()
-        level = at_point.elasticity if self._softened else at_point.value
+        level = at_point.euler_derivative if self._softened else at_point.value
         slopes = sample.join(*gradient)
         if self._intercept is None:
             return level - float(slopes @ scores), slopes
         of_lines = self._intercept * float(gradient.negatives.sum())
-        return level - at_point.elasticity + of_lines, slopes
+        return level - at_point.euler_derivative + of_lines, slopes
 
 
 Proof = Callable[[Floats], bool]
-Solver = Callable[[Problem, Floats, float, int, Watcher | None, Proof | None], Result]
+Solver = Callable[[Problem, Floats, float, int, Callback | None, Proof | None], Result]
 
 FIRST = 0.25  # the width of the first stage's kinks, and its temperature in units of the objective
 NARROWER = 0.1
@@ -133,7 +133,7 @@ def smoothing(
     start: Floats,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> CertifiedResult:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks.
 
@@ -163,7 +163,7 @@ def smoothing(
         objective is so near to the objective.
     max_iter : int
         The most iterations of all stages.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every iteration.
     """
     exact = Problem(kinked, model, sample, alpha)
@@ -176,7 +176,7 @@ def smoothing(
         problem = Problem(smooth, model, sample, alpha)
         proof = _Proof(exact, problem, smooth, tol)
         first = max(tol, STEEPEST * width) if smooth.bounded else tol
-        watched = counting_on(watcher, max(len(path) - 1, 0))
+        watched = offset_callback(callback, max(len(path) - 1, 0))
         stage = solve(problem, coef, first, max_iter - len(path), watched, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
         primal, size = exact.value(stage.coef), stage.gradient_size
@@ -231,4 +231,4 @@ class _Proof:
             return -np.inf
         model, sample = self._exact.model, self._exact.sample
         d, slopes = self._smooth.lower_line(sample, model.scores(coef))
-        return d - 0.5 / self._exact.alpha * float(np.sum(model.pull_back(slopes) ** 2))
+        return d - 0.5 / self._exact.alpha * float(np.sum(model.rmatvec(slopes) ** 2))

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from sklearn.utils import check_array, column_or_1d
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_stated_order
+from pushrank._validation import check_ordered_categorical
 from pushrank.pairs import CrucialSample, GradedSample, Sample
 from pushrank.pairs.targets import check_alone, crucial_pairs, labelled
 
@@ -195,7 +195,7 @@ def _sample(
         return crucial_pairs(pairs, n_rows)
     if y is None:
         raise ValueError("give either y or pairs, to say which rows should stand above which.")
-    check_stated_order(y)
+    check_ordered_categorical(y)
     labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} entries for {n_rows} rows of H; they must agree.")

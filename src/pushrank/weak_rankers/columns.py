@@ -101,7 +101,7 @@ class ColumnPool:
 
     def edges(self, forces: Floats) -> Floats:
         """Return the edges of all columns in one reading of the data."""
-        edges: Floats = (self.model.pull_back(forces) - float(forces.sum()) * self._lows) * self._units
+        edges: Floats = (self.model.rmatvec(forces) - float(forces.sum()) * self._lows) * self._units
         return edges
 
     @cached_property

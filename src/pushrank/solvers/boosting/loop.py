@@ -21,7 +21,7 @@ from pushrank.solvers.boosting.objective import ClassPoint, Point, ScoreProblem,
 from pushrank.solvers.boosting.steps import Direction, ExactStep, StepRule
 from pushrank.solvers.preconditioning import column_curvature
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.result import Result, Watcher
+from pushrank.solvers.result import Callback, Result
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingPool, Numbers, Pool
 
@@ -383,7 +383,7 @@ class Run:
         self.gradient_size, self.converged, self.stopped_early = np.inf, False, False
 
     def go(
-        self, plan: Plan, watcher: Watcher | None = None, after_round: Callable[[Run], None] | None = None
+        self, plan: Plan, callback: Callback | None = None, after_round: Callable[[Run], None] | None = None
     ) -> None:
         """Run rounds until the plan says stop.
 
@@ -404,7 +404,7 @@ class Run:
             # nothing to gain for a part of the rows or features may be something for another
             settled = done.step == 0.0 and rows is None and features is None
             if not settled:
-                self._note(done, plan, watcher)
+                self._note(done, plan, callback)
                 if after_round is not None:
                     after_round(self)
         self.gradient_size = self.descent.gradient_size
@@ -413,14 +413,14 @@ class Run:
         self.converged = settled or (is_measured and self.gradient_size <= plan.tol)
         self.stopped_early = self._enough(plan)
 
-    def _note(self, done: Round, plan: Plan, watcher: Watcher | None) -> None:
+    def _note(self, done: Round, plan: Plan, callback: Callback | None) -> None:
         self.history.rankers.append(done.ranker)
         self.history.steps.append(done.step)
         self.history.edges.append(done.edge)
         self.history.note(self.descent)
         self._validate(plan)
-        if watcher is not None:
-            watcher(self.history.n_rounds, objective=self.history.objectives[-1], gradient=done.gradient)
+        if callback is not None:
+            callback(self.history.n_rounds, objective=self.history.objectives[-1], gradient=done.gradient)
 
     def _validate(self, plan: Plan) -> None:
         if plan.validate is None:
@@ -434,7 +434,7 @@ class Run:
 
 
 def coordinate_descent(
-    problem: Problem, start: Floats, tol: float, max_iter: int, watcher: Watcher | None = None
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
@@ -467,7 +467,7 @@ def coordinate_descent(
         scales=slope_units(problem, units),
     )
     run = Run(descent, History(), np.random.RandomState(0))
-    run.go(Plan(max_iter, tol), watcher)
+    run.go(Plan(max_iter, tol), callback)
     message = (
         f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient is "
         f"{run.gradient_size:.1e}): raise max_iter or tol, or use solver='lbfgs'."

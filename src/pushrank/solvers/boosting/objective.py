@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats, sigmoid
 from pushrank._parallel import compiled, map_chunks, row_chunks
-from pushrank.objectives import ByClass, Linearisation, Push, PushObjective
+from pushrank.objectives import ByClass, ObjectiveEvaluation, Push, PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Identity, Power
 from pushrank.solvers.newton import Slope
@@ -165,7 +165,7 @@ class PairProblem:
 
     def at(self, scores: Floats) -> PairPoint:
         """Return the objective at given scores."""
-        return PairPoint(self, self.objective.linearise(self.sample, scores))
+        return PairPoint(self, self.objective.evaluation(self.sample, scores))
 
     def restricted(self, kept: Ones) -> PairProblem:
         """Return the objective of some of the rows."""
@@ -175,7 +175,7 @@ class PairProblem:
 class PairPoint:
     """Any objective at given scores."""
 
-    def __init__(self, problem: PairProblem, at_point: Linearisation) -> None:
+    def __init__(self, problem: PairProblem, at_point: ObjectiveEvaluation) -> None:
         self._problem, self._at_point = problem, at_point
         self.value = at_point.value
         self._by_class = at_point.gradient()

@@ -15,7 +15,7 @@ from pushrank.solvers.infinite_push.dual import DualPoint, HingeLoss, WorstNegat
 from pushrank.solvers.infinite_push.interior_point import SMALL, interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import projected_dual, semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
-from pushrank.solvers.result import Certificate, CertifiedResult, Result, Watcher
+from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result
 
 METHODS = {
     "interior-point": interior_point,
@@ -42,7 +42,7 @@ def quickest(
     problem: WorstNegative,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return what the method that suits the data finds, and the interior point where Newton's is slow.
@@ -51,14 +51,14 @@ def quickest(
     """
     name = method_for(problem.model)
     if name != "semismooth-newton" or problem.model.n_features > WIDEST_FACTORED:  # type: ignore[attr-defined]
-        return METHODS[name](problem, tol, max_iter, watcher, start)
-    point, n_iter = semismooth_newton(problem, tol, min(PATIENCE, max_iter), watcher, start)
+        return METHODS[name](problem, tol, max_iter, callback, start)
+    point, n_iter = semismooth_newton(problem, tol, min(PATIENCE, max_iter), callback, start)
     if point.certificate.gap <= tol or n_iter >= max_iter:
         return point, n_iter
 
     def go_on(iteration: int, /, **shown: float) -> None:
-        if watcher is not None:
-            watcher(n_iter + iteration, **shown)
+        if callback is not None:
+            callback(n_iter + iteration, **shown)
 
     other, more = interior_point(problem, tol, max_iter - n_iter, go_on, point)
     return min(point, other, key=lambda found: found.certificate.gap), n_iter + more
@@ -77,7 +77,7 @@ def infinite_push(
     alpha: float,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> CertifiedResult:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective that is the Infinite Push.
 
@@ -103,8 +103,8 @@ def infinite_push(
     def note(iteration: int, /, **shown: float) -> None:
         path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
         path[max(iteration, 1) :] = [alpha * shown["objective"]]
-        if watcher is not None:
-            watcher(iteration, **{**shown, "objective": path[-1]})
+        if callback is not None:
+            callback(iteration, **{**shown, "objective": path[-1]})
 
     point, n_iter = quickest(problem, tol, max_iter, note)
     certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)

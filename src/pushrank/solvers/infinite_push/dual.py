@@ -106,7 +106,7 @@ class WorstNegative:
             alpha, beta = np.zeros_like(alpha), np.zeros_like(beta)
         else:
             beta *= total / balance
-        coef = self.model.pull_back(self.sample.join(alpha, -beta))
+        coef = self.model.rmatvec(self.sample.join(alpha, -beta))
         scores = self.model.scores(coef)
         return DualPoint(alpha, beta, coef, self.certificate(alpha, coef, scores))
 

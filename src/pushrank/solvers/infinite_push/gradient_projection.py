@@ -21,7 +21,7 @@ import numpy as np
 from pushrank._numeric import Floats
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.result import Certificate, Watcher
+from pushrank.solvers.result import Callback, Certificate
 
 MAX_PROJECTION_TRIALS = 200
 
@@ -157,7 +157,7 @@ def gradient_projection(
     sample: BipartiteSample,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> tuple[PairVariables, int]:
     r"""Return the best of all iterates, and the number of iterations.
 
@@ -175,7 +175,7 @@ def gradient_projection(
         The relative gap to reach.
     max_iter : int
         The most iterations; the paper runs a fixed number of some hundreds.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every iteration with its number, the primal objective and the gap.
 
     Raises
@@ -196,7 +196,7 @@ def gradient_projection(
         )
 
     def combined(variables: Floats) -> tuple[Floats, Floats]:
-        coef = model.pull_back(sample.join(variables.sum(axis=1), -variables.sum(axis=0)))
+        coef = model.rmatvec(sample.join(variables.sum(axis=1), -variables.sum(axis=0)))
         return coef, model.scores(coef)
 
     def margins(scores: Floats) -> Floats:
@@ -216,8 +216,8 @@ def gradient_projection(
         certificate = certify(variables, coef, scores)
         if certificate.gap < best.certificate.gap:
             best = PairVariables(variables, coef, certificate)
-        if watcher is not None:
-            watcher(iteration, objective=certificate.primal, gap=certificate.gap)
+        if callback is not None:
+            callback(iteration, objective=certificate.primal, gap=certificate.gap)
     return best, iteration
 
 

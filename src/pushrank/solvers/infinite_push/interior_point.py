@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push.dual import DualPoint, WorstNegative
-from pushrank.solvers.result import Watcher
+from pushrank.solvers.result import Callback
 
 FREE = 16  # times the number of features
 LEAST_FREE = 64
@@ -116,7 +116,7 @@ def interior_point(
     problem: WorstNegative,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
@@ -129,7 +129,7 @@ def interior_point(
         The relative duality gap to reach.
     max_iter : int
         The most iterations in all.
-    watcher : callable, optional
+    callback : callable, optional
         Called after every iteration with its number, the primal objective and the gap.
     start : DualPoint, optional
         A feasible point near the optimum: its highest-scored negatives are the first working set.
@@ -169,8 +169,8 @@ def interior_point(
             point = problem.improved(point, now.w, scores)
         if best is None or point.certificate.gap < best.certificate.gap:
             best = point
-        if watcher is not None:
-            watcher(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
+        if callback is not None:
+            callback(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
         if best.certificate.gap <= tol or n_iter >= max_iter:
             return best, n_iter
         margins = scores[sample.positives] - (now.t + now.w @ centre)
@@ -212,7 +212,7 @@ def _free_rows(problem: WorstNegative, choice: HeldPositives) -> tuple[Any, Floa
         return _less(rows, centre), centre, np.zeros_like(centre)
     factors = choice.held.copy()
     factors[choice.free] = -held / len(choice.free)
-    pull = model.pull_back(sample.join(factors, np.zeros(len(sample.negatives))))
+    pull = model.rmatvec(sample.join(factors, np.zeros(len(sample.negatives))))
     return _less(rows, centre), centre, pull + held * (mean - centre)
 
 
@@ -232,7 +232,7 @@ def _towards_positives(problem: WorstNegative) -> Floats:
     """Return the way from the mean of the negatives to that of the positives."""
     n_positives, n_negatives = len(problem.sample.positives), len(problem.sample.negatives)
     shares = np.full(n_positives, 1.0 / n_positives), np.full(n_negatives, -1.0 / n_negatives)
-    return problem.model.pull_back(problem.sample.join(*shares))
+    return problem.model.rmatvec(problem.sample.join(*shares))
 
 
 def _weighted_gram(rows: Any, weights: Floats) -> Any:

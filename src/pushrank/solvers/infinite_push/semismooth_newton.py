@@ -31,7 +31,7 @@ from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push.dual import DualPoint, WorstNegative
 from pushrank.solvers.infinite_push.gradient_projection import balanced
-from pushrank.solvers.result import Certificate, Watcher
+from pushrank.solvers.result import Callback, Certificate
 
 GROW, SHRINK = 2.0, 0.9
 
@@ -64,7 +64,7 @@ def projected_dual(
     problem: WorstNegative,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
@@ -108,15 +108,15 @@ def projected_dual(
         gap = certificate.gap
         if gap < best_gap:
             best, best_gap = point, gap
-        if watcher is not None:
-            watcher(n_iter, objective=certificate.primal, gap=gap)
+        if callback is not None:
+            callback(n_iter, objective=certificate.primal, gap=gap)
         if gap <= tol:
             break
     return problem.at(best.alpha, best.beta), n_iter
 
 
 def _at(problem: WorstNegative, alpha: Floats, beta: Floats) -> _ProjectedPoint:
-    coef = problem.model.pull_back(problem.sample.join(alpha, -beta))
+    coef = problem.model.rmatvec(problem.sample.join(alpha, -beta))
     return _ProjectedPoint(alpha, beta, coef, problem.model.scores(coef))
 
 
@@ -134,7 +134,7 @@ def semismooth_newton(
     problem: WorstNegative,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
@@ -146,7 +146,7 @@ def semismooth_newton(
     The first 64 iterations are projected gradients. An iteration reads the data twice, and the rows whose
     variables are inside their bounds twice a step of conjugate gradients.
     """
-    point, n_iter = projected_dual(problem, tol, min(EASY, max_iter), watcher, start)
+    point, n_iter = projected_dual(problem, tol, min(EASY, max_iter), callback, start)
     if point.certificate.gap <= tol:
         return point, n_iter
     best, proximal = point, _Proximal(problem, point)
@@ -163,8 +163,8 @@ def semismooth_newton(
                 break
             proximal.step()
             n_iter += 1
-            if watcher is not None:
-                watcher(n_iter, objective=best.certificate.primal, gap=best.certificate.gap)
+            if callback is not None:
+                callback(n_iter, objective=best.certificate.primal, gap=best.certificate.gap)
         proximal.recentre()
     return best, n_iter
 
@@ -238,7 +238,7 @@ class _Proximal:
 
     def _take(self, variables: Floats) -> None:
         self.variables = variables
-        self._pulled = self._model.pull_back(self._signs * variables)
+        self._pulled = self._model.rmatvec(self._signs * variables)
         self._gradient = self.coef - self._pulled
 
     def _project(self, scores: Floats) -> Floats:

@@ -15,7 +15,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.models import KernelModel
 from pushrank.solvers.infinite_push.dual import DualPoint, WorstNegative
-from pushrank.solvers.result import Certificate, Watcher
+from pushrank.solvers.result import Callback, Certificate
 
 CHECKED = 32  # steps between two looks at the gap
 FLAT = 1e-12
@@ -149,7 +149,7 @@ def smo(
     problem: WorstNegative,
     tol: float,
     max_iter: int,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     start: DualPoint | None = None,
 ) -> tuple[DualPoint, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
@@ -174,9 +174,9 @@ def smo(
         before = steps
         while True:
             wanted, steps = state.go(columns, tol, max_iter * model.n_rows, steps)
-            if watcher is not None:
+            if callback is not None:
                 known = state.certificate
-                watcher(-(-steps // model.n_rows), objective=known.primal, gap=known.gap)
+                callback(-(-steps // model.n_rows), objective=known.primal, gap=known.gap)
             if wanted < 0:
                 break
             columns.fetch(wanted, state.most_violating(BLOCK, columns.worth_making()))
