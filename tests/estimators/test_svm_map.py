@@ -20,12 +20,13 @@ oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of t
 
 
 def orders(y):
-    """All orders of the rows, each with 1 - AP and which positives stand above which negatives."""
-    positives, negatives = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
-    for order in itertools.permutations(range(len(y))):
-        place = np.argsort(order)
-        above = np.where(place[positives][:, None] < place[negatives][None], 1.0, -1.0)
-        yield 1 - average_precision_score(y, -place), above
+    """All orders of the rows: 1 - AP of each, and which positives stand above which negatives (1 or -1)."""
+    places = np.array(list(itertools.permutations(range(1, len(y) + 1))))
+    positives, negatives = places[:, y == 1], places[:, y == 0]
+    hits = (positives[:, None, :] <= positives[:, :, None]).sum(axis=2)
+    average_precision = (hits / positives).mean(axis=1)
+    assert average_precision[0] == pytest.approx(average_precision_score(y, -places[0]))
+    return 1 - average_precision, np.where(positives[:, :, None] < negatives[:, None, :], 1.0, -1.0)
 
 
 def small(seed):
@@ -44,7 +45,8 @@ def test_the_most_violated_order_is_the_worst_of_all(seed):
     X, y, _ = small(seed)
     scores = X[:, 0]
     margins = np.subtract.outer(scores[y == 1], scores[y == 0])
-    worst = max(loss + ((above - 1) * margins).mean() for loss, above in orders(y))
+    losses, above = orders(y)
+    worst = (losses + ((above - 1) * margins).mean(axis=(1, 2))).max()
     sample = BipartiteSample.from_labels(y)
     value, slope = average_precision_hinge(sample, scores)
     assert value == pytest.approx(worst, abs=1e-12)
@@ -59,11 +61,12 @@ def test_the_most_violated_order_is_the_worst_of_all(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_the_optimum_is_that_of_all_orders(seed):
     X, y, C = small(seed)
-    seen = {(round(loss, 12), tuple(above.ravel())) for loss, above in orders(y)}
+    losses, above = orders(y)
+    seen = np.unique(np.column_stack([losses.round(12), above.reshape(len(losses), -1)]), axis=0)
     differences = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, 2)
     w = cp.Variable(2)
-    planes = [loss + (np.array(above) - 1) @ (differences @ w) / len(above) for loss, above in seen]
-    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * cp.max(cp.hstack(planes))))
+    planes = seen[:, 0] + (seen[:, 1:] - 1) @ differences @ w / len(differences)
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * cp.max(planes)))
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
     ranker = SVMMAP(C, tol=1e-8, max_iter=3000).fit(X, y)
     assert ranker.primal_objective_ == pytest.approx(problem.value, rel=1e-6, abs=1e-8)
