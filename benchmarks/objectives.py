@@ -49,13 +49,13 @@ def scores_and_labels(n: int) -> tuple[np.ndarray, np.ndarray]:
 def value_and_gradient(objective: PushObjective, sample: BipartiteSample, scores: np.ndarray) -> float:
     """Compute what a solver asks for at a point."""
     at_point = objective.evaluation(sample, scores)
-    sample.join(*at_point.gradient())
+    sample.scatter(*at_point.gradient())
     return at_point.value
 
 
 def all_pairs(sample: BipartiteSample, scores: np.ndarray, part: int) -> float:
     """Return the time that value and gradient of the logistic loss would take over all pairs, in seconds."""
-    of_positives, of_negatives = sample.split(scores)
+    of_positives, of_negatives = sample.gather(scores)
     few = of_negatives[:: max(1, len(of_negatives) // part)]
     ones = np.ones_like(few)
     taken = seconds(lambda: BlockedSums(losses.Logistic(), of_positives, few, None).adjoint_product(ones))

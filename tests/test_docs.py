@@ -54,7 +54,7 @@ def test_the_tutorials_classes_keep_the_laws():
         objective = PushObjective(loss, names["Quadratic"](), "both", "mean")
         sample = BipartiteSample.from_labels(y)
         value = lambda step: objective.evaluation(sample, scores + step * direction).value  # noqa: B023, E731
-        slope = sample.join(*objective.evaluation(sample, scores).gradient()) @ direction
+        slope = sample.scatter(*objective.evaluation(sample, scores).gradient()) @ direction
         assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
 
 

@@ -21,13 +21,13 @@ class Piece(NamedTuple):
 
     Attributes
     ----------
-    upto : float
+    breakpoint : float
         The margin u.
     coefficients : tuple of float
         The :math:`c_0, c_1, \dots`
     """
 
-    upto: float
+    breakpoint: float
     coefficients: tuple[float, ...]
 
 

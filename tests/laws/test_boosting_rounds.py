@@ -69,7 +69,7 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
     worst = 0.0
     for _ in range(ROUNDS):
         d, j, step = next(rounds)
-        s, t = sample.split(descent.scores)
+        s, t = sample.gather(descent.scores)
         a, b = np.exp(-s), np.exp(t)
         worst = max(worst, float(np.abs(np.outer(a / a.sum(), b / b.sum()) - d).max()))
         done = descent.round(0.0)
@@ -81,7 +81,7 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
 
 def test_positives_have_the_code_one_and_rows_that_take_no_part_one_of_their_own():
     kept = np.arange(60) % 4 > 0
-    sample = BipartiteSample.from_mask(data("real")[1]).restricted(kept)
+    sample = BipartiteSample.from_mask(data("real")[1]).subset(kept)
     problem = score_problem(PushObjective(scale="log"), sample)
     np.testing.assert_array_equal(problem.class_codes, np.where(kept, sample.class_codes, 2))
     np.testing.assert_array_equal(problem.at(np.zeros(60)).gradient[~kept], 0.0)

@@ -78,14 +78,14 @@ def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
 
         at_point = objective.evaluation(sample, scores)
         assert at_point.value == pytest.approx(value(scores), rel=1e-12)
-        gradient = sample.join(*at_point.gradient())
+        gradient = sample.scatter(*at_point.gradient())
         unit = np.eye(sample.n_rows) * 1e-5
         numeric = [(value(scores + e) - value(scores - e)) / 2e-5 for e in unit]
         np.testing.assert_allclose(gradient, numeric, rtol=2e-7, atol=2e-8 * (1.0 + np.abs(gradient).max()))
         direction = np.random.default_rng(seed + 1).normal(size=sample.n_rows)
-        product = sample.join(*at_point.hessian_product(ByClass(*sample.split(direction))))
+        product = sample.scatter(*at_point.hessian_product(ByClass(*sample.gather(direction))))
         ahead, behind = (
-            sample.join(*objective.evaluation(sample, scores + e * direction).gradient())
+            sample.scatter(*objective.evaluation(sample, scores + e * direction).gradient())
             for e in (1e-5, -1e-5)
         )
         numeric = (ahead - behind) / 2e-5
@@ -103,10 +103,10 @@ def test_margin_and_mirror_and_restriction(make):
         kept = np.random.default_rng(seed).random(sample.n_rows) < 0.7
         left = [scores[i] - scores[k] for i, k, _ in pairs if kept[i] and kept[k]]
         if left:
-            assert sample.restricted(kept).least_margin(scores) == min(left)
+            assert sample.subset(kept).least_margin(scores) == min(left)
         else:
             with pytest.raises(ValueError, match="pair"):
-                sample.restricted(kept)
+                sample.subset(kept)
 
 
 @settings(max_examples=60, deadline=None)
@@ -125,7 +125,7 @@ def test_two_grades_in_one_group_are_two_classes(seed, spread):
             found = objective.evaluation(sample, scores)
             assert found.value == pytest.approx(expected.value, rel=1e-12)
             np.testing.assert_allclose(
-                sample.join(*found.gradient()), two.join(*expected.gradient()), rtol=1e-9, atol=1e-14
+                sample.scatter(*found.gradient()), two.scatter(*expected.gradient()), rtol=1e-9, atol=1e-14
             )
 
 
@@ -135,7 +135,7 @@ def test_extreme_scores_stay_finite(make):
     scores = np.random.default_rng(0).normal(size=sample.n_rows) * 1e6
     at_point = PushObjective(price=Power(64), scale="log").evaluation(sample, scores)
     assert np.isfinite(at_point.value)
-    assert np.isfinite(sample.join(*at_point.gradient())).all()
+    assert np.isfinite(sample.scatter(*at_point.gradient())).all()
 
 
 def test_contradictory_pairs_weigh_against_each_other():
@@ -143,7 +143,7 @@ def test_contradictory_pairs_weigh_against_each_other():
     sample = CrucialSample.from_pairs(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
     at_point = PushObjective(scale="log").evaluation(sample, np.zeros(3))
     assert at_point.value == pytest.approx(np.log(3.0))
-    np.testing.assert_allclose(sample.join(*at_point.gradient()), 0.0, atol=1e-15)
+    np.testing.assert_allclose(sample.scatter(*at_point.gradient()), 0.0, atol=1e-15)
 
 
 def test_a_group_without_two_grades_takes_no_part():
@@ -201,7 +201,7 @@ def test_other_losses_of_crucial_pairs(make, objective, seed):
     assert value == pytest.approx(unit, rel=tolerance)
     # away from kinks
     scores = rng.normal(size=sample.n_rows)
-    gradient = sample.join(*objective.evaluation(sample, scores).gradient())
+    gradient = sample.scatter(*objective.evaluation(sample, scores).gradient())
     for row in range(sample.n_rows):
         moved = np.arange(sample.n_rows) == row
         ends = [brute_force(raw, pairs, weights, scores + sign * 1e-7 * moved) for sign in (1, -1)]

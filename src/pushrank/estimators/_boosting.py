@@ -179,7 +179,7 @@ def row_drawer(target: Target, share: float) -> Draw:
 
 def _has_pair(target: Target, rows: NDArray[np.bool_]) -> bool:
     try:
-        target.sample.restricted(rows)
+        target.sample.subset(rows)
     except ValueError:
         return False
     return True

@@ -229,10 +229,10 @@ def parts(target: Target, share: float, random_state: np.random.RandomState) -> 
     try:
         if isinstance(sample, CrucialSample):
             drawn = random_state.random_sample(len(sample.better)) < share
-            part = sample.only_pairs
+            part = sample.subset_pairs
         else:
             drawn = _drawn_rows(target, share, random_state)
-            part = sample.restricted
+            part = sample.subset
         return part(~drawn), part(drawn)
     except ValueError as error:
         raise ValueError(

@@ -71,7 +71,7 @@ def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) 
         last = len(sample.negatives) - 1
         cut = np.partition(scores, last)[last]
     else:
-        weights = sample.join(sample.positive_weights, sample.negative_weights)
+        weights = sample.scatter(sample.positive_weights, sample.negative_weights)
         scores, weights = scores[weights > 0.0], weights[weights > 0.0]
         ascending = np.argsort(scores, kind="stable")
         weight_below = np.cumsum(weights[ascending])
@@ -87,7 +87,7 @@ def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) 
 def _break_even_elsewhere(scores: Any, sample: ArraySample) -> float:
     """Return the same of two classes on another device, by sorting."""
     xp = namespace(scores)
-    of_positives, of_negatives = sample.split(scores)
+    of_positives, of_negatives = sample.gather(scores)
     scores = xp.concat([of_positives, of_negatives])
     if sample.positive_weights is None or sample.negative_weights is None:
         last = of_negatives.shape[0] - 1

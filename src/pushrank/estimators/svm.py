@@ -196,7 +196,9 @@ class InfinitePush(KernelRanker):
             start = None if state is None else problem.nearby(state)
             solve = quickest if self.solver == "auto" else METHODS[str(self.solver)]
             point, n_iter = solve(problem, tol, max_iter, callback, start)
-        return Solution(point.coef, point.certificate, n_iter, point, sample.join(point.alpha, -point.beta))
+        return Solution(
+            point.coef, point.certificate, n_iter, point, sample.scatter(point.alpha, -point.beta)
+        )
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
         return PushObjective(self.loss, Maximum(), scale="mean").evaluation(sample, scores).value

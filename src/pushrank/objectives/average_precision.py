@@ -109,7 +109,7 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     >>> round(value, 9), slope.tolist()
     (0.5, [-2.0, 2.0])
     """
-    of_positives, of_negatives = sample.split(scores)
+    of_positives, of_negatives = sample.gather(scores)
     order_p = _copies(np.argsort(-of_positives), sample.positive_weights)
     order_n = _copies(np.argsort(-of_negatives), sample.negative_weights)
     m, n = len(order_p), len(order_n)
@@ -121,7 +121,7 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     np.add.at(in_positives, order_p, -2.0 / (m * n) * over)
     np.add.at(in_negatives, order_n, 2.0 / (m * n) * (m - above))
     value = loss + in_positives @ of_positives + in_negatives @ of_negatives
-    return float(value), sample.join(in_positives, in_negatives)
+    return float(value), sample.scatter(in_positives, in_negatives)
 
 
 def _copies(order: Rows, weights: Floats | None) -> Rows:
@@ -141,4 +141,4 @@ def _copies(order: Rows, weights: Floats | None) -> Rows:
 def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
     """Return the mean hinge of all pairs, and a subgradient in the scores."""
     at_point = PushObjective("hinge", scale="mean").evaluation(sample, scores)
-    return at_point.value, sample.join(*at_point.gradient())
+    return at_point.value, sample.scatter(*at_point.gradient())

@@ -275,7 +275,7 @@ class PushObjective:
                 f"the objective overflows on the scale {self.scale!r} and has no gradient; use scale='log' "
                 "or 'mean', or smaller scores."
             )
-        return at_point.value, sample.join(*at_point.gradient())
+        return at_point.value, sample.scatter(*at_point.gradient())
 
     def hessian_vector_product(
         self, y: ArrayLike, scores: ArrayLike, vector: ArrayLike, sample_weight: ArrayLike | None = None
@@ -321,8 +321,8 @@ class PushObjective:
             check_consistent_length(checked, direction)
         else:
             direction = _as_float64(vector, "vector", checked.shape[0])
-        product = self.evaluation(sample, checked).hessian_product(ByClass(*sample.split(direction)))
-        return sample.join(*product)
+        product = self.evaluation(sample, checked).hessian_product(ByClass(*sample.gather(direction)))
+        return sample.scatter(*product)
 
     @staticmethod
     def _checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:

@@ -11,7 +11,7 @@ from pushrank.pairs.exponential import FactorisedSums
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.inner_sums import BlockedSums, InnerSums
 from pushrank.pairs.piecewise import SortedSums
-from pushrank.pairs.samples import BipartiteSample, Mixture, Sample
+from pushrank.pairs.samples import BipartiteSample, Normaliser, Sample
 
 __all__ = [
     "ACCURACY",
@@ -23,7 +23,7 @@ __all__ = [
     "GradedSample",
     "InnerSums",
     "ListedSums",
-    "Mixture",
+    "Normaliser",
     "Sample",
     "SmoothSums",
     "SortedSums",
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-FEW_PAIRS = 1 << 13
+MAX_BLOCKED_PAIRS = 1 << 13
 """Up to so many, a loss of each pair of two classes is the fastest way."""
 
 
@@ -45,7 +45,7 @@ def inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float = ACC
     TypeError
         For a loss that declares none of the forms which sums in near-linear time need.
     """
-    of_positives, of_negatives = sample.split(scores)
+    of_positives, of_negatives = sample.gather(scores)
     if loss.factorises:
         return FactorisedSums(sample, of_positives, of_negatives)
     if isinstance(sample, CrucialSample):
@@ -58,7 +58,7 @@ def inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float = ACC
         )
     arguments = (loss, of_positives, of_negatives, sample.positive_weights)
     splits = sample.splits if isinstance(sample, GradedSample) else None
-    few = of_positives.shape[0] * of_negatives.shape[0] <= FEW_PAIRS
+    few = of_positives.shape[0] * of_negatives.shape[0] <= MAX_BLOCKED_PAIRS
     if splits is None and few and isinstance(sample, BipartiteSample):
         return BlockedSums(*arguments)
     if loss.pieces:

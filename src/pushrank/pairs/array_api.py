@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pushrank._array import detached, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank.pairs.graded import Places
-from pushrank.pairs.samples import AllAlike, Mixture, Sample
+from pushrank.pairs.samples import SharedNormaliser, Normaliser, Sample
 
 
 class ArrayWalk:
@@ -200,12 +200,12 @@ class ArraySample(Sample):
         places = xp.argsort(xp.concat(rows))
         return cls(is_positive.shape[0], rows[0], rows[1], *of_classes, places)
 
-    def split(self, values: Any) -> tuple[Any, Any]:
+    def gather(self, values: Any) -> tuple[Any, Any]:
         """Return the entries of the positives and of the negatives of a vector over all rows."""
         xp = namespace(values)
         return xp.take(values, self.positives, axis=0), xp.take(values, self.negatives, axis=0)
 
-    def join(self, of_positives: Any, of_negatives: Any) -> Any:
+    def scatter(self, of_positives: Any, of_negatives: Any) -> Any:
         """Return one vector over all rows, zero on rows that take no part."""
         xp = namespace(of_positives)
         rest = self.n_rows - of_positives.shape[0] - of_negatives.shape[0]
@@ -222,17 +222,17 @@ class ArraySample(Sample):
             self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights, places
         )
 
-    def mixture(self, exponents: Any) -> Mixture:
+    def normaliser(self, exponents: Any) -> Normaliser:
         """Return the one sum that all negatives share."""
-        return AllAlike(exponents)
+        return SharedNormaliser(exponents)
 
     def least_margin(self, scores: Any) -> float:
         """Return the lowest score of a positive less the highest of a negative."""
-        of_positives, of_negatives = self.split(scores)
+        of_positives, of_negatives = self.gather(scores)
         xp = namespace(scores)
         return float(xp.min(of_positives)) - float(xp.max(of_negatives))
 
-    def restricted(self, kept: NDArray[np.bool_]) -> ArraySample:  # noqa: ARG002
+    def subset(self, kept: NDArray[np.bool_]) -> ArraySample:  # noqa: ARG002
         """Raise: parts of samples are for boosting, which takes NumPy arrays."""
         raise TypeError("a sample on another device cannot be cut; pass NumPy arrays.")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs.inner_sums import PairSums, derivative_of
-from pushrank.pairs.samples import Mixture, Rows, Sample
+from pushrank.pairs.samples import Normaliser, Rows, Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,20 +103,20 @@ class CrucialSample(Sample):
             np.append(np.searchsorted(self.worse, self.negatives), len(self.worse)),
         )
 
-    def mixture(self, exponents: Floats) -> Mixture:
+    def normaliser(self, exponents: Floats) -> Normaliser:
         """Return the sums over each worse row's own betters."""
-        return _PairByPair(self, exponents)
+        return _SparseNormaliser(self, exponents)
 
     def least_margin(self, scores: Floats) -> float:
         """Return the smallest margin of a pair."""
         return float(np.min(scores[self.better] - scores[self.worse]))
 
-    def restricted(self, kept: NDArray[np.bool_]) -> CrucialSample:
+    def subset(self, kept: NDArray[np.bool_]) -> CrucialSample:
         """Return the sample of the pairs whose rows are both kept."""
         counted = np.where(kept[self.better] & kept[self.worse], self.pair_weights, 0.0)
         return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, counted, self.row_weights)
 
-    def only_pairs(self, kept: NDArray[np.bool_]) -> CrucialSample:
+    def subset_pairs(self, kept: NDArray[np.bool_]) -> CrucialSample:
         """Return the sample of some of the pairs, shape (n_pairs,)."""
         counted = np.where(kept, self.pair_weights, 0.0)
         return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, counted, self.row_weights)
@@ -127,7 +127,7 @@ class CrucialSample(Sample):
         return super().least_log_weight + float(np.log(self.pair_weights.min()))
 
 
-class _PairByPair:
+class _SparseNormaliser:
     """A sparse matrix of shares, one row for each worse row."""
 
     def __init__(self, sample: CrucialSample, exponents: Floats) -> None:
@@ -142,12 +142,12 @@ class _PairByPair:
         shape = (len(sample.negatives), len(sample.positives))
         self._shares = sp.csr_array((shares, columns, edges), shape=shape)
 
-    def average(self, of_positives: Floats) -> Floats:
+    def product(self, of_positives: Floats) -> Floats:
         """Return the mean over each worse row's betters."""
         means: Floats = self._shares @ of_positives
         return means
 
-    def spread(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, of_negatives: Floats) -> Floats:
         """Return the sum over each better row's worse ones."""
         sums: Floats = self._shares.T @ of_negatives
         return sums

@@ -33,28 +33,30 @@ class FactorisedSums:
 
     def __init__(self, sample: Sample, of_positives: Floats, of_negatives: Floats) -> None:
         weights = sample.positive_weights
-        self._mixture = sample.mixture(
+        self._normaliser = sample.normaliser(
             -of_positives if weights is None else namespace(weights).log(weights) - of_positives
         )
-        self.log_sums: Floats = of_negatives + self._mixture.log_totals
+        self.log_sums: Floats = of_negatives + self._normaliser.log_totals
 
     def jacobian_product(self, of_positives: Floats, of_negatives: Floats) -> Floats:
         """Return the change of the log sums in the given direction of the scores."""
-        change: Floats = of_negatives - self._mixture.average(of_positives)
+        change: Floats = of_negatives - self._normaliser.product(of_positives)
         return change
 
     def adjoint_product(self, shares: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of ``shares @ log_sums``."""
-        return -self._mixture.spread(shares), shares
+        return -self._normaliser.transpose_product(shares), shares
 
     def curvature_product(
         self, shares: Floats, of_positives: Floats, of_negatives: Floats
     ) -> tuple[Floats, Floats]:
         """Return the Hessian of ``shares @ log_sums`` times a direction; it is linear in ``t``."""
-        means = self._mixture.average(of_positives)
-        in_positives = of_positives * self._mixture.spread(shares) - self._mixture.spread(shares * means)
+        means = self._normaliser.product(of_positives)
+        in_positives = of_positives * self._normaliser.transpose_product(
+            shares
+        ) - self._normaliser.transpose_product(shares * means)
         return in_positives, 0.0 * of_negatives
 
     def diagonal(self, shares: Floats, curvature: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the rows in the Hessian."""
-        return self._mixture.spread(shares), positive_part(curvature)
+        return self._normaliser.transpose_product(shares), positive_part(curvature)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.pairs.samples import Mixture, Rows, Sample
+from pushrank.pairs.samples import Normaliser, Rows, Sample
 
 Places = NDArray[np.intp]
 
@@ -220,7 +220,7 @@ class GradedSample(Sample):
     @cached_property
     def splits(self) -> list[Split]:
         """All comparisons as few sets of two-class comparisons."""
-        grades_p, grades_n = self.split(self.grades)
+        grades_p, grades_n = self.gather(self.grades)
         return by_grade(grades_p, self.groups[self.positives], grades_n, self.groups[self.negatives])
 
     def swapped(self) -> GradedSample:
@@ -239,24 +239,24 @@ class GradedSample(Sample):
             not self.backwards,
         )
 
-    def mixture(self, exponents: Floats) -> Mixture:
+    def normaliser(self, exponents: Floats) -> Normaliser:
         """Return the running sums over the better grades."""
         if not self.backwards:
-            return _Staircase(exponents, self.upper_sizes, self.lower_sizes, self.opens)
+            return _PrefixSumNormaliser(exponents, self.upper_sizes, self.lower_sizes, self.opens)
         closes = np.roll(self.opens, -1)
         reversed_sizes = self.upper_sizes[::-1], self.lower_sizes[::-1]
-        return _Reversed(_Staircase(exponents[::-1], *reversed_sizes, closes[::-1]))
+        return _ReversedNormaliser(_PrefixSumNormaliser(exponents[::-1], *reversed_sizes, closes[::-1]))
 
     def least_margin(self, scores: Floats) -> float:
         """Return the smallest margin, by running minima over the better grades."""
         if self.backwards:
             return self.swapped().least_margin(-scores)
-        of_positives, of_negatives = self.split(scores)
+        of_positives, of_negatives = self.gather(scores)
         lowest = np.minimum.reduceat(of_positives, _starts(self.upper_sizes))
         highest = np.maximum.reduceat(of_negatives, _starts(self.lower_sizes))
         return float(np.min(running_minimum(lowest, self.opens) - highest))
 
-    def restricted(self, kept: NDArray[np.bool_]) -> GradedSample:
+    def subset(self, kept: NDArray[np.bool_]) -> GradedSample:
         """Return the sample of the kept rows."""
         takes_part = np.zeros(self.n_rows, dtype=bool)
         takes_part[self.positives] = takes_part[self.negatives] = True
@@ -264,7 +264,7 @@ class GradedSample(Sample):
         return GradedSample.from_grades(self.grades, self.groups, weights)
 
 
-class _Staircase:
+class _PrefixSumNormaliser:
     """Running sums over the steps of every group, in units that neither overflow nor vanish."""
 
     def __init__(
@@ -282,12 +282,12 @@ class _Staircase:
         self._carried[1:] = np.exp(np.where(opens[1:], -np.inf, log_running[:-1] - log_running[1:]))
         self.log_totals: Floats = np.repeat(log_running, lower_sizes)
 
-    def average(self, of_positives: Floats) -> Floats:
+    def product(self, of_positives: Floats) -> Floats:
         """Return the running means."""
         added = np.add.reduceat(self._shares * of_positives, self._upper_starts)
         return np.repeat(recurrence(added, self._carried), self._lower_sizes)
 
-    def spread(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, of_negatives: Floats) -> Floats:
         """Return what the positives get back from all steps at or after theirs."""
         compared = np.add.reduceat(of_negatives, self._lower_starts)
         from_later = np.append(self._carried[1:], 0.0)[::-1]
@@ -296,20 +296,20 @@ class _Staircase:
         return returned
 
 
-class _Reversed:
-    """A mixture of rows that are kept in the opposite order."""
+class _ReversedNormaliser:
+    """Normalisers of rows that are kept in the opposite order."""
 
-    def __init__(self, mixture: _Staircase) -> None:
-        self._mixture = mixture
-        self.log_totals: Floats = mixture.log_totals[::-1]
+    def __init__(self, normaliser: _PrefixSumNormaliser) -> None:
+        self._normaliser = normaliser
+        self.log_totals: Floats = normaliser.log_totals[::-1]
 
-    def average(self, of_positives: Floats) -> Floats:
+    def product(self, of_positives: Floats) -> Floats:
         """Return the running means."""
-        return self._mixture.average(of_positives[::-1])[::-1]
+        return self._normaliser.product(of_positives[::-1])[::-1]
 
-    def spread(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, of_negatives: Floats) -> Floats:
         """Return what the positives get back."""
-        return self._mixture.spread(of_negatives[::-1])[::-1]
+        return self._normaliser.transpose_product(of_negatives[::-1])[::-1]
 
 
 def _starts(sizes: Rows) -> Rows:

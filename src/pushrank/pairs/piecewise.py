@@ -317,7 +317,7 @@ class _Polynomials(NamedTuple):
     def of(cls, loss: Loss, order: int) -> _Polynomials:
         """Return those of a derivative of a loss, the loss itself being the one of order zero."""
         pieces = loss.pieces
-        ends = np.array([-np.inf, *(piece.upto for piece in pieces)])
+        ends = np.array([-np.inf, *(piece.breakpoint for piece in pieces)])
         if not (np.isfinite(ends[1:]).all() and (np.diff(ends) > 0.0).all()):
             raise ValueError(f"the pieces of {loss} must end at rising finite margins, got {pieces}.")
         coefficients = np.zeros((len(pieces), max(len(piece.coefficients) for piece in pieces)))

@@ -18,7 +18,7 @@ from pushrank._validation import check_ordered_categorical, checked_weights, dis
 Rows = NDArray[np.intp]
 
 
-class Mixture(Protocol):
+class Normaliser(Protocol):
     r"""The sum of every negative's positives, :math:`A_k = \sum_i \pi_{ik} e^{a_i}`, and their shares in it.
 
     The shares :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k` of a negative sum to one. They are never laid out pair
@@ -29,10 +29,10 @@ class Mixture(Protocol):
     def log_totals(self) -> Floats | float:
         """The ``ln A_k``, shape (K,), or one number where they are all the same."""
 
-    def average(self, of_positives: Floats) -> Floats | float:
+    def product(self, of_positives: Floats) -> Floats | float:
         """Return ``sum_i m_ki u_i``, shape (K,), or one number where all are the same."""
 
-    def spread(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, of_negatives: Floats) -> Floats:
         """Return ``sum_k v_k m_ki``, shape (I,)."""
 
 
@@ -62,7 +62,7 @@ class Sample(ABC):
         """Return the sample in which every pair is turned around."""
 
     @abstractmethod
-    def mixture(self, exponents: Floats) -> Mixture:
+    def normaliser(self, exponents: Floats) -> Normaliser:
         """Return the sums of ``exp(exponents)``, shape (I,), over the positives of every negative."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Sample(ABC):
         """Return the smallest ``s_i - t_k`` over all pairs that count."""
 
     @abstractmethod
-    def restricted(self, kept: NDArray[np.bool_]) -> Self:
+    def subset(self, kept: NDArray[np.bool_]) -> Self:
         """Return the sample of the pairs of which both rows are kept, shape (n_rows,).
 
         Raises
@@ -87,7 +87,7 @@ class Sample(ABC):
         """
         weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
         own = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
-        log_totals = self.mixture(np.log(weights)).log_totals
+        log_totals = self.normaliser(np.log(weights)).log_totals
         if isinstance(log_totals, float):
             return np.array([log_totals]), np.array([own.sum()])
         return log_totals, own
@@ -131,11 +131,11 @@ class Sample(ABC):
         weights[self.negatives] = self.negative_weights
         return weights
 
-    def split(self, values: Floats) -> tuple[Floats, Floats]:
+    def gather(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the entries of the positives and of the negatives of a vector over all rows."""
         return values[self.positives], values[self.negatives]
 
-    def join(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+    def scatter(self, of_positives: Floats, of_negatives: Floats) -> Floats:
         """Return one vector over all rows, zero on rows that take no part; rows that are both add up."""
         values = np.zeros(self.n_rows)
         values[self.positives] = of_positives
@@ -143,17 +143,17 @@ class Sample(ABC):
         return values
 
 
-class AllAlike:
+class SharedNormaliser:
     """Every negative is compared with all positives: one sum serves them all."""
 
     def __init__(self, exponents: Floats) -> None:
         self._mass, self.log_totals = softmax_and_log_sum(exponents)
 
-    def average(self, of_positives: Floats) -> float:
+    def product(self, of_positives: Floats) -> float:
         """Return the one weighted mean."""
         return float(self._mass @ of_positives)
 
-    def spread(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, of_negatives: Floats) -> Floats:
         """Return the positives' shares of the total."""
         shared: Floats = float(namespace(of_negatives).sum(of_negatives)) * self._mass
         return shared
@@ -226,7 +226,7 @@ class BipartiteSample(Sample):
             self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights
         )
 
-    def join(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+    def scatter(self, of_positives: Floats, of_negatives: Floats) -> Floats:
         """Return one vector over all rows, zero on rows that take no part; no row is both."""
         values = np.zeros(self.n_rows)
         values[self.positives] = of_positives
@@ -240,15 +240,15 @@ class BipartiteSample(Sample):
         codes[self.positives] = 1
         return codes
 
-    def mixture(self, exponents: Floats) -> Mixture:
+    def normaliser(self, exponents: Floats) -> Normaliser:
         """Return the one sum that all negatives share."""
-        return AllAlike(exponents)
+        return SharedNormaliser(exponents)
 
     def least_margin(self, scores: Floats) -> float:
         """Return the lowest score of a positive less the highest of a negative."""
         return float(scores[self.positives].min() - scores[self.negatives].max())
 
-    def restricted(self, kept: NDArray[np.bool_]) -> BipartiteSample:
+    def subset(self, kept: NDArray[np.bool_]) -> BipartiteSample:
         """Return the sample of the kept rows."""
         is_positive = np.zeros(self.n_rows, dtype=bool)
         is_positive[self.positives] = True

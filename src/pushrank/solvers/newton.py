@@ -211,11 +211,11 @@ def functional_newton(
         if certificate.gap <= tol or iteration == max_iter:
             return coef, certificate, iteration
         at_point = objective.evaluation(sample, scores)
-        gradient = coef + C * sample.join(*at_point.gradient())
+        gradient = coef + C * sample.scatter(*at_point.gradient())
 
         def bent(moved: Floats, at_point=at_point) -> Floats:  # type: ignore[no-untyped-def]
             """Return the coefficients of C times the Hessian of the risk times a function."""
-            return C * sample.join(*at_point.hessian_product(ByClass(*sample.split(moved))))
+            return C * sample.scatter(*at_point.hessian_product(ByClass(*sample.gather(moved))))
 
         move, moved = _conjugate_gradients(model, bent, gradient, min(FORCING, np.sqrt(certificate.gap)))
         slope = float(gradient @ moved)

@@ -178,21 +178,21 @@ class Problem:
         else:
             at_point = self._linearise(coef)
             value = at_point.value
-            gradient = self.model.rmatvec(self.sample.join(*at_point.gradient()))
+            gradient = self.model.rmatvec(self.sample.scatter(*at_point.gradient()))
         return value + 0.5 * self.alpha * float(coef @ coef), gradient + self.alpha * coef
 
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at ``coef`` times a direction."""
-        moved = ByClass(*self.sample.split(self.model.scores(direction)))
+        moved = ByClass(*self.sample.gather(self.model.scores(direction)))
         product = self._linearise(coef).hessian_product(moved)
-        return self.model.rmatvec(self.sample.join(*product)) + self.alpha * direction
+        return self.model.rmatvec(self.sample.scatter(*product)) + self.alpha * direction
 
     def row_weights(self, coef: Floats) -> Floats:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
         scores = self.model.scores(coef)
         at_point = self.objective.evaluation(self.sample, scores)
         del scores
-        return self.sample.join(*at_point.diagonal())
+        return self.sample.scatter(*at_point.diagonal())
 
     def margin(self, coef: Floats) -> float:
         """Return the smallest difference of scores over the pairs that count."""

@@ -64,7 +64,7 @@ def squared_hinge_certificate(
     """
     at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
     gradient = at_point.gradient()
-    combined = -C * model.rmatvec(sample.join(*gradient))
+    combined = -C * model.rmatvec(sample.scatter(*gradient))
     norm = model.squared_norm(combined)
     primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
     # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C

@@ -107,7 +107,7 @@ class SmoothedObjective:
         at_point = self.evaluation(sample, scores)
         gradient = at_point.gradient()
         level = at_point.euler_derivative if self._softened else at_point.value
-        slopes = sample.join(*gradient)
+        slopes = sample.scatter(*gradient)
         if self._intercept is None:
             return level - float(slopes @ scores), slopes
         of_lines = self._intercept * float(gradient.negatives.sum())

@@ -154,7 +154,7 @@ class CoordinateDescent:
         """
         problem, point = self.problem, self.point
         if rows is not None:
-            problem = problem.restricted(rows)
+            problem = problem.subset(rows)
             point = problem.at(self.scores)
         if isinstance(self.pool, GrowingPool):
             self._grow(self.pool, point, features, random_state or np.random.RandomState(0))

@@ -137,7 +137,7 @@ class ScoreProblem(Protocol):
     def at(self, scores: Floats) -> Point:
         """Return the objective at given scores."""
 
-    def restricted(self, kept: Ones) -> ScoreProblem:
+    def subset(self, kept: Ones) -> ScoreProblem:
         """Return the objective of some of the rows."""
 
 
@@ -167,9 +167,9 @@ class PairProblem:
         """Return the objective at given scores."""
         return PairPoint(self, self.objective.evaluation(self.sample, scores))
 
-    def restricted(self, kept: Ones) -> PairProblem:
+    def subset(self, kept: Ones) -> PairProblem:
         """Return the objective of some of the rows."""
-        return PairProblem(self.objective, self.sample.restricted(kept))
+        return PairProblem(self.objective, self.sample.subset(kept))
 
 
 class PairPoint:
@@ -179,16 +179,16 @@ class PairPoint:
         self._problem, self._at_point = problem, at_point
         self.value = at_point.value
         self._by_class = at_point.gradient()
-        self.gradient = problem.sample.join(*self._by_class)
+        self.gradient = problem.sample.scatter(*self._by_class)
 
     @property
     def curvature(self) -> Floats:
         """The curvature weights of the rows."""
-        return self._problem.sample.join(*self._at_point.diagonal())
+        return self._problem.sample.scatter(*self._at_point.diagonal())
 
     def slopes(self, direction: Floats) -> tuple[float, float]:
         """Return the first and second derivatives along a direction."""
-        along = ByClass(*self._problem.sample.split(direction))
+        along = ByClass(*self._problem.sample.gather(direction))
         first = self._by_class.dot(along)
         if not self._problem.objective.twice_differentiable:
             return first, 0.0
@@ -198,7 +198,7 @@ class PairPoint:
         """Return the shares of the pairs for RankBoost's objective, which has a closed form for any pairs."""
         if not (self._problem.is_rank_boost and isinstance(self._at_point, Push)):
             return None
-        high = ByClass(*self._problem.sample.split(ones.astype(np.float64)))
+        high = ByClass(*self._problem.sample.gather(ones.astype(np.float64)))
         return Forces(*self._at_point.pair_shares(high))
 
     def line(self, ones: Ones) -> Slope | None:  # noqa: ARG002
@@ -246,9 +246,9 @@ class ClassProblem:
         """Return the objective at given scores."""
         return ClassPoint(self, scores)
 
-    def restricted(self, kept: Ones) -> ClassProblem:
+    def subset(self, kept: Ones) -> ClassProblem:
         """Return the objective of some of the rows."""
-        sample = self.sample.restricted(kept)
+        sample = self.sample.subset(kept)
         return ClassProblem(sample, self.powers, joint=self.joint, n_threads=self.n_threads)
 
 

@@ -90,7 +90,7 @@ class WorstNegative:
 
     def certificate(self, alpha: Floats, coef: Floats, scores: Floats) -> Certificate:
         """Return both objectives at feasible variables, the coefficients they make, and all rows' scores."""
-        of_positives, of_negatives = self.sample.split(scores)
+        of_positives, of_negatives = self.sample.gather(scores)
         shortfall = np.maximum(1.0 - of_positives + of_negatives.max(), 0.0)
         losses = shortfall**2 if self.squared else shortfall
         penalty = 0.5 * self.model.squared_norm(coef, scores)
@@ -106,7 +106,7 @@ class WorstNegative:
             alpha, beta = np.zeros_like(alpha), np.zeros_like(beta)
         else:
             beta *= total / balance
-        coef = self.model.rmatvec(self.sample.join(alpha, -beta))
+        coef = self.model.rmatvec(self.sample.scatter(alpha, -beta))
         scores = self.model.scores(coef)
         return DualPoint(alpha, beta, coef, self.certificate(alpha, coef, scores))
 

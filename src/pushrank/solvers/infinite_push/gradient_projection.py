@@ -196,11 +196,11 @@ def gradient_projection(
         )
 
     def combined(variables: Floats) -> tuple[Floats, Floats]:
-        coef = model.rmatvec(sample.join(variables.sum(axis=1), -variables.sum(axis=0)))
+        coef = model.rmatvec(sample.scatter(variables.sum(axis=1), -variables.sum(axis=0)))
         return coef, model.scores(coef)
 
     def margins(scores: Floats) -> Floats:
-        of_positives, of_negatives = sample.split(scores)
+        of_positives, of_negatives = sample.gather(scores)
         return np.subtract.outer(of_positives, of_negatives)
 
     length = 10.0 / max(_largest_eigenvalue(lambda a: margins(combined(a)[1]), shape), 1e-300)

@@ -212,7 +212,7 @@ def _free_rows(problem: WorstNegative, choice: HeldPositives) -> tuple[Any, Floa
         return _less(rows, centre), centre, np.zeros_like(centre)
     factors = choice.held.copy()
     factors[choice.free] = -held / len(choice.free)
-    pull = model.rmatvec(sample.join(factors, np.zeros(len(sample.negatives))))
+    pull = model.rmatvec(sample.scatter(factors, np.zeros(len(sample.negatives))))
     return _less(rows, centre), centre, pull + held * (mean - centre)
 
 
@@ -232,7 +232,7 @@ def _towards_positives(problem: WorstNegative) -> Floats:
     """Return the way from the mean of the negatives to that of the positives."""
     n_positives, n_negatives = len(problem.sample.positives), len(problem.sample.negatives)
     shares = np.full(n_positives, 1.0 / n_positives), np.full(n_negatives, -1.0 / n_negatives)
-    return problem.model.rmatvec(problem.sample.join(*shares))
+    return problem.model.rmatvec(problem.sample.scatter(*shares))
 
 
 def _weighted_gram(rows: Any, weights: Floats) -> Any:

@@ -116,7 +116,7 @@ def projected_dual(
 
 
 def _at(problem: WorstNegative, alpha: Floats, beta: Floats) -> _ProjectedPoint:
-    coef = problem.model.rmatvec(problem.sample.join(alpha, -beta))
+    coef = problem.model.rmatvec(problem.sample.scatter(alpha, -beta))
     return _ProjectedPoint(alpha, beta, coef, problem.model.scores(coef))
 
 
@@ -154,7 +154,7 @@ def semismooth_newton(
         for _ in range(MOST_STEPS):
             gap, solved = proximal.gap(), proximal.is_solved()
             if gap <= tol or solved or n_iter >= max_iter:
-                point = problem.at(*problem.sample.split(proximal.variables))
+                point = problem.at(*problem.sample.gather(proximal.variables))
                 if point.certificate.gap < best.certificate.gap:
                     best = point
                 if best.certificate.gap <= tol or n_iter >= max_iter:
@@ -187,11 +187,11 @@ class _Proximal:
         X = model.data  # rows of CSC data cannot be taken alone
         self._model = LinearModel(X.tocsr()) if sp.issparse(X) and X.format != "csr" else model
         nothing = np.zeros(len(sample.negatives))
-        self._signs = sample.join(np.ones_like(problem.costs), nothing - 1.0)
-        self._bend = sample.join(problem.bend, nothing)
-        self._upper = sample.join(problem.upper, nothing + np.inf)
+        self._signs = sample.scatter(np.ones_like(problem.costs), nothing - 1.0)
+        self._bend = sample.scatter(problem.bend, nothing)
+        self._upper = sample.scatter(problem.upper, nothing + np.inf)
         self._sigma = float(problem.costs.mean())
-        self.coef, self._centre = start.coef, sample.join(start.alpha, start.beta)
+        self.coef, self._centre = start.coef, sample.scatter(start.alpha, start.beta)
         self._scores = self._model.scores(self.coef)
         self._take(self._project(self._scores))
 
@@ -203,7 +203,7 @@ class _Proximal:
 
     def gap(self) -> float:
         """Return the relative gap between the coefficients and the dual variables."""
-        alpha = self._problem.sample.split(self.variables)[0]
+        alpha = self._problem.sample.gather(self.variables)[0]
         primal = self._problem.certificate(alpha, self.coef, self._scores).primal
         dual = self._problem.certificate(alpha, self._pulled, self._scores).dual
         return Certificate(primal, dual).gap
@@ -244,9 +244,9 @@ class _Proximal:
     def _project(self, scores: Floats) -> Floats:
         """Return the dual variables that belong to scores."""
         sample = self._problem.sample
-        of_positives, of_negatives = sample.split(scores)
-        alpha, beta = sample.split(self._centre)
-        return sample.join(
+        of_positives, of_negatives = sample.gather(scores)
+        alpha, beta = sample.gather(self._centre)
+        return sample.scatter(
             *balanced(
                 alpha + self._sigma * (1.0 - of_positives),
                 beta + self._sigma * of_negatives,

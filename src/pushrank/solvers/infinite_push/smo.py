@@ -237,10 +237,10 @@ class _State:
         self._problem = problem
         sample, model = problem.sample, problem.model
         nothing = np.zeros(len(sample.negatives))
-        self._variables = sample.join(point.alpha, point.beta)
-        self._upper = sample.join(problem.upper, np.full(len(nothing), np.inf))
-        self._bend = sample.join(problem.bend, nothing)
-        self._costs = sample.join(problem.costs, nothing)
+        self._variables = sample.scatter(point.alpha, point.beta)
+        self._upper = sample.scatter(problem.upper, np.full(len(nothing), np.inf))
+        self._bend = sample.scatter(problem.bend, nothing)
+        self._costs = sample.scatter(problem.costs, nothing)
         self._signs = np.zeros(model.n_rows, dtype=np.int8)  # rows that take no part stay zero
         self._signs[sample.positives], self._signs[sample.negatives] = 1, -1
         self._scores = model.scores(point.coef)
@@ -290,4 +290,4 @@ class _State:
 
     def variables(self) -> tuple[Floats, Floats]:
         """Return the variables of the positives and of the negatives."""
-        return self._problem.sample.split(self._variables)
+        return self._problem.sample.gather(self._variables)
