@@ -16,6 +16,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._array import Floats
+from pushrank._parallel import compiled
+
+MAX_COUNT = 1 << 53
+"""The largest number of rows, up to which floats count exactly."""
 
 
 def check_number(
@@ -191,6 +195,103 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
             "them a class."
         )
     return np.unique(labels)
+
+
+def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None = None) -> str:
+    """Return the message for labels that are not of two classes, to which a ranker adds its name.
+
+    Examples
+    --------
+    >>> not_two_classes(np.array([7]))
+    'y must hold exactly 2 classes, found 1 class: [7]. For one class against the rest pass y == that_class.'
+    """
+    found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
+    # scikit-learn's checks of estimators look for the first words
+    binary_only = f"Only binary classification is supported: {ranker} ranks one class above the other, and "
+    return (
+        f"{binary_only if ranker else ''}{name} must hold exactly 2 classes, found {found}. "
+        f"For one class against the rest pass {name} == that_class."
+    )
+
+
+def two_classes(
+    labels: NDArray[Any], name: str = "y", pos_label: Any = None, ranker: str | None = None
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the two classes in sorted order, and which rows are positive.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels of two values of one kind.
+    name : str, default="y"
+        What the messages call them.
+    pos_label : label, optional
+        The positive class; by default the larger of the two.
+    ranker : str, optional
+        The name of the estimator that is fitted, for its message.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes, labels are missing or have no order, or `pos_label` is none of them.
+
+    Examples
+    --------
+    >>> classes, is_positive = two_classes(np.array([3, 5, 5]))
+    >>> classes.tolist(), is_positive.tolist()
+    ([3, 5], [False, True, True])
+    """
+    try:
+        classes = distinct(labels, name)
+    except TypeError as error:
+        raise ValueError(f"{name} mixes labels that have no order; use two values of one kind.") from error
+    if len(classes) != 2:
+        raise ValueError(not_two_classes(classes, name, ranker))
+    if pos_label is None:
+        pos_label = classes[1]
+    elif pos_label not in classes:
+        raise ValueError(f"pos_label={pos_label!r} is not a class of {name}, which are {classes.tolist()}.")
+    is_positive: NDArray[np.bool_] = labels == pos_label
+    return classes, is_positive
+
+
+def is_count(k: Any) -> bool:
+    """Return whether k is a number of rows, not a fraction of the positives."""
+    return isinstance(k, Integral)
+
+
+def check_k(k: Any) -> None:
+    """Raise unless k is a number of rows, an int, or a fraction of the positives, a float.
+
+    Raises
+    ------
+    ValueError
+        When it is neither an int of at least 1 nor a float in (0, 1].
+
+    Examples
+    --------
+    >>> check_k(1.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a ...), got 1.5.
+    """
+    valid = isinstance(k, Real) and not isinstance(k, bool)
+    if valid and not (1 <= k <= MAX_COUNT if is_count(k) else 0.0 < float(k) <= 1.0):
+        valid = False
+    if not valid:
+        raise ValueError(
+            "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of the "
+            f"positives), got {k!r}."
+        )
+
+
+@compiled()
+def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
+    """Return k in rows: itself where ``counted``, otherwise that fraction of the positives, at least a row.
+
+    For Python and compiled callers alike; fractions are rounded half to even.
+    """
+    return k if counted else max(np.round(k * positive_weight), 1.0)
 
 
 def snake_case(name: str) -> str:

@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils.validation import validate_data
 
 from pushrank._numeric import Floats
-from pushrank._validation import BadRowError, check_number, check_ordered_categorical
+from pushrank._validation import BadRowError, check_k, check_number, check_ordered_categorical, is_count
 from pushrank.estimators._base import (
     CoefficientRanker,
     finite_scores,
@@ -26,7 +26,7 @@ from pushrank.estimators._base import (
 )
 from pushrank.estimators._target import DTYPES, break_even_threshold, row_weights, training_data
 from pushrank.exceptions import StreamError
-from pushrank.objectives.precision_at_k import check_k, is_count, place, wrong_at_top
+from pushrank.objectives.precision_at_k import place, wrong_at_top
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.cutting_plane import Rows
 from pushrank.solvers.streaming.updates import Rule, Stream

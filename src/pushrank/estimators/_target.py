@@ -16,10 +16,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
-from pushrank._validation import check_number, check_ordered_categorical, checked_weights, distinct
+from pushrank._validation import (
+    check_number,
+    check_ordered_categorical,
+    checked_weights,
+    not_two_classes,
+    two_classes,
+)
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
-from pushrank.pairs.targets import check_alone, crucial_pairs, labelled, not_two
+from pushrank.pairs.targets import check_alone, crucial_pairs, labelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,11 +210,8 @@ def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None)
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
-    classes = distinct(labels)
-    if len(classes) != 2:
-        raise ValueError(not_two(type(estimator).__name__, classes))
+    classes, codes = two_classes(labels, ranker=type(estimator).__name__)
     weights = row_weights(sample_weight, len(labels))
-    codes = labels == classes[1]
     return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
 
 
@@ -320,7 +323,7 @@ def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Tar
     xp = namespace(X)
     classes = xp.sort(xp.unique_values(y))
     if classes.shape[0] != 2:
-        raise ValueError(not_two(type(estimator).__name__, to_host(classes)))
+        raise ValueError(not_two_classes(to_host(classes), ranker=type(estimator).__name__))
     weights = weights_beside(y, sample_weight)
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 

@@ -36,7 +36,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._validation import check_number
+from pushrank._validation import check_k, check_number, is_count
 from pushrank.estimators._base import (
     CoefficientRanker,
     finite_scores,
@@ -58,9 +58,7 @@ from pushrank.objectives.precision_at_k import (
     STRUCT,
     PrecisionAtK,
     Surrogate,
-    check_k,
     check_surrogate,
-    is_count,
 )
 from pushrank.solvers.cutting_plane import Ramp, Rows, concave_convex
 from pushrank.solvers.streaming.mistake_bound import mistake_bound

@@ -31,13 +31,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank._validation import check_k
 from pushrank.estimators._base import ComparingRanker, finite_scores
 from pushrank.estimators._certified import LOSSES, OF_THE_PAPER, CertifiedRanker, KernelRanker, Solution
 from pushrank.estimators._target import Target, check_solver, ranking_data
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge, mean_hinge
-from pushrank.objectives.precision_at_k import PrecisionAtK, check_k
+from pushrank.objectives.precision_at_k import PrecisionAtK
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
 from pushrank.solvers import Callback

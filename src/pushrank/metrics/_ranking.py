@@ -28,7 +28,7 @@ from pushrank._validation import (
     check_ordered_categorical,
     checked_weights,
     column,
-    distinct,
+    two_classes,
 )
 
 _compiled = compiled()
@@ -478,7 +478,7 @@ class Ranking(Tally):
             check_ordered_categorical(y_true, "y_true")
         labels = column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
-        self.is_positive = positive_mask(labels, pos_label)
+        _, self.is_positive = two_classes(labels, "y_true", pos_label)
         self.weights = None if sample_weight is None else summable_weights(sample_weight, len(labels))
         if self.weights is not None:
             for mask, name in ((self.is_positive, "positive"), (~self.is_positive, "negative")):
@@ -652,31 +652,6 @@ def _as_floats(scores: NDArray[Any]) -> Floats:
     elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
         scores = np.unique(scores, return_inverse=True)[1]
     return as_numbers(scores, "scores")
-
-
-def positive_mask(labels: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
-    """Return which rows are positive.
-
-    Raises
-    ------
-    ValueError
-        When there are not two classes, or `pos_label` is none of them.
-    """
-    try:
-        classes = distinct(labels, "y_true")
-    except TypeError as error:
-        raise ValueError("y_true mixes labels that have no order; use two values of one kind.") from error
-    if len(classes) != 2:
-        raise ValueError(
-            f"y_true must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
-            "For one class against the rest pass y_true == that_class."
-        )
-    if pos_label is None:
-        pos_label = classes[1]
-    elif pos_label not in classes:
-        raise ValueError(f"pos_label={pos_label!r} is not a class of y_true, which are {classes.tolist()}.")
-    mask: NDArray[np.bool_] = labels == pos_label
-    return mask
 
 
 def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:

@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
-from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column
+from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column, two_classes
 from pushrank.metrics._ranking import (
     Tally,
     Ties,
@@ -23,7 +23,6 @@ from pushrank.metrics._ranking import (
     measured,
     number_measure,
     order_measure,
-    positive_mask,
     rank_sum,
     sum_discounts,
     sum_discounts_gained,
@@ -357,8 +356,8 @@ def mean_reciprocal_rank(
     """
     if pos_label is None:
         check_ordered_categorical(y_true, "y_true")
-    hits = positive_mask(column(y_true, "y_true"), pos_label).astype(np.float64)
-    return mean_over_queries(_of_lists, hits, scores, qid, sample_weight, ties)
+    _, is_positive = two_classes(column(y_true, "y_true"), "y_true", pos_label)
+    return mean_over_queries(_of_lists, is_positive.astype(np.float64), scores, qid, sample_weight, ties)
 
 
 def _of_lists(lists: QueryLists) -> Floats:

@@ -14,7 +14,6 @@ top*, ICML 2015.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from sklearn.utils import check_array
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
+from pushrank._validation import check_k, is_count, resolve_k
 from pushrank.pairs import BipartiteSample, Sample
 
 STRUCT, RAMP, MAX, AVG, PERCEPTRON_MAX, PERCEPTRON_AVG = range(6)
@@ -39,8 +39,7 @@ def place(k, counted, total_positive):
 
     ``counted`` says whether k is a number of rows, or a fraction of the positives.
     """
-    rows = k if counted else max(np.round(k * total_positive), 1.0)
-    return min(rows, total_positive)
+    return min(resolve_k(k, counted, total_positive), total_positive)
 
 
 @compiled()
@@ -344,7 +343,6 @@ def slopes_against(held, scores, positive, mass, k, out):
 
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
-MOST_ROWS = 1 << 53  # which floats count exactly
 RULES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
 
@@ -625,33 +623,6 @@ def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
     2.5
     """
     return PrecisionAtK(k, "avg")
-
-
-def is_count(k: Any) -> bool:
-    """Return whether k is a number of rows, not a fraction."""
-    return isinstance(k, Integral)
-
-
-def check_k(k: Any) -> None:
-    """Raise unless k is a positive int or a fraction.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    if isinstance(k, bool):
-        valid = False
-    elif isinstance(k, Integral):
-        valid = 1 <= int(k) <= MOST_ROWS
-    else:
-        valid = isinstance(k, Real) and 0.0 < float(k) <= 1.0
-    if valid:
-        return
-    raise ValueError(
-        "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of the "
-        f"positives), got {k!r}."
-    )
 
 
 def check_surrogate(name: Any) -> None:

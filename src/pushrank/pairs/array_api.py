@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pushrank._array import detached, like, namespace, to_host
 from pushrank._numeric import Floats
+from pushrank._validation import not_two_classes
 from pushrank.pairs.graded import Places
 from pushrank.pairs.samples import SharedNormaliser, Normaliser, Sample
 
@@ -167,10 +168,7 @@ class ArraySample(Sample):
         xp = namespace(y)
         classes = xp.unique_values(y)
         if classes.shape[0] != 2:
-            raise ValueError(
-                f"y must hold exactly 2 classes, found {classes.shape[0]}. "
-                "For one class against the rest pass y == that_class."
-            )
+            raise ValueError(not_two_classes(to_host(classes)))
         is_positive = y if xp.isdtype(y.dtype, "bool") else y == xp.max(classes)
         return cls.from_mask(is_positive, weights_beside(y, sample_weight))
 

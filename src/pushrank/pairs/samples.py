@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 
 from pushrank._array import namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
-from pushrank._validation import check_ordered_categorical, checked_weights, distinct
+from pushrank._validation import check_ordered_categorical, checked_weights, two_classes
 
 Rows = NDArray[np.intp]
 
@@ -211,14 +211,9 @@ class BipartiteSample(Sample):
         """
         check_ordered_categorical(y)
         labels = column_or_1d(y)
-        classes = distinct(labels)
-        if len(classes) != 2:
-            raise ValueError(
-                f"y must hold exactly 2 classes, found {len(classes)}: {classes[:5].tolist()}. "
-                "For one class against the rest pass y == that_class."
-            )
+        _, is_positive = two_classes(labels)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
-        return cls.from_mask(labels == classes[1], weights)
+        return cls.from_mask(is_positive, weights)
 
     def swapped(self) -> BipartiteSample:
         """Return the sample with the classes' roles exchanged."""

@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
-from pushrank._validation import distinct
+from pushrank._validation import distinct, not_two_classes
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, Rows, Sample
@@ -58,8 +58,8 @@ def labelled(
         classes = distinct(labels[weights > 0.0])
     if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iuf"):
         raise ValueError(
-            f"{not_two(what, classes)} More than two classes are taken as grades of relevance, which must be "
-            "numbers, the higher the better."
+            f"{not_two_classes(classes, ranker=what)} More than two classes are taken as grades of "
+            "relevance, which must be numbers, the higher the better."
         )
     groups = group_numbers(group, qid, len(labels))
     if len(classes) == 2 and groups is None:
@@ -69,15 +69,6 @@ def labelled(
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
     return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
-
-
-def not_two(what: str, classes: NDArray[Any]) -> str:
-    """Return what to say where there are not two classes."""
-    found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
-    return (
-        f"{what} ranks one class above the other. Only binary classification is supported: y must hold "
-        f"exactly 2 classes, found {found}. For one class against the rest pass y == that_class."
-    )
 
 
 def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -> Rows | None:
