@@ -1,0 +1,148 @@
+"""Paragraphs that the docstrings of several estimators share, each written once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from textwrap import indent
+from typing import Any, TypeVar
+
+Documented = TypeVar("Documented", bound=type)
+
+PARAGRAPHS = {
+    # what fit and the scoring methods take
+    "X": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
+    "X_array_api": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
+    Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
+    standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
+    ``"newton-cg"``; coefficients and scores are then of that library, on that device.""",
+    "y_two_classes": """y : array-like of shape (n_samples,)
+    Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.""",
+    "y_grades": """y : array-like of shape (n_samples,), optional
+    Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
+    of which a higher one should stand above every lower one. None with ``pairs``.""",
+    "sample_weight": """sample_weight : array-like of shape (n_samples,), optional
+    Non-negative weights; an integer weight equals that many copies of the row.""",
+    "qid": """qid : array-like of shape (n_samples,), optional
+    Query groups: a label for each row, in any order. Rows are compared within their group only. Sizes of
+    consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
+    "pairs": """pairs : (better, worse) or (better, worse, weight), optional
+    Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array with two
+    or three columns serves too. Pairs may contradict each other.""",
+    "self": """self
+    The fitted ranker.""",
+    "fit_value_error": """ValueError
+    When a parameter is out of range, the data are not finite, or there is nothing to rank.""",
+    "fit_type_error": """TypeError
+    When a parameter has the wrong type.""",
+    "convergence_warning": """ConvergenceWarning
+    When the answer is not the optimum that was asked for; the message says what to do.""",
+    # parameters; the default is added from the signature
+    "p": """p : float
+    The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a good grid.""",
+    "side": """side : {"push", "pull", "both"}
+    Push the worst-placed negatives down, pull the worst-placed positives up, or both.""",
+    "bottom_weight": """bottom_weight : float
+    The weight c of the pull where ``side="both"``, positive.""",
+    "alpha": """alpha : float
+    The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.""",
+    "solver_smooth": """solver : {"lbfgs", "newton-cg", "coordinate"}
+    How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by exact steps along one
+    coefficient at a time, the paper's boosting algorithm with the columns as its weak rankers. All three end
+    at the same coefficients.""",
+    "tol_gradient": """tol : float
+    Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the standard
+    deviation of feature j within the classes. On small dense data (n_samples * n_features ** 2 of at most
+    2 ** 26) L-BFGS goes on until the objective stops decreasing.""",
+    "tol_gap": """tol : float
+    Stop when the relative duality gap is at most this.""",
+    "max_iter": """max_iter : int
+    The largest number of iterations.""",
+    "warm_start": """warm_start : bool
+    Start from the last fit's coefficients; the features must be its own.""",
+    "verbose": """verbose : bool
+    Show a progress bar on standard error.""",
+    "n_jobs": """n_jobs : int or None
+    The number of threads; None and -1 stand for all processors. It changes no result.""",
+    "random_state": """random_state : int, RandomState or None
+    The source of all random choices.""",
+    # attributes
+    "coef_": """coef_ : ndarray of shape (n_features,)
+    The coefficients, in the dtype of the training data.""",
+    "classes_": """classes_ : ndarray of shape (2,)
+    The negative and the positive class.""",
+    "classes_grades_": """classes_ : ndarray of shape (n_classes,) or None
+    The two classes, or the grades, in ascending order; None after a fit to pairs.""",
+    "threshold_": """threshold_ : float
+    The break-even point of the training scores: as many rows score above it as are positive.""",
+    "thresholds_": """thresholds_ : ndarray of shape (n_classes - 1,)
+    The break-even points above each class or grade but the highest; ``threshold_`` is the first.""",
+    "n_iter_": """n_iter_ : int
+    The number of iterations run.""",
+    "objective_path_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
+    The objective at the start and after every iteration.""",
+    "converged_gradient_": """converged_ : bool
+    Whether the gradient came down to ``tol``.""",
+    "converged_gap_": """converged_ : bool
+    Whether the duality gap came down to ``tol``.""",
+    "primal_dual_": """primal_objective_, dual_objective_ : float
+    The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum.""",
+    "dual_gap_": """dual_gap_ : float
+    Their difference, relative to the first.""",
+    "features_": """n_features_in_ : int
+    The number of features.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where ``X`` had names that are all strings.""",
+}
+"""The shared paragraphs by name; a name that differs from its entry's tells variants of that entry apart."""
+
+PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+UNSTATED = re.compile(r"^(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
+
+
+def shared_docs(cls: Documented) -> Documented:
+    """Fill shared paragraphs into the docstrings of a class and of the methods that it writes itself.
+
+    A line ``%(alpha)s`` stands for the paragraph ``"alpha"`` of this module. To an entry of a constructor
+    parameter the default is added from the signature, so that it cannot differ from it.
+
+    Raises
+    ------
+    KeyError
+        When a line names no paragraph.
+
+    Examples
+    --------
+    >>> @shared_docs
+    ... class Ranker:
+    ...     '''Rank.
+    ...
+    ...     %(verbose)s
+    ...     '''
+    ...
+    ...     def __init__(self, verbose=False): ...
+    >>> print(inspect.getdoc(Ranker))
+    Rank.
+    <BLANKLINE>
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+    """
+    parameters = inspect.signature(cls).parameters
+
+    def with_default(entry: re.Match[str]) -> str:
+        default = parameters[entry[1]].default if entry[1] in parameters else inspect.Parameter.empty
+        if default is inspect.Parameter.empty:
+            return entry[0]
+        shown = f'"{default}"' if isinstance(default, str) else default
+        return f"{entry[0]}, default={shown}"
+
+    def paragraph(line: re.Match[str]) -> str:
+        return indent(UNSTATED.sub(with_default, PARAGRAPHS[line[2]]), line[1])
+
+    documented: list[Any] = [cls, *(value for value in vars(cls).values() if inspect.isfunction(value))]
+    for item in documented:
+        if item.__doc__:  # which python -OO leaves out
+            item.__doc__ = PLACEHOLDER.sub(paragraph, item.__doc__)
+    return cls
