@@ -38,7 +38,7 @@ RANKERS = {
     "SGDAtK": pushrank.SGDAtK(random_state=0),
     "OnePassMiniBatchAtK": pushrank.OnePassMiniBatchAtK(random_state=0),
     "RampAtK": pushrank.RampAtK(),
-    "StructSVMAtK": pushrank.StructSVMAtK(),
+    "StructSVM": pushrank.StructSVM(),
     "RankBoost": pushrank.RankBoost(),
     'PNormPush(16, weak_rankers="stumps")': pushrank.PNormPush(16, weak_rankers="stumps", max_rounds=100),
     "AdaBoostRanker": pushrank.AdaBoostRanker(),

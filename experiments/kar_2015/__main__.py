@@ -28,7 +28,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from pushrank import OnePassMiniBatchAtK, PerceptronAtK, PNormPush, SGDAtK, StructSVMAtK, datasets
+from pushrank import OnePassMiniBatchAtK, PerceptronAtK, PNormPush, SGDAtK, StructSVM, datasets
 from pushrank.metrics import precision_at_k
 
 mpl.use("Agg")
@@ -67,8 +67,8 @@ def budgets(seed: int, k: float) -> Iterator[tuple[str, float, Any]]:
             yield name, passes, make(k=k, max_iter=passes, random_state=seed)
     yield "1PMB", 1, OnePassMiniBatchAtK(k, random_state=seed)
     for planes in PLANES:
-        yield "SVMPerf, prec@k", planes, StructSVMAtK(100.0, k=k, max_iter=planes)
-        yield "SVMPerf, PRBEP", planes, StructSVMAtK(100.0, measure="prbep", max_iter=planes)
+        yield "SVMPerf, prec@k", planes, StructSVM(100.0, k=k, max_iter=planes)
+        yield "SVMPerf, PRBEP", planes, StructSVM(100.0, measure="prbep", max_iter=planes)
     for iterations in (2, 5, 20, 200):
         yield "logistic regression", iterations, LogisticRegression(max_iter=iterations)
         yield "PNormPush(4)", iterations, PNormPush(4.0, max_iter=iterations)

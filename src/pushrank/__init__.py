@@ -21,7 +21,7 @@ from pushrank.estimators import (
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
-    StructSVMAtK,
+    StructSVM,
     TopBottomPush,
 )
 from pushrank.objectives import PushObjective
@@ -45,7 +45,7 @@ __all__ = [
     "RankSVM",
     "SGDAtK",
     "SmoothMarginRanking",
-    "StructSVMAtK",
+    "StructSVM",
     "TopBottomPush",
     "losses",
     "metrics",

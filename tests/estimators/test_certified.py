@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.utils import check_X_y
 
-from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVMAtK
+from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVM
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push.gradient_projection import within_budget
 
@@ -324,7 +324,7 @@ def test_planes_that_are_alike_share_what_they_have():
     n, d = int(rng.integers(3, 20)), int(rng.choice([1, 2]))
     X, y = np.round(rng.normal(size=(n, d)), 1), rng.random(n) < 0.4
     y[:2] = True, False
-    ranker = StructSVMAtK(measure="prbep", C=1e6, tol=1e-12).fit(X, y.astype(int))
+    ranker = StructSVM(measure="prbep", C=1e6, tol=1e-12).fit(X, y.astype(int))
     assert np.isfinite(ranker.coef_).all()
 
 
@@ -372,9 +372,8 @@ def test_grades_without_weight_are_as_if_they_were_not_there(emptied, class_weig
 
 LINEAR = {
     **{name: make for name, make in KINDS.items() if "rbf" not in name},
-    "precision": lambda C=1.0, **options: StructSVMAtK(C, **options),
-    "precision of all": lambda C=1.0, **options: StructSVMAtK(C, measure="prbep", **options),
-    "area": lambda C=1.0, **options: StructSVMAtK(C, measure="auc", **options),
+    "precision": lambda C=1.0, **options: StructSVM(C, **options),
+    "precision of all": lambda C=1.0, **options: StructSVM(C, measure="prbep", **options),
 }
 
 

@@ -24,7 +24,7 @@ from pushrank import (
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
-    StructSVMAtK,
+    StructSVM,
     TopBottomPush,
 )
 
@@ -52,7 +52,7 @@ KINDS = {
     "infinite push, wide": (InfinitePush(10.0, solver="projected-dual"), GAP),
     "infinite push, kernel": (InfinitePush(10.0, "rbf"), GAP),
     "svmmap": (SVMMAP(10.0), GAP),
-    "structural": (StructSVMAtK(), GAP),
+    "structural": (StructSVM(), GAP),
     "ramp": (RampAtK(init="perceptron"), ["objective", "fall"]),
     "perceptron": (PerceptronAtK(max_iter=3), MISTAKES),
     "descent": (SGDAtK(max_iter=3), MISTAKES),

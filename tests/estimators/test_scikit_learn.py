@@ -35,7 +35,7 @@ from pushrank import (
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
-    StructSVMAtK,
+    StructSVM,
     estimators,
     metrics,
 )
@@ -59,7 +59,8 @@ CONFIGURED = [
     InfinitePush(10.0, loss="squared_hinge"),
     RankSVM(),
     SVMMAP(),
-    *(StructSVMAtK(10.0, measure=measure, tol=1e-14) for measure in ("precision", "prbep", "auc")),
+    *(StructSVM(10.0, measure=measure, tol=1e-14) for measure in ("precision", "prbep")),
+    RankSVM(10.0, loss="hinge", tol=1e-14),
     RampAtK(init="logistic", tol=1e-13),
     PerceptronAtK(),
     PerceptronAtK(variant="max", average=False),
@@ -143,7 +144,7 @@ def data():
 def test_in_a_pipeline_and_a_grid(ranker, data):
     X, y = data
     # precision at a quarter of the positives says nothing of the rest of the list
-    whole = {"measure": "prbep"} if ranker is StructSVMAtK else {"k": 1.0} if ranker in AT_K else {}
+    whole = {"measure": "prbep"} if ranker is StructSVM else {"k": 1.0} if ranker in AT_K else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))
     name = ranker.__name__.lower()
     scores = cross_val_score(pipeline, X, y, scoring="average_precision", cv=3)

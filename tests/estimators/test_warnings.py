@@ -26,7 +26,7 @@ from pushrank import (
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
-    StructSVMAtK,
+    StructSVM,
     TopBottomPush,
 )
 
@@ -40,7 +40,7 @@ WARNING = [
     *(ranker(max_iter=1) for ranker in (PNormPushCV, PushRankerCV)),
     PushRanker("hinge", "maximum", alpha=10.0),
     SmoothMarginRanking("warn", max_rounds=1),
-    *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVMAtK)),
+    *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM)),
     RampAtK(max_iter=1, tol=1e-9),
     InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
     *(ranker(batch_size=2, max_iter=1, shuffle=False) for ranker in (PerceptronAtK, SGDAtK)),

@@ -5,7 +5,7 @@ from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
 from pushrank.estimators.push import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
-from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVMAtK
+from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 
 __all__ = [
     "SVMMAP",
@@ -25,6 +25,6 @@ __all__ = [
     "RankSVM",
     "SGDAtK",
     "SmoothMarginRanking",
-    "StructSVMAtK",
+    "StructSVM",
     "TopBottomPush",
 ]

@@ -563,11 +563,11 @@ class SVMMAP(CertifiedRanker):
         return average_precision_hinge(sample, scores)[0]
 
 
-MEASURES = ("precision", "prbep", "auc")
+MEASURES = ("precision", "prbep")
 
 
-class StructSVMAtK(CertifiedRanker):
-    r"""Rank for precision at k, the break-even point or the AUC by a structural SVM: SVMPerf, certified.
+class StructSVM(CertifiedRanker):
+    r"""Rank for precision at k or the break-even point by a structural SVM: SVMPerf, certified.
 
     Minimises, over linear scores :math:`s = X w`,
 
@@ -583,9 +583,9 @@ class StructSVMAtK(CertifiedRanker):
     ----------
     C : float, default=1.0
         The weight of the loss against the norm, positive and at most 1e30.
-    measure : {"precision", "prbep", "auc"}, default="precision"
-        Precision at k; the precision-recall break-even point, which is precision at the number of positives;
-        or the AUC, the loss of which is the mean hinge of all pairs.
+    measure : {"precision", "prbep"}, default="precision"
+        Precision at k, or the precision-recall break-even point, which is precision at the number of
+        positives. SVMPerf for the AUC is :class:`RankSVM` with ``loss="hinge"``.
     k : int or float, default=0.25
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
         fraction of the positives, rounded to a number between 1 and theirs.
@@ -622,7 +622,7 @@ class StructSVMAtK(CertifiedRanker):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> ranker = StructSVMAtK(C=10.0, measure="prbep").fit(scale(X), y)
+    >>> ranker = StructSVM(C=10.0, measure="prbep").fit(scale(X), y)
     >>> ranker.converged_, ranker.score(scale(X), y) > 0.98
     (True, True)
     """
@@ -631,7 +631,7 @@ class StructSVMAtK(CertifiedRanker):
         self,
         C: float = 1.0,
         *,
-        measure: Literal["precision", "prbep", "auc"] = "precision",
+        measure: Literal["precision", "prbep"] = "precision",
         k: float = 0.25,
         class_weight: Any = None,
         tol: float = 1e-4,
@@ -653,7 +653,7 @@ class StructSVMAtK(CertifiedRanker):
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
 
     def _what_went_wrong(self, cost: float) -> str:
-        # the share of negatives at the top of tied rows, and the loss of a pair at zero, are one
+        # the share of negatives at the top of tied rows is one
         if not Certificate(self.primal_objective_, self.dual_objective_).proves_collapse(cost, self.tol):
             return super()._what_went_wrong(cost)
         return (
@@ -691,8 +691,6 @@ class StructSVMAtK(CertifiedRanker):
 
     def _risk(self, sample: Sample) -> Risk:
         """Return the measure's loss and subgradient as a function of the scores."""
-        if self.measure == "auc":
-            return partial(mean_hinge, sample)
         surrogate = PrecisionAtK(1.0 if self.measure == "prbep" else self.k, "struct")
         count = surrogate.count(sample.class_weights[0])
         return partial(_mean_struct, surrogate, count, sample)
