@@ -1,7 +1,81 @@
-"""A comparison of rankings as one HTML file that needs nothing else: no network, no library, no Python."""
+"""A comparison of rankings as one HTML file that needs nothing else: no network, no script, no Python."""
 
-from pushrank.report.context import Difference, Measured, ReportData
-from pushrank.report.model_tables import sentences
-from pushrank.report.page import render, write_report
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+
+from pushrank._io import atomic_write
+from pushrank.report.context import Difference, Measured, ReportData, sentences, template_context
 
 __all__ = ["Difference", "Measured", "ReportData", "render", "sentences", "write_report"]
+
+
+def write_report(data: ReportData, path: Path) -> None:
+    """Write the report, whole or not at all.
+
+    Parameters
+    ----------
+    data : ReportData
+        The comparison.
+    path : Path
+        The file to write, such as ``report.html``.
+
+    Raises
+    ------
+    ImportError
+        When jinja2 or matplotlib is not installed.
+    OSError
+        When the file cannot be written; nothing is left in its place.
+    """
+    page = render(data)
+    with atomic_write(path) as beside:
+        beside.write_text(page, encoding="utf-8")
+
+
+def render(data: ReportData) -> str:
+    """Return the report as an HTML page; equal data give equal pages.
+
+    Parameters
+    ----------
+    data : ReportData
+        The comparison.
+
+    Returns
+    -------
+    str
+        The page. It holds no script, its policy refuses every request and any style but its own, and all
+        texts of the data are escaped by the template.
+
+    Raises
+    ------
+    ImportError
+        When jinja2 or matplotlib is not installed.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+
+        from pushrank.report.pictures import pictures
+    except ImportError as error:
+        raise ImportError(
+            f'a report needs jinja2 and matplotlib ({error}); get them with: pip install "pushrank[report]".'
+        ) from error
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    style = _asset("style.css")
+    # a browser takes a style only as it is hashed here, whatever a cell of the data may smuggle into the page
+    style_hash = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    return environment.from_string(_asset("template.html")).render(
+        **template_context(data), pictures=pictures(data), style=style, style_hash=style_hash
+    )
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,23 +1,33 @@
-"""What a report is made of: rankings of the same rows by models that had not seen them."""
+"""What a report shows: rankings of the same rows by models that had not seen them, as numbers and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pushrank import metrics
 from pushrank._numeric import Floats
-from pushrank.metrics._ranking import Ranking
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONFIDENCE = 0.95
-RESAMPLES = 2000
+N_RESAMPLES = 2000
+MIN_P_VALUE = 0.001
+"""Smaller p-values are not written out."""
+WHOLE = 1e-6
+"""Sums of chances nearer to a whole number than this are one: they add fractions with errors of rounding."""
+MAX_TOP_ROWS = 50
+MAX_DISAGREEING_ROWS = 20
+MAX_COLUMNS = 10
+MAX_CELL_LENGTH = 80
+ANSWERS = {True: "yes", False: "no", None: "too few test parts to tell"}
 
 
 class Measured(NamedTuple):
@@ -54,8 +64,8 @@ class ListDifference(NamedTuple):
     p_value: float
 
 
-class Places(NamedTuple):
-    """For every row, the first and the last place of those that tie with it, from 1 at the top."""
+class TiedRanks(NamedTuple):
+    """For every row, the first and the last rank of those that tie with it, from 1 at the top."""
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
@@ -159,7 +169,7 @@ class ReportData:
                 self.held_out[model],
                 measure,
                 confidence_level=1.0 - (1.0 - CONFIDENCE) / len(others),
-                n_resamples=RESAMPLES,
+                n_resamples=N_RESAMPLES,
                 random_state=self.seed,
             )
             k = self.depth
@@ -168,36 +178,246 @@ class ReportData:
             )
         return found
 
+    def first_rows(self, model: str, count: int) -> NDArray[np.intp]:
+        """Return the numbers of a model's first rows, best first; tied rows keep their order."""
+        return np.argsort(-self.held_out[model], kind="stable")[:count]
+
     @cached_property
-    def _orders(self) -> dict[str, NDArray[np.intp]]:
+    def _ranks(self) -> dict[str, TiedRanks]:
         return {
-            model: np.argsort(-Ranking(self.y, scores).scores, kind="stable")
+            model: TiedRanks(*(rankdata(-scores, method=m).astype(np.int64) for m in ("min", "max")))
             for model, scores in self.held_out.items()
         }
 
-    def first_rows(self, model: str, count: int) -> NDArray[np.intp]:
-        """Return the numbers of a model's first rows, best first; tied rows keep their order."""
-        return self._orders[model][:count]
-
-    @cached_property
-    def _places(self) -> dict[str, Places]:
-        return {model: _places(-Ranking(self.y, scores).scores) for model, scores in self.held_out.items()}
-
-    def places(self, model: str) -> Places:
-        """Return the places of every row in a model's list."""
-        return self._places[model]
+    def ranks(self, model: str) -> TiedRanks:
+        """Return the ranks of every row in a model's list."""
+        return self._ranks[model]
 
     def tied_at(self, model: str, depth: int) -> int:
         """Return how many rows tie where a list is cut, some within its first rows and some beyond."""
-        first, last = self.places(model)
+        first, last = self.ranks(model)
         return int(((first <= depth) & (depth < last)).sum())
 
     def chances(self, model: str) -> NDArray[np.float64]:
         """Return every row's chance to be among the first rows, where tied rows come in a random order."""
-        first, last = self.places(model)
+        first, last = self.ranks(model)
         return np.clip((self.depth + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)
 
 
-def _places(descending: Floats) -> Places:
-    first, last = (rankdata(descending, method=method).astype(np.int64) for method in ("min", "max"))
-    return Places(first, last)
+class Cell(NamedTuple):
+    """An entry of a table, and the class of its element."""
+
+    text: str
+    kind: str = ""
+
+
+class Table(NamedTuple):
+    """A table; the first entry of each row is its header."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+
+
+def number(text: object) -> Cell:
+    """Return a cell that lines up with other numbers."""
+    return Cell(str(text), "number")
+
+
+def row_count(rows: float) -> str:
+    """Return a number of rows, with a decimal where ties make it an average."""
+    rounded = round(rows, 1)
+    return f"{rounded:,.0f}" if rounded.is_integer() and abs(rows - rounded) < WHOLE else f"{rounded:,.1f}"
+
+
+def sentences(data: ReportData) -> tuple[str, str]:
+    """Return the verdict, and how many hits the two lists have that it speaks of."""
+    depth, best, rival = data.depth, data.best, data.rival
+    tied = {model: data.tied_at(model, depth) for model in (best, rival)}
+    cut = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
+    ties = (
+        f" Where the list is cut, rows tie ({cut}) and count by the average over their orders." if cut else ""
+    )
+    return (
+        data.verdict,
+        f"Of the {depth:,} rows that {best} ranks first, {row_count(data.hits(best))} are hits; of the "
+        f"first {depth:,} by {rival}, {row_count(data.hits(rival))} are. Picked blindly, "
+        f"{depth * data.base_rate:,.0f} would be.{ties}",
+    )
+
+
+def template_context(data: ReportData) -> dict[str, Any]:
+    """Return the names that the template uses."""
+    top = data.first_rows(data.best, MAX_TOP_ROWS)
+    first, last = (ranks[top] for ranks in data.ranks(data.best))
+    hits = int(data.y[top].sum())
+    return {
+        "data": data,
+        "sentences": sentences(data),
+        "n_hits": int(data.y.sum()),
+        "n_resamples": N_RESAMPLES,
+        "measures": _measures(data),
+        "differences": _differences(data),
+        "list_differences": _list_differences(data),
+        "top": _rows(
+            data, top, f"The first {len(top)} rows by {data.best}: {hits} of them are hits ({data.meaning})"
+        ),
+        "top_has_ties": bool((first != last).any()),
+        "tied_at_end": data.tied_at(data.best, len(top)),
+        "n_shown_of_tied": len(top) + 1 - int(first[-1]),
+        "n_columns": len(data.rows.columns),
+        "max_columns": MAX_COLUMNS,
+        "cut_is_tied": _cut_is_tied(data),
+        "agreement": _agreement(data),
+        "disagreements": [
+            _disagreement(data, data.best, data.rival),
+            _disagreement(data, data.rival, data.best),
+        ],
+        "warnings": [
+            f"{model}: {line}" for model, lines in data.warnings.items() for line in dict.fromkeys(lines)
+        ],
+    }
+
+
+def _measures(data: ReportData) -> Table:
+    """Return the measures of every model, with standard errors over the test parts."""
+    names = list(next(iter(data.measures.values())))
+    digits = {name: _digits(data, name) for name in names}
+    return Table(
+        "Means over the test parts of the cross-validation ± their standard errors",
+        ["model", *names],
+        [
+            [
+                model if model != data.best or data.none_is_better else f"{model} (best at the top)",
+                *(
+                    number(f"{mean:.{digits[name]}f} ± {standard_error:.{digits[name]}f}")
+                    for name in names
+                    for mean, standard_error in [data.measures[model][name]]
+                ),
+            ]
+            for model in dict.fromkeys([*data.models, *data.measures])
+        ],
+    )
+
+
+def _differences(data: ReportData) -> Table:
+    """Return the best model against every other: what the verdict rests on."""
+    digits = _digits(data, data.criterion)
+    return Table(
+        f"{data.best} against the others over the test parts: {data.criterion}",
+        ["against", "more or less", "95 % interval", "more than chance?"],
+        [
+            [
+                model,
+                number(_signed(found.mean, digits)),
+                number(f"{_signed(found.low, digits)} to {_signed(found.high, digits)}"),
+                Cell(ANSWERS[found.more_than_chance]),
+            ]
+            for model, found in data.differences.items()
+        ],
+    )
+
+
+def _list_differences(data: ReportData) -> Table:
+    """Return the best model's list against every other, as they are."""
+    return Table(
+        f"These lists alone: hits among the first {data.depth:,} rows",
+        ["against", "hits more or less", "95 % interval", "p-value"],
+        [
+            [
+                found.model,
+                number(_signed(found.difference, 1)),
+                number(f"{_signed(found.low, 1)} to {_signed(found.high, 1)}"),
+                number(f"< {MIN_P_VALUE:g}" if found.p_value < MIN_P_VALUE else f"{found.p_value:.3f}"),
+            ]
+            for found in data.list_differences
+        ],
+    )
+
+
+def _digits(data: ReportData, measure: str) -> int:
+    """Return how many digits a measure has, the same for every model: few where it counts rows."""
+    return 1 if any(measures[measure].mean > 1.0 for measures in data.measures.values()) else 3
+
+
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def _cut_is_tied(data: ReportData) -> bool:
+    return any(data.tied_at(model, data.depth) for model in (data.best, data.rival))
+
+
+def _agreement(data: ReportData) -> Table:
+    """Return how many rows, and hits, both lists have among their first, and how many only one of them."""
+    best, rival = data.chances(data.best), data.chances(data.rival)
+    # tied rows come in one random order in both lists, so that these part no more than they must
+    groups = {
+        f"{data.best} and {data.rival}": np.minimum(best, rival),
+        f"{data.best} only": np.maximum(0.0, best - rival),
+        f"{data.rival} only": np.maximum(0.0, rival - best),
+    }
+    return Table(
+        f"The first {data.depth:,} rows of each list",
+        ["among the first of", "rows", "hits"],
+        [
+            [name, number(row_count(chance.sum())), number(row_count(chance[data.y].sum()))]
+            for name, chance in groups.items()
+        ],
+    )
+
+
+def _disagreement(data: ReportData, model: str, other: str) -> Table | str:
+    """Return the rows that one model puts among the first and the other does not, or that there is none."""
+    tied = _cut_is_tied(data)
+    first = f"{'more likely ' if tied else ''}among the first {data.depth:,} of {model}"
+    parted = f"{first} than of {other}" if tied else f"{first}, but not of {other}"
+    rows = np.flatnonzero(data.chances(model) > data.chances(other))
+    if not len(rows):
+        return f"No row is {parted}."
+    # those first that the other model puts last
+    rows = rows[np.argsort(-data.ranks(other).first[rows], kind="stable")]
+    shown = rows[:MAX_DISAGREEING_ROWS]
+    farthest = "" if len(shown) == len(rows) else f", the {len(shown)} farthest apart of {len(rows):,}"
+    return _rows(data, shown, f"Rows {parted}{farthest}")
+
+
+def _rows(data: ReportData, rows: NDArray[np.intp], caption: str) -> Table:
+    best, rival = data.best, data.rival
+    columns = list(data.rows.columns[:MAX_COLUMNS])
+    return Table(
+        caption,
+        ["row", "hit?", f"rank by {best}", f"score by {best}", f"rank by {rival}", *map(str, columns)],
+        [
+            [
+                f"{row + 1:,}",
+                Cell("✓ hit" if data.y[row] else "✗ no", "short"),
+                number(_rank(data.ranks(best), row)),
+                number(f"{data.scores[best][row]:.4g}"),
+                number(_rank(data.ranks(rival), row)),
+                *(_cell(data.rows[column].iloc[row]) for column in columns),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _rank(ranks: TiedRanks, row: np.intp) -> str:
+    """Return a row's rank; of tied rows, the first and the last that they share."""
+    first, last = ranks.first[row], ranks.last[row]
+    return f"{first:,}" if first == last else f"{first:,}–{last:,}"
+
+
+def _cell(value: Any) -> Cell:
+    import pandas as pd
+
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return Cell("missing", "quiet")
+    if isinstance(value, bool | np.bool_):
+        return Cell(str(value))
+    if isinstance(value, int | np.integer):
+        return number(value)
+    if isinstance(value, float | np.floating):
+        return number(f"{value:.6g}")
+    text = str(value)
+    return Cell(text if len(text) <= MAX_CELL_LENGTH else f"{text[:MAX_CELL_LENGTH]}…", "value")
