@@ -12,8 +12,8 @@ ATTACK = (
 )
 
 
-def hostile_findings(n_rows: int = 400, n_models: int = 3) -> ReportData:
-    """Return findings of random rows, the first model better than the others."""
+def hostile_data(n_rows: int = 400, n_models: int = 3) -> ReportData:
+    """Return the comparison of rankings of random rows, the first model better than the others."""
     rng = np.random.default_rng(0)
     y = rng.random(n_rows) < 0.3
     models = ["good", "baseline", *(f"{ATTACK} {m}" for m in range(n_models - 2))]

@@ -31,19 +31,21 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
         When the user's own are not one Axes.
     """
     try:
-        from matplotlib import pyplot
+        from matplotlib.axes import Axes
     except ImportError as error:
         raise ImportError(
             'drawing needs matplotlib, which is not installed; get it with: pip install "pushrank[plot]". '
             "The numbers of a display are there without it: see Display.compute."
         ) from error
     if ax is not None:
-        if not isinstance(ax, pyplot.Axes):
+        if not isinstance(ax, Axes):
             several = f"{type(ax).__name__} of {len(ax)}" if hasattr(ax, "__len__") else type(ax).__name__
             raise TypeError(
                 f"ax must be one matplotlib Axes, got {several}; of several pass one, such as axes[0]."
             )
         return ax
+    from matplotlib import pyplot
+
     _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
     return ax
 
@@ -56,11 +58,12 @@ def curve_number(ax: Any) -> int:
 def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the keywords of the next curve: a colour and a dash that are still free, then the user's own."""
     number = curve_number(ax)
+    dash = number + number // len(OKABE_ITO)  # after a round of colours, each meets another dash
     long_names = {"c": "color", "ls": "linestyle", "lw": "linewidth"}
     given = {long_names.get(key, key): value for key, value in (chosen or {}).items()}
     return {
         "color": OKABE_ITO[number % len(OKABE_ITO)],
-        "linestyle": LINE_STYLES[number % len(LINE_STYLES)],
+        "linestyle": LINE_STYLES[dash % len(LINE_STYLES)],
         "linewidth": 2.0,
         "label": name,
         "gid": CURVE,
