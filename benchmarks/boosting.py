@@ -121,15 +121,8 @@ def models(
 
 def quality(splits: int, n_threads: int) -> None:
     """Print measures at the top for every data set and model."""
-    loaders = {
-        "MAGIC": datasets.load_magic,
-        "spambase": datasets.load_spambase,
-        "ijcnn1": datasets.load_ijcnn1,
-        "kddcup99_smtp (rare)": datasets.load_kddcup99_smtp,
-    }
-    for title, load in loaders.items():
-        bunch = load(as_frame=False) if "as_frame" in load.__code__.co_varnames else load()
-        X, y = np.asarray(bunch.data, dtype=np.float64), np.asarray(bunch.target)
+    for title in ("magic", "spambase", "ijcnn1", "kddcup99_smtp"):
+        X, y = datasets.load_dataset(title, return_X_y=True)
         print(f"\n{title}: {X.shape[0]:,} x {X.shape[1]}, {y.mean():.2%} positive, {splits} splits")
         print(f"  {'':20s} {'positives at top':>20s} {'precision at 1 %':>18s} {'average precision':>19s}")
         for name, fit in models(n_threads).items():

@@ -50,7 +50,7 @@ def cases() -> Iterator[tuple[str, Any, np.ndarray]]:
     yield "made sparse, 5,000 x 100, 10 % stored", sp.csr_array(X * (np.abs(X) > 1.645)), y
     for name in ("ionosphere", "spambase", "magic"):
         try:
-            X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+            X, y = datasets.load_dataset(name, return_X_y=True)
         except (FileNotFoundError, OSError) as error:
             print(f"{name}: skipped, {error}")
             continue

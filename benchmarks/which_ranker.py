@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pushrank
 from pushrank import metrics
-from pushrank.datasets import load_letter, load_magic, load_spambase
+from pushrank.datasets import load_dataset
 
 RANKERS = {
     "LogisticRegression": LogisticRegression(max_iter=1000),
@@ -44,9 +44,9 @@ RANKERS = {
     "AdaBoostRanker": pushrank.AdaBoostRanker(),
 }  # fmt: skip
 DATA = {
-    "MAGIC": lambda: load_magic(return_X_y=True),
-    "spambase": lambda: load_spambase(return_X_y=True),
-    "letter H": lambda: load_letter(positive="H", return_X_y=True),
+    "MAGIC": lambda: load_dataset("magic", return_X_y=True),
+    "spambase": lambda: load_dataset("spambase", return_X_y=True),
+    "letter H": lambda: load_dataset("letter", positive="H", return_X_y=True),
 }
 MEASURES = {
     "positives at top": metrics.positives_at_top,

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import PNormPush
-from pushrank.datasets import load_letter
+from pushrank.datasets import load_dataset
 
 MODELS = {
     "logistic regression": (LogisticRegression(max_iter=1000), "#777777", "--"),
@@ -29,7 +29,7 @@ LONGEST = 100
 
 def main() -> None:
     """Average the share of hits among the first N rows over ten random splits."""
-    data = load_letter(positive="H")
+    data = load_dataset("letter", positive="H")
     X, y = np.asarray(data.data, dtype=float), np.asarray(data.target)
     shares = {name: [] for name in MODELS}
     for train, test in StratifiedShuffleSplit(10, test_size=0.3, random_state=0).split(X, y):

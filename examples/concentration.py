@@ -7,14 +7,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import PNormPush
-from pushrank.datasets import load_spambase
+from pushrank.datasets import load_dataset
 from pushrank.plots import ConcentrationDisplay
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("picture", help="the file to write, such as picture.png")
 picture = parser.parse_args().picture
 
-X, y = load_spambase(return_X_y=True)
+X, y = load_dataset("spambase", return_X_y=True)
 
 figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 for p, ax in zip((1, 4, 16), axes, strict=True):

@@ -6,14 +6,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import PNormPush
-from pushrank.datasets import load_ionosphere
+from pushrank.datasets import load_dataset
 from pushrank.plots import TrainingPathDisplay
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("picture", help="the file to write, such as picture.png")
 picture = parser.parse_args().picture
 
-X, y = load_ionosphere(return_X_y=True)
+X, y = load_dataset("ionosphere", return_X_y=True)
 
 displays = []
 for solver in ("lbfgs", "newton-cg", "coordinate"):

@@ -8,14 +8,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import PNormPush
-from pushrank.datasets import load_magic
+from pushrank.datasets import load_dataset
 from pushrank.plots import RocLeftEdgeDisplay
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("picture", help="the file to write, such as picture.png")
 picture = parser.parse_args().picture
 
-X, y = load_magic(return_X_y=True)
+X, y = load_dataset("magic", return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
 
 ax = None

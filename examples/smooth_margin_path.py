@@ -3,14 +3,14 @@
 import argparse
 
 from pushrank import SmoothMarginRanking
-from pushrank.datasets import load_ionosphere
+from pushrank.datasets import load_dataset
 from pushrank.plots import TrainingPathDisplay
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("picture", help="the file to write, such as picture.png")
 picture = parser.parse_args().picture
 
-X, y = load_ionosphere(return_X_y=True)
+X, y = load_dataset("ionosphere", return_X_y=True)
 
 ranker = SmoothMarginRanking(weak_rankers="stumps", max_rounds=3000).fit(X, y)
 display = TrainingPathDisplay.from_estimator(ranker, quantity="smooth_margin")

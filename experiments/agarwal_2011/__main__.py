@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.protocol import Method, all_splits, keep, table, versions
 from pushrank import SVMMAP, InfinitePush, PNormPush, RankSVM
-from pushrank.datasets import load_ionosphere, load_spambase
+from pushrank.datasets import load_dataset
 
 FOLDER = Path(__file__).parent
 COLUMNS = ("positives at top", "AP", "AUC", "DCG")
@@ -53,11 +53,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     print(f"{versions()}\nmeans ± standard errors over {options.splits} splits, 2/3 to train")
-    for name, load, methods in (
-        ("ionosphere", load_ionosphere, linear() + radial()),
-        ("spambase", load_spambase, linear()),
-    ):
-        X, y = load(return_X_y=True)
+    for name, methods in (("ionosphere", linear() + radial()), ("spambase", linear())):
+        X, y = load_dataset(name, return_X_y=True)
         rows = all_splits(X, y, methods, StandardScaler(), ["AP"], options.splits, options.jobs)
         keep(FOLDER, name, rows)
         print(f"\n{name}: {X.shape[0]:,} x {X.shape[1]}, {int(y.sum()):,} positives\n")

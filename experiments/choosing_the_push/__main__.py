@@ -46,18 +46,18 @@ MOST_ROWS = 1500
 BASELINE = "LogisticRegressionCV"
 MEASURES = ("positives at top", "precision at 1/4", "average precision")
 SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "ionosphere": lambda: datasets.load_ionosphere(return_X_y=True),
-    "housing": lambda: datasets.load_housing(return_X_y=True),
-    "spambase": lambda: datasets.load_spambase(return_X_y=True),
-    "magic": lambda: datasets.load_magic(return_X_y=True),
-    "abalone": lambda: datasets.load_abalone(return_X_y=True, as_frame=True),
-    "letter A": lambda: datasets.load_letter(positive="A", return_X_y=True),
-    "letter H": lambda: datasets.load_letter(positive="H", return_X_y=True),
-    "adult_a9a": lambda: datasets.load_adult_a9a(return_X_y=True),
-    "ijcnn1": lambda: datasets.load_ijcnn1(return_X_y=True),
-    "cover_odds": lambda: datasets.load_cover_odds(return_X_y=True),
-    "kddcup99_http": lambda: datasets.load_kddcup99_http(return_X_y=True),
-    "kddcup99_smtp": lambda: datasets.load_kddcup99_smtp(return_X_y=True),
+    "ionosphere": lambda: datasets.load_dataset("ionosphere", return_X_y=True),
+    "housing": lambda: datasets.load_dataset("housing", return_X_y=True),
+    "spambase": lambda: datasets.load_dataset("spambase", return_X_y=True),
+    "magic": lambda: datasets.load_dataset("magic", return_X_y=True),
+    "abalone": lambda: datasets.load_dataset("abalone", return_X_y=True, as_frame=True),
+    "letter A": lambda: datasets.load_dataset("letter", positive="A", return_X_y=True),
+    "letter H": lambda: datasets.load_dataset("letter", positive="H", return_X_y=True),
+    "adult_a9a": lambda: datasets.load_dataset("adult_a9a", return_X_y=True),
+    "ijcnn1": lambda: datasets.load_dataset("ijcnn1", return_X_y=True),
+    "cover_odds": lambda: datasets.load_dataset("cover_odds", return_X_y=True),
+    "kddcup99_http": lambda: datasets.load_dataset("kddcup99_http", return_X_y=True),
+    "kddcup99_smtp": lambda: datasets.load_dataset("kddcup99_smtp", return_X_y=True),
 }
 GRID = {"ps": (1.0, 4.0, 16.0, 64.0), "alphas": (1e-3, 1e-2, 1e-1, 1.0)}
 

@@ -38,12 +38,12 @@ from matplotlib.ticker import NullFormatter
 HERE = Path(__file__).parent
 K = 0.25
 SETS: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "letter": lambda: datasets.load_letter(positive="H", return_X_y=True),
-    "adult": lambda: datasets.load_adult(return_X_y=True, as_frame=True),
-    "adult_a9a": lambda: datasets.load_adult_a9a(return_X_y=True),
-    "ijcnn1": lambda: datasets.load_ijcnn1(return_X_y=True),
-    "cover_odds": lambda: datasets.load_cover_odds(return_X_y=True),
-    "kddcup99_http": lambda: datasets.load_kddcup99_http(return_X_y=True),
+    "letter": lambda: datasets.load_dataset("letter", positive="H", return_X_y=True),
+    "adult": lambda: datasets.load_dataset("adult", return_X_y=True, as_frame=True),
+    "adult_a9a": lambda: datasets.load_dataset("adult_a9a", return_X_y=True),
+    "ijcnn1": lambda: datasets.load_dataset("ijcnn1", return_X_y=True),
+    "cover_odds": lambda: datasets.load_dataset("cover_odds", return_X_y=True),
+    "kddcup99_http": lambda: datasets.load_dataset("kddcup99_http", return_X_y=True),
 }
 OVER_K = ("letter", "adult_a9a")
 OVER_BATCHES = ("adult_a9a", "ijcnn1", "cover_odds")

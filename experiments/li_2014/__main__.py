@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 from experiments.protocol import Method, all_splits, keep, table, versions
 from pushrank import InfinitePush, PNormPush
-from pushrank.datasets import load_spambase
+from pushrank.datasets import load_dataset
 
 FOLDER = Path(__file__).parent
 COLUMNS = ("share at top", "AP")
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    X, y = load_spambase(return_X_y=True)
+    X, y = load_dataset("spambase", return_X_y=True)
     print(f"{versions()}\nmeans ± standard errors over {options.splits} splits, 2/3 to train\n\n{PUBLISHED}")
     found = []
     for name, scaler in SCALINGS.items():

@@ -67,7 +67,7 @@ def rows_of(y: np.ndarray) -> np.ndarray:
 
 def measured(name: str, repeats: int) -> list[dict[str, object]]:
     """Return the rows of the table of one data set."""
-    frame, labels = getattr(datasets, f"load_{name}")(return_X_y=True, as_frame=True)
+    frame, labels = datasets.load_dataset(name, return_X_y=True, as_frame=True)
     y = np.asarray(labels)
     kept = rows_of(y)
     X, y = pd.get_dummies(frame.iloc[kept]).to_numpy(dtype=np.float64), y[kept]

@@ -29,7 +29,7 @@ from pushrank import (
     SmoothMarginRanking,
     metrics,
 )
-from pushrank.datasets import load_lambdarank_example
+from pushrank.datasets import load_dataset
 from pushrank.metrics.scorers import positives_at_top
 from pushrank.prices import Power
 from pushrank.weak_rankers import Regressors, Stumps
@@ -424,7 +424,7 @@ def test_a_push_at_the_top_beats_rankboost_there():
 @pytest.mark.skipif(not os.environ.get("PUSHRANK_DATA"), reason="PUSHRANK_DATA is not set")
 def test_grades_of_real_queries():
     """Web search results in five grades, LightGBM's example: its own ranker of stumps reaches .796."""
-    bunch = load_lambdarank_example()
+    bunch = load_dataset("lambdarank_example")
     queries = np.unique(bunch.qid)
     train = np.isin(bunch.qid, queries[: int(0.7 * len(queries))])
     ranker = RankBoost(max_rounds=100, learning_rate=0.3)

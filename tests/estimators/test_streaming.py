@@ -220,44 +220,6 @@ def test_going_on_after_fit(data):
     assert np.isfinite(ranker.threshold_)
 
 
-def test_files_that_cannot_be_read(tmp_path):
-    table = pd.DataFrame({"a": [1.0, 2.0], "word": ["x", "y"], "label": [0, 1]})
-    table.to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(FileNotFoundError):
-        ParquetBatches(tmp_path / "none.parquet", "label")
-    with pytest.raises(ValueError, match="has no column 'target'"):
-        ParquetBatches(tmp_path / "t.parquet", "target", features=["a"])
-    with pytest.raises(ValueError, match=r"'word' .* features must be numbers"):
-        ParquetBatches(tmp_path / "t.parquet", "label")
-    pd.DataFrame({"a": [1.0, np.nan, 3.0], "label": [0, 1, 1]}).to_parquet(tmp_path / "n.parquet")
-    with pytest.raises(StreamError, match="row 1 contains NaN in column 0"):
-        PerceptronAtK().fit_stream(ParquetBatches(tmp_path / "n.parquet", "label"))
-    (tmp_path / "text.parquet").write_text("a,label")
-    for options, message in (
-        ({"features": ["a", "label"]}, "cannot be features"),
-        ({"features": ["a", "a"]}, "different columns"),
-        ({"features": "a"}, "different columns"),
-        ({"features": ["a"], "chunk_rows": 2.5}, "chunk_rows must be an integer"),
-        ({"features": ["a"], "dtype": "int64"}, "dtype must be float64"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            ParquetBatches(tmp_path / "t.parquet", "label", **options)
-    with pytest.raises(ValueError, match="is no Parquet file"):
-        ParquetBatches(tmp_path / "text.parquet", "label")
-    with pytest.raises(ValueError, match="paths is empty"):
-        ParquetBatches([], "label")
-    pd.DataFrame({"a": [1.0, 2.0], "label": [0, None]}).to_parquet(tmp_path / "m.parquet")
-    with pytest.raises(ValueError, match="missing labels"):
-        ParquetBatches(tmp_path / "m.parquet", "label")
-    pd.DataFrame({"a": [1.0, 2.0], "label": [[0], [1]]}).to_parquet(tmp_path / "nested.parquet")
-    with pytest.raises(ValueError, match=r"'label' of .* holds list<.*a label must be a single value"):
-        ParquetBatches(tmp_path / "nested.parquet", "label")
-    weighted = pd.DataFrame({"a": np.arange(9.0), "label": np.arange(9) % 2, "w": [*np.ones(8), None]})
-    weighted.to_parquet(tmp_path / "w.parquet")
-    with pytest.raises(StreamError, match=r"found nan in row 3 \(row 8 of the stream\)"):
-        PerceptronAtK().fit_stream(ParquetBatches(tmp_path / "w.parquet", "label", weight="w", chunk_rows=5))
-
-
 def test_errors_name_the_row_of_the_stream(data):
     X, y = data
     ranker = SGDAtK(batch_size=50).partial_fit(X[:120], y[:120], [0, 1])
@@ -570,22 +532,3 @@ def test_weights_that_add_up_to_one_are_warned_of(ranker, data):
 def test_odd_parameters_are_told(options, data):
     with pytest.raises(ValueError, match="must be"):
         PerceptronAtK(**options).fit(*data)
-
-
-def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
-    table = pd.DataFrame({"a": np.arange(20.0), "label": np.arange(20) % 2})
-    table.sample(frac=0.7, random_state=0).to_parquet(tmp_path / "unnamed.parquet")
-    assert ParquetBatches(tmp_path / "unnamed.parquet", "label").feature_names == ["a"]
-    table.set_index(pd.Index(range(20), name="customer")).to_parquet(tmp_path / "named.parquet")
-    assert ParquetBatches(tmp_path / "named.parquet", "label").feature_names == ["a"]
-    wanted = ParquetBatches(tmp_path / "unnamed.parquet", "label", features=["a", "__index_level_0__"])
-    assert len(wanted.feature_names) == 2
-
-
-def test_labels_of_different_kinds_and_folders_are_told(tmp_path):
-    for name, labels in (("a", [0, 1]), ("b", ["no", "yes"])):
-        pd.DataFrame({"x": [1.0, 2.0], "label": labels}).to_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(ValueError, match="'label' holds labels of different kinds"):
-        ParquetBatches([tmp_path / "a.parquet", tmp_path / "b.parquet"], "label")
-    with pytest.raises(ValueError, match="is a folder: name its files"):
-        ParquetBatches(tmp_path, "label")

@@ -11,20 +11,29 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from pushrank import datasets
-from pushrank.datasets import _source
+from pushrank.datasets import list_datasets, load, load_dataset
 from pushrank.datasets._catalogue import CATALOGUE, WHOLE
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
 
-# Parameters that select something, so that a loader must look before it can read.
+# A wrong choice, which is refused before anything is read.
 UNKNOWN = [
-    (datasets.load_ionosphere, {"positive": "good"}, r"'good' is not a label .* \['b', 'g'\]"),
-    (datasets.load_letter, {"positive": "a"}, "'a' is not a label"),
-    (datasets.load_adult, {"split": "valid"}, r"split='valid' .* \['train', 'test', None\]"),
-    (datasets.load_lambdarank_example, {"split": "valid"}, "split='valid'"),
-    (datasets.load_abalone, {"threshold": 29}, "threshold=29 leaves a class empty"),
-    (datasets.load_abalone, {"threshold": float("nan")}, "threshold=nan"),
-    (datasets.load_tox21, {"assay": "p53"}, r"assay='p53' is not known; use one of \['NR-AR'"),
+    ("ionosphere", {"positive": "good"}, ValueError, r"positive='good' is not known .* \['b', 'g'\]"),
+    ("letter", {"positive": "a"}, ValueError, "positive='a' is not known"),
+    ("adult", {"split": "valid"}, ValueError, r"split='valid' .* \['train', 'test'\]"),
+    ("lambdarank_example", {"split": "valid"}, ValueError, "split='valid'"),
+    ("abalone", {"threshold": 29}, ValueError, "threshold must be >= 1 and < 29, got 29"),
+    ("abalone", {"threshold": float("nan")}, ValueError, "threshold must be .* got nan"),
+    ("abalone", {"threshold": "ten"}, TypeError, "threshold must be a number, got 'ten'"),
+    ("housing", {"medv": "no"}, ValueError, "medv='no' is not known .* use True or False"),
+    ("tox21", {"target": "p53"}, ValueError, r"target='p53' is not known .* use one of \['NR-AR'"),
+    *(
+        (name, {"target": "nothing"}, ValueError, r"target='nothing' is not known .* use one of \[")
+        for name in ("dud", "muv", "chembl")
+    ),
+    ("magic", {"split": "train"}, ValueError, r"'magic' .* no option split='train'; .* \['positive'\]"),
+    ("tox21", {"positive": "1"}, ValueError, "no option positive='1'"),
+    ("magik", {}, ValueError, r"name='magik' is no data set; use one of \['magic', .*'abalone', "),
+    (None, {}, ValueError, r"name=None is no data set; use one of \["),
 ]
 ON_OPENML = [name for name, record in CATALOGUE.items() if record.openml is not None]
 
@@ -37,16 +46,12 @@ def alone(monkeypatch):
         raise URLError("no route to host")
 
     monkeypatch.delenv("PUSHRANK_DATA", raising=False)
-    monkeypatch.setattr(_source, "fetch_openml", refuse)
-
-
-def load(name, **parameters):
-    return getattr(datasets, f"load_{name}")(**parameters)
+    monkeypatch.setattr(load, "fetch_openml", refuse)
 
 
 def label_column(record):
     """Labels as the catalogue counts them, split after split; numbers from 1 to 29 where it does not."""
-    if record.numeric_label:
+    if record.uncounted:
         return np.resize(np.arange(1, 30), record.rows)
     return np.concatenate(
         [np.repeat(list(counts), list(counts.values())) for counts in record.counts.values()]
@@ -69,10 +74,10 @@ def feature_columns(record):
 def openml_answer(record):
     """What fetch_openml gives: categories for labels and for text, and OpenML's own order of the splits."""
     features, label = feature_columns(record), label_column(record)
-    if record.openml_blocks:
+    if record.openml_order:
         offsets = np.cumsum([0, *(sum(record.counts[split].values()) for split in record.splits)])
         where = {split: np.arange(*offsets[i : i + 2]) for i, split in enumerate(record.splits)}
-        order = np.concatenate([where[split] for split, _ in record.openml_blocks])
+        order = np.concatenate([where[split] for split in record.openml_order])
         features, label = features.iloc[order].reset_index(drop=True), label[order]
     for column, name in zip(features.columns, record.features, strict=True):
         if name in record.text or name == "CHAS":
@@ -90,29 +95,41 @@ def write_file(record, folder):
     return folder / record.file
 
 
-def test_every_set_has_a_loader_and_every_loader_a_set():
-    loaders = {name for name in datasets.__all__ if name.startswith("load_")}
-    assert loaders == {f"load_{name}" for name in CATALOGUE}
-    for name in loaders:
-        assert name in sys.modules[getattr(datasets, name).__module__].__all__
+def test_the_list_and_the_documentation_have_every_set():
+    assert list(list_datasets()) == sorted(CATALOGUE)
+    for name, record in CATALOGUE.items():
+        row = next(line for line in load_dataset.__doc__.splitlines() if f"``{name}`` " in line)
+        for option, default in record.options.items():
+            shown = str(default) if option in ("split", "threshold", "medv") else f'"{default}"'
+            assert f"{option}={shown}" in row
+        assert row.split()[2] == ("SMILES" if record.features == ("SMILES",) else str(len(record.features)))
+        assert record.targets == () or f"(of {len(record.targets)})" in row
+
+
+@pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
+def test_what_is_missing_is_named_with_its_extra(missing, tmp_path, monkeypatch):
+    write_file(CATALOGUE["ionosphere"], tmp_path)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=rf'{missing} is not installed; .* "pushrank\[io\]"'):
+        load_dataset("ionosphere", data_home=tmp_path)
 
 
 @pytest.mark.parametrize("record", CATALOGUE.values(), ids=CATALOGUE)
 def test_the_catalogue_agrees_with_itself(record):
-    counted = sum(sum(counts.values()) for counts in record.counts.values())
-    assert counted in (0, record.rows)
+    assert bool(record.uncounted) != bool(record.counts)
     assert len(set(record.features)) == len(record.features)
-    assert set(record.text) <= set(record.features)
     assert record.splits == () or WHOLE not in record.counts
-    if record.openml_blocks:
-        assert dict(record.openml_blocks) == {s: sum(record.counts[s].values()) for s in record.splits}
+    assert set(record.openml_order) <= set(record.splits)
+    assert set(record.text) <= set(record.features)
+    assert str(record.options.get("positive", "")) in ("", *record.labels)
+    assert str(record.options.get("target", "")) in ("", *record.targets)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_with_no_source_the_error_says_what_to_do(name):
     record = CATALOGUE[name]
     with pytest.raises(DatasetNotFoundError) as caught:
-        load(name)
+        load_dataset(name)
     message = str(caught.value)
     assert repr(name) in message
     assert "the environment variable PUSHRANK_DATA is not set" in message
@@ -130,9 +147,9 @@ def test_with_no_source_the_error_says_what_to_do(name):
 def test_the_error_names_the_folder(tmp_path, monkeypatch, folder, reason):
     monkeypatch.setenv("PUSHRANK_DATA", str(tmp_path / folder))
     with pytest.raises(DatasetNotFoundError, match=f"PUSHRANK_DATA is .*{reason}"):
-        datasets.load_ionosphere()
+        load_dataset("ionosphere")
     with pytest.raises(DatasetNotFoundError, match=f"data_home is .*{reason}"):
-        datasets.load_ionosphere(data_home=tmp_path / folder)
+        load_dataset("ionosphere", data_home=tmp_path / folder)
 
 
 @pytest.mark.parametrize("name", ON_OPENML)
@@ -144,21 +161,21 @@ def test_file_and_openml_give_the_same(name, tmp_path, monkeypatch):
         asked.update(parameters)
         return openml_answer(record)
 
-    monkeypatch.setattr(_source, "fetch_openml", answer)
-    fetched = load(name, as_frame=True)
+    monkeypatch.setattr(load, "fetch_openml", answer)
+    fetched = load_dataset(name, as_frame=True)
     assert asked["data_id"] == record.openml
     assert asked["data_home"] is None
     assert fetched.source == f"https://www.openml.org/d/{record.openml}"
 
     path = write_file(record, tmp_path)
-    local = load(name, as_frame=True, data_home=tmp_path)
+    local = load_dataset(name, as_frame=True, data_home=tmp_path)
     assert local.source == str(path)
     pd.testing.assert_frame_equal(fetched.frame, local.frame)
     assert fetched.target_names == local.target_names
     if record.splits:
         np.testing.assert_array_equal(fetched.split, local.split)
-        train = load(name, split="train")
-        assert train.target.sum() == record.counts["train"][record.positive]
+        train = load_dataset(name, split="train")
+        assert train.target.sum() == record.counts["train"][record.options["positive"]]
 
 
 def test_the_folder_comes_before_openml_and_data_home_before_the_folder(tmp_path, monkeypatch):
@@ -167,9 +184,9 @@ def test_the_folder_comes_before_openml_and_data_home_before_the_folder(tmp_path
         (tmp_path / place).mkdir()
         write_file(record, tmp_path / place)
     monkeypatch.setenv("PUSHRANK_DATA", str(tmp_path / "environment"))
-    assert datasets.load_ionosphere().source == str(tmp_path / "environment" / record.file)
+    assert load_dataset("ionosphere").source == str(tmp_path / "environment" / record.file)
     home = tmp_path / "argument"
-    assert datasets.load_ionosphere(data_home=str(home)).source == str(home / record.file)
+    assert load_dataset("ionosphere", data_home=str(home)).source == str(home / record.file)
 
 
 def test_data_home_is_openmls_cache(tmp_path, monkeypatch):
@@ -179,8 +196,8 @@ def test_data_home_is_openmls_cache(tmp_path, monkeypatch):
         asked.update(parameters)
         return openml_answer(CATALOGUE["ionosphere"])
 
-    monkeypatch.setattr(_source, "fetch_openml", answer)
-    datasets.load_ionosphere(data_home=tmp_path)
+    monkeypatch.setattr(load, "fetch_openml", answer)
+    load_dataset("ionosphere", data_home=tmp_path)
     assert asked["data_home"] == tmp_path
 
 
@@ -188,20 +205,20 @@ def test_a_row_id_of_openml_is_no_feature(monkeypatch):
     record = CATALOGUE["magic"]
     answer = openml_answer(record)
     answer.data.insert(0, "ID", np.arange(record.rows))
-    monkeypatch.setattr(_source, "fetch_openml", lambda **_: answer)
-    assert datasets.load_magic().data.shape == (19020, 10)
+    monkeypatch.setattr(load, "fetch_openml", lambda **_: answer)
+    assert load_dataset("magic").data.shape == (19020, 10)
 
 
 def test_another_version_on_openml_is_refused(monkeypatch):
     record = CATALOGUE["ionosphere"]
     answer = openml_answer(record)
-    monkeypatch.setattr(_source, "fetch_openml", lambda **_: answer)
+    monkeypatch.setattr(load, "fetch_openml", lambda **_: answer)
     answer.target = answer.target.cat.rename_categories({"b": "g", "g": "b"})
     with pytest.raises(DatasetFormatError, match="d/59 has the label counts"):
-        datasets.load_ionosphere()
+        load_dataset("ionosphere")
     answer.data = answer.data.iloc[:, 1:]
     with pytest.raises(DatasetFormatError, match="33 feature columns, the data set 'ionosphere' has 34"):
-        datasets.load_ionosphere()
+        load_dataset("ionosphere")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +230,7 @@ def test_a_damaged_file_is_named(tmp_path, damage):
     with pytest.raises(
         DatasetFormatError, match=r"ionosphere\.parquet cannot be read as a Parquet file"
     ) as caught:
-        datasets.load_ionosphere(data_home=tmp_path)
+        load_dataset("ionosphere", data_home=tmp_path)
     assert "\n" not in str(caught.value)
 
 
@@ -234,10 +251,10 @@ def test_a_file_with_other_contents_is_refused(tmp_path, change, message):
     path = write_file(CATALOGUE["ionosphere"], tmp_path)
     change(pd.read_parquet(path)).to_parquet(path)
     with pytest.raises(DatasetFormatError, match=message):
-        datasets.load_ionosphere(data_home=tmp_path)
+        load_dataset("ionosphere", data_home=tmp_path)
 
 
-@pytest.mark.parametrize(("loader", "parameters", "message"), UNKNOWN)
-def test_a_wrong_choice_is_refused_before_anything_is_read(loader, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        loader(**parameters)
+@pytest.mark.parametrize(("name", "options", "error", "message"), UNKNOWN)
+def test_a_wrong_choice_is_refused_before_anything_is_read(name, options, error, message):
+    with pytest.raises(error, match=message):
+        load_dataset(name, **options)

@@ -209,17 +209,12 @@ def make_hidden_positives(
 def _check(
     n_samples: Any, n_features: Any, positive_fraction: Any, hidden: Any, hard: Any, noise: Any, top: Any
 ) -> None:
-    for name, value in {"n_samples": n_samples, "n_features": n_features}.items():
-        check_number(name, value, integer=True)
-    shares = {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}
-    for name, value in shares.items():
+    check_number("n_samples", n_samples, integer=True)
+    check_number("n_features", n_features, 2, integer=True)  # two features matter
+    for name, value in {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}.items():
         check_number(name, value, above=0.0, below=1.0)
-    for name, value in {"hidden_fraction": hidden, "noise": noise}.items():
-        check_number(name, value)
-    if n_features < 2:
-        raise ValueError(f"n_features={n_features!r} is too small: the two features that matter need 2.")
-    if not 0 < noise <= 1:
-        raise ValueError(f"noise={noise!r} must be above 0 and at most 1, or the clusters would overlap.")
+    check_number("noise", noise, above=0.0, most=1.0)  # wider clusters would overlap
+    check_number("hidden_fraction", hidden)
     if not top <= hidden < 1:
         raise ValueError(
             f"hidden_fraction={hidden!r} must be at least top={top!r}, so that hidden positives can fill the "

@@ -140,13 +140,13 @@ def test_without_shuffle_positives_come_first():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_features": 1}, "n_features=1"),
+        ({"n_features": 1}, "n_features must be .* >= 2, got 1"),
         ({"positive_fraction": 0.0}, "positive_fraction must be > 0 and < 1, got 0.0"),
         ({"hard_negatives": 1.0}, "hard_negatives must be > 0 and < 1, got 1.0"),
         ({"hard_negatives": float("nan")}, "hard_negatives must be > 0 and < 1, got nan"),
         ({"top": 0.0}, "top must be > 0 and < 1, got 0.0"),
-        ({"noise": 1.5}, "noise=1.5"),
-        ({"noise": 0.0}, "noise=0.0"),
+        ({"noise": 1.5}, "noise must be > 0 and <= 1, got 1.5"),
+        ({"noise": 0.0}, "noise must be > 0"),
         ({"hidden_fraction": 0.2}, "at least top=0.25"),
         ({"hidden_fraction": 1.0}, "below 1"),
         ({"n_samples": 10}, "each needs 1"),

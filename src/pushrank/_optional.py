@@ -1,0 +1,33 @@
+"""Packages that only some of pushrank needs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def import_optional(module: str, extra: str) -> Any:
+    """Return a module that comes with an extra of pushrank.
+
+    Raises
+    ------
+    ImportError
+        When its package is not installed; the message names the extra that brings it.
+
+    Examples
+    --------
+    >>> import_optional("no_such_package.part", "io")
+    Traceback (most recent call last):
+        ...
+    ImportError: no_such_package is not installed; get it with: pip install "pushrank[io]".
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        # a missing package is the user's to install; a module missing inside it is another fault
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise ImportError(
+            f'{package} is not installed; get it with: pip install "pushrank[{extra}]".', name=package
+        ) from error
