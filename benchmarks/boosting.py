@@ -24,7 +24,7 @@ import numpy as np
 import sklearn
 from sklearn.model_selection import train_test_split
 
-from pushrank import PNormPush, RankBoost, datasets, metrics
+from pushrank import PushBoost, RankBoost, datasets, metrics
 
 ROUNDS = 100
 QUERY = 5_000  # LightGBM's lambdarank takes lists of at most 10,000 rows
@@ -63,11 +63,9 @@ def speed(n_rows: int, repeats: int, n_threads: int) -> None:
             f"{n_threads} threads"
         )
         boosters = {
-            "PNormPush(p=16)": PNormPush(
-                16, solver="coordinate", weak_rankers="stumps", max_rounds=ROUNDS, n_jobs=n_threads
-            ),
-            "RankBoost": RankBoost(max_rounds=ROUNDS, n_jobs=n_threads),
-            "RankBoost(freund)": RankBoost("freund", max_rounds=ROUNDS, n_jobs=n_threads),
+            "PushBoost(p=16)": PushBoost(16, n_estimators=ROUNDS, n_jobs=n_threads),
+            "RankBoost": RankBoost(n_estimators=ROUNDS, n_jobs=n_threads),
+            "RankBoost(freund)": RankBoost("freund", n_estimators=ROUNDS, n_jobs=n_threads),
         }
         models = {"LightGBM": lightgbm_stumps(n_threads), **boosters}
         times: dict[str, list[float]] = {name: [] for name in models}
@@ -94,7 +92,7 @@ def models(
         return lambda X, y, _: model.fit(X, y).decision_function  # type: ignore[attr-defined]
 
     def push(p: float) -> object:
-        return PNormPush(p, solver="coordinate", weak_rankers="stumps", max_rounds=ROUNDS)
+        return PushBoost(p, n_estimators=ROUNDS)
 
     def binary(X: np.ndarray, y: np.ndarray, _: int) -> Callable[[np.ndarray], np.ndarray]:
         fitted = lightgbm_stumps(n_threads).fit(X, y)  # type: ignore[attr-defined]
@@ -112,8 +110,8 @@ def models(
         return fitted.predict
 
     return {
-        "RankBoost": ranker(RankBoost(max_rounds=ROUNDS)),
-        **{f"PNormPush(p={p})": ranker(push(p)) for p in (4, 16, 64)},
+        "RankBoost": ranker(RankBoost(n_estimators=ROUNDS)),
+        **{f"PushBoost(p={p})": ranker(push(p)) for p in (4, 16, 64)},
         "LightGBM binary": binary,
         "LightGBM lambdarank": lambdarank,
     }

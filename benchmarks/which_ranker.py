@@ -40,7 +40,7 @@ RANKERS = {
     "RampAtK": pushrank.RampAtK(),
     "StructSVM": pushrank.StructSVM(),
     "RankBoost": pushrank.RankBoost(),
-    'PNormPush(16, weak_rankers="stumps")': pushrank.PNormPush(16, weak_rankers="stumps", max_rounds=100),
+    'PushBoost(16, weak_rankers="stumps")': pushrank.PushBoost(16, weak_rankers="stumps", n_estimators=100),
     "AdaBoostRanker": pushrank.AdaBoostRanker(),
 }  # fmt: skip
 DATA = {

@@ -17,8 +17,7 @@ X, y = load_dataset("ionosphere", return_X_y=True)
 
 displays = []
 for solver in ("lbfgs", "newton-cg", "coordinate"):
-    rounds = {"max_rounds": 200} if solver == "coordinate" else {}
-    ranker = make_pipeline(StandardScaler(), PNormPush(p=4, alpha=0.1, solver=solver, **rounds))
+    ranker = make_pipeline(StandardScaler(), PNormPush(p=4, alpha=0.1, solver=solver))
     displays.append(TrainingPathDisplay.compute(ranker.fit(X, y), name=solver))
 lowest = min(display.path.min() for display in displays)
 

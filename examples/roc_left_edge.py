@@ -7,7 +7,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import PNormPush
+from pushrank import PNormPush, PushBoost
 from pushrank.datasets import load_dataset
 from pushrank.plots import RocLeftEdgeDisplay
 
@@ -22,7 +22,7 @@ ax = None
 for name, model in {
     "logistic regression": LogisticRegression(max_iter=1000),
     "PNormPush(p=16)": PNormPush(p=16),
-    "PNormPush(p=16), boosted stumps": PNormPush(p=16, weak_rankers="stumps", max_rounds=200),
+    "PushBoost(p=16)": PushBoost(p=16, weak_rankers="stumps", n_estimators=200),
 }.items():
     ranker = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
     ax = RocLeftEdgeDisplay.from_estimator(ranker, X_test, y_test, name=name, ax=ax).ax_

@@ -12,7 +12,7 @@ picture = parser.parse_args().picture
 
 X, y = load_dataset("ionosphere", return_X_y=True)
 
-ranker = SmoothMarginRanking(weak_rankers="stumps", max_rounds=3000).fit(X, y)
+ranker = SmoothMarginRanking(weak_rankers="stumps", n_estimators=3000).fit(X, y)
 display = TrainingPathDisplay.from_estimator(ranker, quantity="smooth_margin")
 display.ax_.set_title("SmoothMarginRanking on ionosphere, with thresholds of features")
 display.figure_.savefig(picture, dpi=100)

@@ -37,7 +37,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pushrank import PNormPush, PNormPushCV, datasets, metrics
+from pushrank import PNormPushCV, PushBoost, datasets, metrics
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.csv"
@@ -79,9 +79,7 @@ def models(seed: int) -> dict[str, Any]:
         "PNormPushCV, 1 s.e.": PNormPushCV(
             **GRID, scoring="average_precision", selection="one_standard_error"
         ),
-        "boosted stumps, p = 16": PNormPush(
-            16.0, solver="coordinate", weak_rankers="stumps", max_rounds=200, random_state=seed
-        ),
+        "boosted stumps, p = 16": PushBoost(16.0, n_estimators=200, random_state=seed),
     }
 
 

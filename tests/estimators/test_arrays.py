@@ -124,7 +124,7 @@ import numpy as np
 import pytest
 import sklearn
 from pushrank import BottomPush, CascadeRanker, InfinitePush, IRPush
-from pushrank import PNormPush, PushRanker, RankBoost, TopBottomPush
+from pushrank import PNormPush, PushBoost, PushRanker, RankBoost, TopBottomPush
 from pushrank.prices import Power
 
 library = __import__(sys.argv[1])
@@ -176,13 +176,13 @@ for ranker, message in (
     (PushRanker("hinge"), "smoothed for NumPy"),
     (PushRanker(solver="coordinate"), "solver='coordinate' takes NumPy"),
     (PushRanker(), "exactly 2 classes"),
-    (PNormPush(max_rounds=5), "and X is .*: convert it. PushRanker, PNormPush, .* and TopBottomPush take"),
+    (PushBoost(n_estimators=5), "and X is .*: convert it. PushRanker, PNormPush, .* and TopBottomPush take"),
     (InfinitePush(), "takes NumPy arrays and sparse matrices only"),
     (CascadeRanker([PushRanker()] * 2), "takes NumPy arrays and sparse matrices only"),
 ):
     with pytest.raises((TypeError, ValueError), match=message):
         ranker.fit(there, labels if "classes" not in message else library.asarray(np.arange(1500) % 3))
-for ranker in (PushRanker(), CascadeRanker(), RankBoost(max_rounds=5)):
+for ranker in (PushRanker(), CascadeRanker(), RankBoost(n_estimators=5)):
     for arguments, name in (((X, labels), "y"), ((X, y, library.asarray(w)), "sample_weight")):
         with pytest.raises(TypeError, match=f"only here, and {name} is"):
             ranker.fit(*arguments)

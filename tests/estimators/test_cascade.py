@@ -70,7 +70,7 @@ def overlapping(n=400, d=5, seed=0):
     return rng.normal(size=(n, d)) + 0.4 * y[:, None], y
 
 
-CUTTING = CascadeRanker([RankBoost(max_rounds=10), PNormPush()], keep=[0.9])
+CUTTING = CascadeRanker([RankBoost(n_estimators=10), PNormPush()], keep=[0.9])
 
 
 @pytest.mark.filterwarnings("ignore:CascadeRanker ends:UserWarning")
@@ -162,7 +162,7 @@ def test_the_cascade_is_its_stages_fitted_one_by_one():
     assert ranker.predict(X).sum() == y.sum()
 
 
-@pytest.mark.parametrize("stage", [PNormPush(p=8), LogisticRegression(), RankBoost(max_rounds=20)])
+@pytest.mark.parametrize("stage", [PNormPush(p=8), LogisticRegression(), RankBoost(n_estimators=20)])
 def test_one_stage_keeps_its_order(data, stage):
     X, y = data
     ranker = CascadeRanker([stage]).fit(X, y)
@@ -320,7 +320,7 @@ def test_frames_reach_every_stage_as_frames(frame, data):
 def test_missing_values_where_the_stages_take_them():
     X, y = overlapping()
     X[::7, 0] = np.nan
-    boosted = [RankBoost(max_rounds=10), HistGradientBoostingClassifier(max_iter=5)]
+    boosted = [RankBoost(n_estimators=10), HistGradientBoostingClassifier(max_iter=5)]
     ranker = CascadeRanker(boosted, keep=[0.5]).fit(X, y)
     assert np.isfinite(ranker.decision_function(X)).all()
     assert get_tags(ranker).input_tags.allow_nan

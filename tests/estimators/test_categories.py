@@ -21,7 +21,7 @@ def frame(**read):
 
 
 def fitted(X, family="stumps"):
-    return RankBoost(weak_rankers=family, max_rounds=5).fit(X, Y)
+    return RankBoost(weak_rankers=family, n_estimators=5).fit(X, Y)
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from skops import io
 
-from pushrank import AdaBoostRanker, BottomPush, IRPush, PNormPush, RankBoost, SmoothMarginRanking
+from pushrank import AdaBoostRanker, RankBoost, SmoothMarginRanking
 from pushrank.exceptions import ModelFileError
 
 
@@ -32,25 +32,24 @@ def learned(ranker):
 
 
 KINDS = {
-    "stumps": lambda: RankBoost(max_rounds=60, random_state=0),
-    "columns": lambda: RankBoost(weak_rankers="columns", max_rounds=60),
-    "regressors": lambda: RankBoost(weak_rankers="regressors", max_rounds=30, random_state=3),
+    "stumps": lambda: RankBoost(n_estimators=60, random_state=0),
+    "columns": lambda: RankBoost(weak_rankers="columns", n_estimators=60),
+    "regressors": lambda: RankBoost(weak_rankers="regressors", n_estimators=30, random_state=3),
     "pipelines": lambda: RankBoost(
         weak_rankers=make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=2, splitter="random")),
-        max_rounds=30,
+        n_estimators=30,
         random_state=3,
     ),
-    "drawn": lambda: RankBoost(subsample=0.5, max_features=0.5, max_rounds=60, random_state=1),
-    "unseeded": lambda: RankBoost(subsample=0.5, max_rounds=60, random_state=np.random.RandomState(7)),
+    "drawn": lambda: RankBoost(subsample=0.5, max_features=0.5, n_estimators=60, random_state=1),
+    "unseeded": lambda: RankBoost(subsample=0.5, n_estimators=60, random_state=np.random.RandomState(7)),
     "stopped early": lambda: RankBoost(
-        early_stopping=True, n_iter_no_change=60, max_rounds=60, random_state=2
+        early_stopping=True, n_iter_no_change=60, n_estimators=60, random_state=2
     ),
     "scored": lambda: RankBoost(
-        early_stopping=True, scoring="roc_auc", n_iter_no_change=60, max_rounds=60, random_state=2
+        early_stopping=True, scoring="roc_auc", n_iter_no_change=60, n_estimators=60, random_state=2
     ),
-    "push": lambda: PNormPush(8, solver="coordinate", weak_rankers="stumps", max_rounds=60),
-    "smooth": lambda: SmoothMarginRanking("warn", max_rounds=60),
-    "ada": lambda: AdaBoostRanker(max_rounds=60),
+    "smooth": lambda: SmoothMarginRanking("warn", n_estimators=60),
+    "ada": lambda: AdaBoostRanker(n_estimators=60),
 }
 
 
@@ -89,18 +88,18 @@ def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path, monkeypatch):
 
     monkeypatch.setattr(CoordinateDescent, "round", counted)
     resumed.fit(X, y)
-    assert len(seen) == whole.get_params()["max_rounds"] - 21
+    assert len(seen) == whole.get_params()["n_estimators"] - 21
     assert learned(resumed) == learned(whole)
     np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
 
 
 def test_more_rounds_go_on_from_a_finished_run(tmp_path):
     X, y = data()
-    RankBoost(max_rounds=20, checkpoint=tmp_path / "a").fit(X, y)
-    longer = RankBoost(max_rounds=50, checkpoint=tmp_path / "a").fit(X, y)
-    assert learned(longer) == learned(RankBoost(max_rounds=50).fit(X, y))
-    with pytest.raises(ValueError, match="holds 50 rounds, more than max_rounds=20"):
-        RankBoost(max_rounds=20, checkpoint=tmp_path / "a").fit(X, y)
+    RankBoost(n_estimators=20, checkpoint=tmp_path / "a").fit(X, y)
+    longer = RankBoost(n_estimators=50, checkpoint=tmp_path / "a").fit(X, y)
+    assert learned(longer) == learned(RankBoost(n_estimators=50).fit(X, y))
+    with pytest.raises(ValueError, match="holds 50 rounds, more than n_estimators=20"):
+        RankBoost(n_estimators=20, checkpoint=tmp_path / "a").fit(X, y)
 
 
 @pytest.mark.parametrize("warm", [False, True])
@@ -108,32 +107,20 @@ def test_more_rounds_go_on_towards_a_better_one(tmp_path, warm):
     X, y = data()
     y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
     options = {"early_stopping": True, "n_iter_no_change": 40, "random_state": 5, "validation_fraction": 0.3}
-    whole = RankBoost(**options, max_rounds=60).fit(X, y)
-    ranker = RankBoost(**options, max_rounds=10, checkpoint=tmp_path / "a", warm_start=warm).fit(X, y)
+    whole = RankBoost(**options, n_estimators=60).fit(X, y)
+    ranker = RankBoost(**options, n_estimators=10, checkpoint=tmp_path / "a", warm_start=warm).fit(X, y)
     first = ranker.best_round_
-    ranker.set_params(max_rounds=60).fit(X, y)
+    ranker.set_params(n_estimators=60).fit(X, y)
     assert 0 < first < ranker.best_round_ == whole.best_round_ < 60
     assert learned(ranker) == learned(whole)
     np.testing.assert_array_equal(ranker.validation_path_, whole.validation_path_)
     np.testing.assert_array_equal(ranker.decision_function(X), whole.decision_function(X))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("ranker", [PNormPush, IRPush, BottomPush])
-@pytest.mark.parametrize("options", [{}, {"weak_rankers": "stumps"}, {"early_stopping": True}])
-def test_a_finished_run_is_fitted_again_without_a_round(tmp_path, ranker, options):
-    X, y = data()
-    options = {**options, "solver": "coordinate", "max_iter": 5, "random_state": 0}
-    first = ranker(**options, checkpoint=tmp_path / "a").fit(X, y)
-    again = ranker(**options, checkpoint=tmp_path / "a").fit(X, y)
-    assert learned(again) == learned(first)
-    assert again.converged_ == first.converged_
-
-
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     X, y = data()
     file = tmp_path / "run.ckpt"
-    RankBoost(max_rounds=5, checkpoint=file).fit(X, y)
+    RankBoost(n_estimators=5, checkpoint=file).fit(X, y)
     for other, (features, labels) in (
         (RankBoost(learning_rate=0.5), (X, y)),
         (RankBoost(), (X + 1e-9, y)),
@@ -157,7 +144,7 @@ def first(X):
 
 def test_functions_are_known_by_what_they_return(tmp_path):
     X, y = data()
-    options = {"max_rounds": 5, "checkpoint": tmp_path / "a", "scoring": lambda *_: 0.0}
+    options = {"n_estimators": 5, "checkpoint": tmp_path / "a", "scoring": lambda *_: 0.0}
     RankBoost(weak_rankers=[first, lambda X: X[:, 1]], **options).fit(X, y)
     RankBoost(weak_rankers=[first, lambda X: X[:, 1]], **options).fit(X, y)
     with pytest.raises(ModelFileError, match="other data or other parameters"):
@@ -175,7 +162,7 @@ def test_base_learners_that_a_checkpoint_cannot_hold_are_refused_before_any_work
     assert not (tmp_path / "a").exists()
 
 
-RUN = {"max_rounds": 200, "subsample": 0.7, "random_state": 5}
+RUN = {"n_estimators": 200, "subsample": 0.7, "random_state": 5}
 
 
 def large():
@@ -187,7 +174,7 @@ def large():
 def fit(file, to_parent):
     """What a process to be killed does, after a small fit that loads all code."""
     X, y = large()
-    RankBoost(**{**RUN, "max_rounds": 2}).fit(X, y)
+    RankBoost(**{**RUN, "n_estimators": 2}).fit(X, y)
     to_parent.send("ready")
     RankBoost(**RUN, checkpoint=file, checkpoint_every=3).fit(X, y)
     to_parent.send("done")

@@ -37,8 +37,8 @@ def overlapping(seed=0, n=150, n_rankers=6, share=0.3):
 def test_the_smooth_margin_rises_to_the_largest_margin(seed):
     H, y = separable(seed)
     rho = max_margin(H, y)
-    smooth = SmoothMarginRanking(weak_rankers="columns", max_rounds=10_000).fit(H, y)
-    boosted = RankBoost(weak_rankers="columns", max_rounds=10_000).fit(H, y)
+    smooth = SmoothMarginRanking(weak_rankers="columns", n_estimators=10_000).fit(H, y)
+    boosted = RankBoost(weak_rankers="columns", n_estimators=10_000).fit(H, y)
     path = smooth.smooth_margin_path_
     first = int(np.argmax(path > 0))
     assert len(path) == 10_001
@@ -76,7 +76,7 @@ def test_rankboost_can_stay_below_a_margin_that_smooth_margin_ranking_reaches():
     pairs = (np.arange(8), np.arange(8, 16))
     rho = max_margin(H, pairs=pairs)
     assert rho.value == pytest.approx(3 / 8)
-    options = {"weak_rankers": "columns", "max_rounds": 20_000}
+    options = {"weak_rankers": "columns", "n_estimators": 20_000}
     boosted = RankBoost(**options).fit(H, pairs=pairs)
     smooth = SmoothMarginRanking(**options).fit(H, pairs=pairs)
     assert boosted.margin_ == pytest.approx(1 / 3, abs=1e-3)
@@ -90,7 +90,7 @@ def test_the_smooth_margin_of_stumps_and_real_columns_rises_too():
     y = (X @ [1, -1, 0.5, 0, 0] > 0.3).astype(int)
     X[y == 1, 0] += 0.5
     for kind in ("stumps", "columns"):
-        ranker = SmoothMarginRanking(weak_rankers=kind, max_rounds=3000).fit(X, y)
+        ranker = SmoothMarginRanking(weak_rankers=kind, n_estimators=3000).fit(X, y)
         path = ranker.smooth_margin_path_
         assert np.diff(path[int(np.argmax(path > 0)) :]).min() > -1e-12
         rho = max_margin(weak_ranker_matrix(ranker.weak_rankers_, X), y).value
@@ -101,17 +101,17 @@ def test_the_smooth_margin_of_stumps_and_real_columns_rises_too():
 def test_sample_weights_below_one_keep_the_smooth_margin_below_the_margin():
     H, y = separable(1)
     weights = np.random.default_rng(0).random(len(y)) + 0.01
-    ranker = SmoothMarginRanking(weak_rankers="columns", max_rounds=500).fit(H, y, sample_weight=weights)
+    ranker = SmoothMarginRanking(weak_rankers="columns", n_estimators=500).fit(H, y, sample_weight=weights)
     assert 0 < ranker.smooth_margin_path_[-1] <= ranker.margin_
 
 
 def test_data_that_are_not_separable_are_an_error_or_a_warning():
     H, y = overlapping()
     with pytest.raises(ValueError, match="smooth margin is not positive"):
-        SmoothMarginRanking(weak_rankers="columns", max_rounds=300).fit(H, y)
+        SmoothMarginRanking(weak_rankers="columns", n_estimators=300).fit(H, y)
     with pytest.warns(ConvergenceWarning, match="RankBoost's answer"):
-        ranker = SmoothMarginRanking("warn", weak_rankers="columns", max_rounds=300).fit(H, y)
-    boosted = RankBoost(weak_rankers="columns", max_rounds=300).fit(H, y)
+        ranker = SmoothMarginRanking("warn", weak_rankers="columns", n_estimators=300).fit(H, y)
+    boosted = RankBoost(weak_rankers="columns", n_estimators=300).fit(H, y)
     np.testing.assert_array_equal(ranker.coef_, boosted.coef_)
 
 
@@ -184,8 +184,8 @@ class TestAdaBoost:
     @pytest.mark.parametrize("seed", range(3))
     def test_the_constant_makes_the_skew_vanish_and_the_rank_loss_least(self, seed):
         H, y = overlapping(seed)
-        ada = AdaBoostRanker(weak_rankers="columns", max_rounds=5000).fit(H, y)
-        boosted = RankBoost(weak_rankers="columns", max_rounds=5000).fit(H, y)
+        ada = AdaBoostRanker(weak_rankers="columns", n_estimators=5000).fit(H, y)
+        boosted = RankBoost(weak_rankers="columns", n_estimators=5000).fit(H, y)
         least = np.exp(boosted.objective_path_[-1])
         assert boosted.converged_
         assert ada.rank_loss_path_[-1] == pytest.approx(least, rel=1e-6)
@@ -202,13 +202,13 @@ class TestAdaBoost:
 
     def test_without_the_constant_the_skew_stays(self):
         H, y = overlapping(0)
-        ada = AdaBoostRanker(constant_ranker=False, weak_rankers="columns", max_rounds=5000).fit(H, y)
+        ada = AdaBoostRanker(constant_ranker=False, weak_rankers="columns", n_estimators=5000).fit(H, y)
         assert ada.converged_
         assert abs(ada.f_skew_path_[-1]) > 0.01 * np.exp(ada.objective_path_[-1])
 
     def test_the_paths_are_those_of_the_scores(self):
         H, y = overlapping(1)
-        ada = AdaBoostRanker(weak_rankers="columns", max_rounds=7).fit(H, y)
+        ada = AdaBoostRanker(weak_rankers="columns", n_estimators=7).fit(H, y)
         f = H @ ada.coef_
         positives, negatives = np.exp(-f[y == 1]).sum(), np.exp(f[y == 0]).sum()
         # a constant in the scores moves F+ and F- apart but leaves their product
@@ -217,7 +217,7 @@ class TestAdaBoost:
     @pytest.mark.parametrize("kind", ["stumps", "regressors"])
     def test_any_weak_rankers(self, kind):
         H, y = overlapping(2)
-        ada = AdaBoostRanker(weak_rankers=kind, max_rounds=30, random_state=0).fit(H, y)
+        ada = AdaBoostRanker(weak_rankers=kind, n_estimators=30, random_state=0).fit(H, y)
         f = ada.decision_function(H) + ada.threshold_
         losses = np.exp(-f[y == 1]).sum(), np.exp(f[y == 0]).sum()
         assert ada.f_skew_path_[-1] == pytest.approx(losses[0] - losses[1], abs=1e-9)

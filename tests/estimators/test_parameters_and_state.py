@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pushrank import BottomPush, IRPush, PNormPush, PushRanker, RankBoost, TopBottomPush, prices
+from pushrank import BottomPush, IRPush, PNormPush, PushBoost, PushRanker, RankBoost, TopBottomPush, prices
 from pushrank.solvers import SOLVERS
 
 RANKERS = [PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker]
@@ -233,8 +233,8 @@ def test_a_looser_tolerance_than_the_start_needs_no_iteration():
 
 @pytest.mark.parametrize(
     "ranker",
-    [*(ranker() for ranker in RANKERS), PNormPush(solver="coordinate"), PNormPush(max_rounds=9)]
-    + [RankBoost(max_rounds=9, weak_rankers=kind) for kind in ("stumps", "columns", "regressors")],
+    [*(ranker() for ranker in RANKERS), PNormPush(solver="coordinate"), PushBoost(n_estimators=9)]
+    + [RankBoost(n_estimators=9, weak_rankers=kind) for kind in ("stumps", "columns", "regressors")],
     ids=str,
 )
 def test_a_warm_start_is_held_to_the_features_of_the_last_fit(ranker):

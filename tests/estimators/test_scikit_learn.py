@@ -48,7 +48,7 @@ RANKERS = [getattr(estimators, name) for name in estimators.__all__]
 
 
 SOLVED = [ranker for ranker in RANKERS if issubclass(ranker, LinearRanker)]
-BOOSTED = [ranker for ranker in RANKERS if "weak_rankers" in ranker().get_params()]
+BOOSTED = [ranker for ranker in RANKERS if "n_estimators" in ranker().get_params()]
 AT_K = [ranker for ranker in RANKERS if "k" in ranker().get_params()]
 CONFIGURED = [
     *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
@@ -73,13 +73,13 @@ CONFIGURED = [
     RankSVM(kernel="rbf", loss="hinge", tol=1e-14),
     RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
     *(
-        ranker(weak_rankers=kind, max_rounds=10, **({"solver": "coordinate"} if ranker in SOLVED else {}))
+        ranker(weak_rankers=kind, n_estimators=10)
         for ranker in BOOSTED
         if ranker is not SmoothMarginRanking
         for kind in ("stumps", "columns", "regressors")
     ),
     *(
-        SmoothMarginRanking("warn", weak_rankers=kind, max_rounds=10)
+        SmoothMarginRanking("warn", weak_rankers=kind, n_estimators=10)
         for kind in ("stumps", "columns", "regressors")
     ),
 ]

@@ -36,10 +36,9 @@ X = np.random.default_rng(0).normal(size=(200, 3)) + 0.7 * Y[:, None]
 WARNING = [
     *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker)),
     *(ranker(max_iter=1, solver="coordinate") for ranker in (PNormPush, IRPush, BottomPush)),
-    PNormPush(max_iter=1, weak_rankers="stumps"),
     *(ranker(max_iter=1) for ranker in (PNormPushCV, PushRankerCV)),
     PushRanker("hinge", "maximum", alpha=10.0),
-    SmoothMarginRanking("warn", max_rounds=1),
+    SmoothMarginRanking("warn", n_estimators=1),
     *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM)),
     RampAtK(max_iter=1, tol=1e-9),
     InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
@@ -48,7 +47,7 @@ WARNING = [
     CascadeRanker([PNormPush(), PNormPush()], keep=[2]),
     CascadeRanker([PNormPush(max_iter=1)]),
 ]
-SILENT = {"RankBoost", "AdaBoostRanker"}  # rounds are all that was asked of them
+SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker"}  # rounds are all that was asked of them
 
 
 MESSAGE = "did not converge|collapsed|smooth margin is not|learned nothing|ends after"

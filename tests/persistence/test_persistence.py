@@ -44,7 +44,7 @@ def test_what_was_saved_comes_back(tmp_path, name):
 def test_boosted_pipelines_come_back(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     for base in (Ridge(), DecisionTreeRegressor(max_depth=2, splitter="random")):
-        ranker = RankBoost(weak_rankers=make_pipeline(StandardScaler(), base), max_rounds=3, random_state=0)
+        ranker = RankBoost(weak_rankers=make_pipeline(StandardScaler(), base), n_estimators=3, random_state=0)
         persistence.save(ranker.fit(X, y), tmp_path / "model.skops")
         loaded = persistence.load(tmp_path / "model.skops")
         np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
@@ -52,7 +52,7 @@ def test_boosted_pipelines_come_back(tmp_path):
 
 def test_boosted_trees_come_back_and_trees_that_point_out_of_themselves_do_not(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
-    ranker = RankBoost(weak_rankers="regressors", max_rounds=3, random_state=0).fit(X, y)
+    ranker = RankBoost(weak_rankers="regressors", n_estimators=3, random_state=0).fit(X, y)
     persistence.save(ranker, tmp_path / "model.skops")
     loaded = persistence.load(tmp_path / "model.skops")
     np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))

@@ -215,7 +215,7 @@ def test_reliability_holds_shares_against_what_was_predicted():
 def test_models_in_one_axes_differ_in_colour_and_in_dash(cancer, display):
     X, y = cancer
     ax = None
-    for model in (LogisticRegression(), PNormPush(), RankBoost(max_rounds=5)):
+    for model in (LogisticRegression(), PNormPush(), RankBoost(n_estimators=5)):
         ax = display.from_estimator(make_pipeline(StandardScaler(), model).fit(X, y), X, y, ax=ax).ax_
     curves = [line for line in ax.get_lines() if line.get_gid() == "pushrank curve"]
     assert len({line.get_color() for line in curves}) == 3
@@ -387,8 +387,8 @@ def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
         (InfinitePush(0.01), PushObjective("hinge", "maximum")),
         (PNormPushCV((4, 8), (0.1,), cv=2), None),
         (PushRankerCV("logistic", (Power(2.0),), alphas=(0.1,), cv=2), PushObjective("logistic", Power(2.0))),
-        (SmoothMarginRanking(not_separable="warn", max_rounds=5), PushObjective()),
-        (make_pipeline(StandardScaler(), RankBoost(max_rounds=5)), PushObjective()),
+        (SmoothMarginRanking(not_separable="warn", n_estimators=5), PushObjective()),
+        (make_pipeline(StandardScaler(), RankBoost(n_estimators=5)), PushObjective()),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -405,7 +405,7 @@ def test_concentration_of_rankers_that_minimise_sums_over_pairs(cancer, ranker, 
 
 def test_concentration_of_rankers_that_minimise_no_sum_over_pairs(cancer):
     X, y = cancer
-    for ranker in (AdaBoostRanker(max_rounds=5), SVMMAP(), PerceptronAtK()):
+    for ranker in (AdaBoostRanker(n_estimators=5), SVMMAP(), PerceptronAtK()):
         ranker.fit(X, y)
         with pytest.raises(TypeError, match=f"{type(ranker).__name__} minimises no sum over pairs"):
             plots.ConcentrationDisplay.from_estimator(ranker, X, y)
@@ -422,7 +422,7 @@ def test_paths_of_fits(cancer):
     np.testing.assert_array_equal(plain.line_.get_ydata(), path.path)
     with pytest.raises(TypeError, match="keeps no objective_path_"):
         plots.TrainingPathDisplay.from_estimator(LogisticRegression().fit(X, y))
-    margin = SmoothMarginRanking(max_rounds=50).fit([[0.0], [1.0]], [0, 1])
+    margin = SmoothMarginRanking(n_estimators=50).fit([[0.0], [1.0]], [0, 1])
     display = plots.TrainingPathDisplay.from_estimator(margin, quantity="smooth_margin", bound=1.0)
     np.testing.assert_array_equal(display.path, margin.smooth_margin_path_)
     assert display.margin == margin.margin_

@@ -237,7 +237,7 @@ def test_a_round_predicts_the_training_rows_once(ranker, monkeypatch):
         return predict(self, rows)
 
     monkeypatch.setattr(Ridge, "predict", counted)
-    ranker(weak_rankers=Ridge(), max_rounds=7).fit(X, X[:, 0] + X[:, 1] ** 2 > 1)
+    ranker(weak_rankers=Ridge(), n_estimators=7).fit(X, X[:, 0] + X[:, 1] ** 2 > 1)
     assert sizes == [len(X)] * 7
 
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from pushrank import IRPush, PNormPush, metrics
+from pushrank import IRPush, PNormPush, PushBoost, metrics
 from pushrank.cli.design import Design
 from pushrank.cli.models import fit_quietly
 from pushrank.report import Difference
@@ -37,7 +37,7 @@ def contestants(ps: list[float], *, sparse: bool = False) -> dict[str, BaseEstim
         **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in ps},
         "IR Push": IRPush(),
     }
-    stumps = PNormPush(p=16.0, solver="coordinate", weak_rankers="stumps", max_rounds=100)
+    stumps = PushBoost(p=16.0, n_estimators=100)
     return linear if sparse else {**linear, "boosted stumps, p = 16": stumps}
 
 

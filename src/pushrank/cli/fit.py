@@ -83,7 +83,7 @@ def fit(
     weak_rankers: Annotated[
         str | None, typer.Option(help="What to boost: columns, stumps or regressors.")
     ] = None,
-    max_rounds: Annotated[int | None, typer.Option(help="The number of boosting rounds.")] = None,
+    n_estimators: Annotated[int | None, typer.Option(help="The number of boosting rounds.")] = None,
     learning_rate: Annotated[
         float | None, typer.Option(help="The part of each boosting step that is taken, in (0, 1].")
     ] = None,
@@ -99,7 +99,7 @@ def fit(
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
     check_can_write(output)
-    boosting = {"weak_rankers": weak_rankers, "max_rounds": max_rounds, "learning_rate": learning_rate}
+    boosting = {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
     chosen = make_model(
         model, seed, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
     )

@@ -1,6 +1,6 @@
 """Rankers, named after their papers' algorithms, with scikit-learn's interface."""
 
-from pushrank.estimators.boosting import AdaBoostRanker, RankBoost, SmoothMarginRanking
+from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
 from pushrank.estimators.push import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush
@@ -18,6 +18,7 @@ __all__ = [
     "PNormPush",
     "PNormPushCV",
     "PerceptronAtK",
+    "PushBoost",
     "PushRanker",
     "PushRankerCV",
     "RampAtK",

@@ -186,7 +186,7 @@ def _has_pair(target: Target, rows: NDArray[np.bool_]) -> bool:
 
 
 def weight_bounds(
-    family: WeakRankers, n_features: int, signed: bool, monotonic_cst: Any, names: list[str]
+    family: WeakRankers, n_features: int, positive: bool, monotonic_cst: Any, names: list[str]
 ) -> tuple[Floats | float, Floats | float]:
     """Return the least and the largest weight of each ranker, or one number for all.
 
@@ -196,7 +196,7 @@ def weight_bounds(
         When the constraints are not -1, 0 or 1 for features that there are, or the rankers have no direction,
         or the feature's values are categories, which have no order.
     """
-    lower = -np.inf if signed else 0.0
+    lower = 0.0 if positive else -np.inf
     if monotonic_cst is None:
         return lower, np.inf
     if not isinstance(family, Stumps | Columns):
@@ -239,7 +239,7 @@ def _check_ordered(family: Stumps, directions: NDArray[np.intp], names: list[str
 
 
 FORMAT = "pushrank checkpoint 2"
-FREE = ("max_rounds", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
+FREE = ("n_estimators", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
 """Parameters that may change between the parts of a run."""
 
 
@@ -362,7 +362,7 @@ def keeper_of(
     Raises
     ------
     ValueError
-        When the folder does not exist, the file holds more than ``max_rounds``, or weak rankers cannot be
+        When the folder does not exist, the file holds more than ``n_estimators``, or weak rankers cannot be
         kept.
     ModelFileError
         When the file is damaged, no checkpoint, or of another run.
@@ -381,7 +381,7 @@ def keeper_of(
     if state is not None and len(state["history"]["rankers"]) > max_rounds:
         raise ValueError(
             f"checkpoint {ranker.checkpoint} holds {len(state['history']['rankers'])} rounds, more than "
-            f"max_rounds={max_rounds}; raise max_rounds or delete the file."
+            f"n_estimators={max_rounds}; raise n_estimators or delete the file."
         )
     return keeper, state
 
@@ -546,7 +546,7 @@ class AdditiveRanker(BaseRanker):
 class BoostedRanker(AdditiveRanker, ComparingRanker):
     """A ranker made of weak rankers, one more (or one weighted anew) in each round.
 
-    A subclass has the constructor parameters ``weak_rankers``, ``max_rounds``, ``learning_rate``, ``signed``,
+    A subclass has the parameters ``weak_rankers``, ``n_estimators``, ``learning_rate``, ``positive``,
     ``monotonic_cst``, ``subsample``, ``max_features``, ``early_stopping``, ``scoring``,
     ``validation_fraction``, ``n_iter_no_change``, ``tol``, ``warm_start``, ``checkpoint``,
     ``checkpoint_every``, ``n_jobs``, ``random_state`` and ``verbose``, and names its objective.
@@ -581,7 +581,7 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
 
     def _check_rounds(self) -> None:
         """Raise where the ranker is not told how many rounds to run."""
-        check_number("max_rounds", self.max_rounds, 1, integer=True)
+        check_number("n_estimators", self.n_estimators, 1, integer=True)
 
     def _check_target(self, target: Target) -> None:
         """Raise where this ranker cannot learn from such a target."""
@@ -619,7 +619,7 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
 
     @property
     def _max_rounds(self) -> int:
-        return int(self.max_rounds)
+        return int(self.n_estimators)
 
     @property
     def _penalty(self) -> float:
@@ -726,7 +726,7 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
     @property
     def _adds_rounds(self) -> bool:
         """Whether this fit adds rounds to those of the last."""
-        return bool(self.warm_start) and self.max_rounds is not None and hasattr(self, "steps_")
+        return bool(self.warm_start) and self.n_estimators is not None and hasattr(self, "steps_")
 
     def _check_last_rounds(self, family: WeakRankers, X: Any) -> None:
         """Raise where rounds cannot be added to those of the last fit."""
@@ -738,8 +738,8 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
             )
         if len(self.steps_) > self._max_rounds:
             raise ValueError(
-                f"max_rounds={self._max_rounds} must be at least the {len(self.steps_)} rounds already run, "
-                "when warm_start=True."
+                f"n_estimators={self._max_rounds} must be at least the {len(self.steps_)} rounds already "
+                "run, when warm_start=True."
             )
 
     def _go_on(self, run: Run) -> None:
@@ -779,9 +779,9 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
         n_features: int,
         n_rankers: int,  # noqa: ARG002
     ) -> tuple[Floats | float, Floats | float]:
-        """Return the bounds of all weights, from ``signed`` and the monotonic constraints."""
+        """Return the bounds of all weights, from ``positive`` and the monotonic constraints."""
         names = list(getattr(self, "feature_names_in_", []))
-        return weight_bounds(family, n_features, bool(self.signed), self.monotonic_cst, names)
+        return weight_bounds(family, n_features, bool(self.positive), self.monotonic_cst, names)
 
     def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
         history = run.history
@@ -809,16 +809,16 @@ class BoostedRanker(AdditiveRanker, ComparingRanker):
             scores = linear_scores(X, self.coef_)
         self.margin_ = self._margin(family, train, scores)
         self._keep_classes(target, scores)
-        if self.max_rounds is None and not (run.converged or run.stopped_early):
+        if self.n_estimators is None and not (run.converged or run.stopped_early):
             if self._penalty == 0.0 and self.margin_ > 0.0:
                 advice = (
                     "the training data are separable and alpha=0, so the objective has no minimum: set "
-                    "alpha > 0 for a unique solution, or max_rounds to choose the number of rounds."
+                    "alpha > 0 for a unique solution, or n_estimators to choose the number of rounds."
                 )
             else:
                 advice = (
                     f"the largest entry of the scaled gradient is {run.gradient_size:.1e}: raise "
-                    "max_iter or tol, set max_rounds to choose the number of rounds, or use solver='lbfgs'."
+                    "max_iter or tol, set n_estimators to choose the number of rounds, or use solver='lbfgs'."
                 )
             warn(
                 f"{type(self).__name__} did not converge in max_iter={self._max_rounds} rounds; {advice}",

@@ -240,6 +240,16 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
         return self._solver == "coordinate"
 
     @property
+    def n_estimators(self) -> int | None:
+        """The number of rounds."""
+        return self.max_rounds
+
+    @property
+    def positive(self) -> bool:
+        """Whether all weights are at least 0."""
+        return not self.signed
+
+    @property
     def _max_rounds(self) -> int:
         return int(self.max_iter if self.max_rounds is None else self.max_rounds)
 

@@ -49,7 +49,7 @@ class Regressors(WeakRankers):
     --------
     >>> from pushrank import RankBoost
     >>> from sklearn.datasets import load_breast_cancer
-    >>> ranker = RankBoost(weak_rankers=Regressors(), max_rounds=5, random_state=0)
+    >>> ranker = RankBoost(weak_rankers=Regressors(), n_estimators=5, random_state=0)
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> ranker.fit(X, y).score(X, y) > 0.99
     True
