@@ -14,7 +14,7 @@ from pushrank._array import detached, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank._validation import not_two_classes
 from pushrank.pairs.graded import Places
-from pushrank.pairs.samples import SharedNormaliser, Normaliser, Sample
+from pushrank.pairs.samples import Normaliser, Sample, SharedNormaliser
 
 
 class ArrayWalk:
