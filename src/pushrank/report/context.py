@@ -27,7 +27,6 @@ MAX_TOP_ROWS = 50
 MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
 MAX_CELL_LENGTH = 80
-ANSWERS = {True: "yes", False: "no", None: "too few test parts to tell"}
 
 
 class Measured(NamedTuple):
@@ -211,23 +210,12 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-class Table(NamedTuple):
-    """A table; the first entry of each row is its header."""
+class Disagreement(NamedTuple):
+    """The rows that one model puts among the first and the other does not, and those of them to show."""
 
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str | Cell]]
-
-
-def number(text: object) -> Cell:
-    """Return a cell that lines up with other numbers."""
-    return Cell(str(text), "number")
-
-
-def row_count(rows: float) -> str:
-    """Return a number of rows, with a decimal where ties make it an average."""
-    rounded = round(rows, 1)
-    return f"{rounded:,.0f}" if rounded.is_integer() and abs(rows - rounded) < WHOLE else f"{rounded:,.1f}"
+    description: str
+    rows: NDArray[np.intp]
+    shown: NDArray[np.intp]
 
 
 def sentences(data: ReportData) -> tuple[str, str]:
@@ -250,22 +238,15 @@ def template_context(data: ReportData) -> dict[str, Any]:
     """Return the names that the template uses."""
     top = data.first_rows(data.best, MAX_TOP_ROWS)
     first, last = (ranks[top] for ranks in data.ranks(data.best))
-    hits = int(data.y[top].sum())
     return {
         "data": data,
         "sentences": sentences(data),
-        "n_hits": int(data.y.sum()),
         "n_resamples": N_RESAMPLES,
-        "measures": _measures(data),
-        "differences": _differences(data),
-        "list_differences": _list_differences(data),
-        "top": _rows(
-            data, top, f"The first {len(top)} rows by {data.best}: {hits} of them are hits ({data.meaning})"
-        ),
+        "digits": {measure: _digits(data, measure) for measure in next(iter(data.measures.values()))},
+        "top": top,
         "top_has_ties": bool((first != last).any()),
         "tied_at_end": data.tied_at(data.best, len(top)),
         "n_shown_of_tied": len(top) + 1 - int(first[-1]),
-        "n_columns": len(data.rows.columns),
         "max_columns": MAX_COLUMNS,
         "cut_is_tied": _cut_is_tied(data),
         "agreement": _agreement(data),
@@ -273,66 +254,17 @@ def template_context(data: ReportData) -> dict[str, Any]:
             _disagreement(data, data.best, data.rival),
             _disagreement(data, data.rival, data.best),
         ],
-        "warnings": [
-            f"{model}: {line}" for model, lines in data.warnings.items() for line in dict.fromkeys(lines)
-        ],
+        "row_cells": partial(_row_cells, data),
+        "signed": _signed,
+        "p_value": lambda p: f"< {MIN_P_VALUE:g}" if p < MIN_P_VALUE else f"{p:.3f}",
+        "row_count": row_count,
     }
 
 
-def _measures(data: ReportData) -> Table:
-    """Return the measures of every model, with standard errors over the test parts."""
-    names = list(next(iter(data.measures.values())))
-    digits = {name: _digits(data, name) for name in names}
-    return Table(
-        "Means over the test parts of the cross-validation ± their standard errors",
-        ["model", *names],
-        [
-            [
-                model if model != data.best or data.none_is_better else f"{model} (best at the top)",
-                *(
-                    number(f"{mean:.{digits[name]}f} ± {standard_error:.{digits[name]}f}")
-                    for name in names
-                    for mean, standard_error in [data.measures[model][name]]
-                ),
-            ]
-            for model in dict.fromkeys([*data.models, *data.measures])
-        ],
-    )
-
-
-def _differences(data: ReportData) -> Table:
-    """Return the best model against every other: what the verdict rests on."""
-    digits = _digits(data, data.criterion)
-    return Table(
-        f"{data.best} against the others over the test parts: {data.criterion}",
-        ["against", "more or less", "95 % interval", "more than chance?"],
-        [
-            [
-                model,
-                number(_signed(found.mean, digits)),
-                number(f"{_signed(found.low, digits)} to {_signed(found.high, digits)}"),
-                Cell(ANSWERS[found.more_than_chance]),
-            ]
-            for model, found in data.differences.items()
-        ],
-    )
-
-
-def _list_differences(data: ReportData) -> Table:
-    """Return the best model's list against every other, as they are."""
-    return Table(
-        f"These lists alone: hits among the first {data.depth:,} rows",
-        ["against", "hits more or less", "95 % interval", "p-value"],
-        [
-            [
-                found.model,
-                number(_signed(found.difference, 1)),
-                number(f"{_signed(found.low, 1)} to {_signed(found.high, 1)}"),
-                number(f"< {MIN_P_VALUE:g}" if found.p_value < MIN_P_VALUE else f"{found.p_value:.3f}"),
-            ]
-            for found in data.list_differences
-        ],
-    )
+def row_count(rows: float) -> str:
+    """Return a number of rows, with a decimal where ties make it an average."""
+    rounded = round(rows, 1)
+    return f"{rounded:,.0f}" if rounded.is_integer() and abs(rows - rounded) < WHOLE else f"{rounded:,.1f}"
 
 
 def _digits(data: ReportData, measure: str) -> int:
@@ -348,7 +280,7 @@ def _cut_is_tied(data: ReportData) -> bool:
     return any(data.tied_at(model, data.depth) for model in (data.best, data.rival))
 
 
-def _agreement(data: ReportData) -> Table:
+def _agreement(data: ReportData) -> dict[str, tuple[float, float]]:
     """Return how many rows, and hits, both lists have among their first, and how many only one of them."""
     best, rival = data.chances(data.best), data.chances(data.rival)
     # tied rows come in one random order in both lists, so that these part no more than they must
@@ -357,49 +289,28 @@ def _agreement(data: ReportData) -> Table:
         f"{data.best} only": np.maximum(0.0, best - rival),
         f"{data.rival} only": np.maximum(0.0, rival - best),
     }
-    return Table(
-        f"The first {data.depth:,} rows of each list",
-        ["among the first of", "rows", "hits"],
-        [
-            [name, number(row_count(chance.sum())), number(row_count(chance[data.y].sum()))]
-            for name, chance in groups.items()
-        ],
-    )
+    return {name: (float(chance.sum()), float(chance[data.y].sum())) for name, chance in groups.items()}
 
 
-def _disagreement(data: ReportData, model: str, other: str) -> Table | str:
-    """Return the rows that one model puts among the first and the other does not, or that there is none."""
+def _disagreement(data: ReportData, model: str, other: str) -> Disagreement:
     tied = _cut_is_tied(data)
     first = f"{'more likely ' if tied else ''}among the first {data.depth:,} of {model}"
-    parted = f"{first} than of {other}" if tied else f"{first}, but not of {other}"
     rows = np.flatnonzero(data.chances(model) > data.chances(other))
-    if not len(rows):
-        return f"No row is {parted}."
     # those first that the other model puts last
     rows = rows[np.argsort(-data.ranks(other).first[rows], kind="stable")]
-    shown = rows[:MAX_DISAGREEING_ROWS]
-    farthest = "" if len(shown) == len(rows) else f", the {len(shown)} farthest apart of {len(rows):,}"
-    return _rows(data, shown, f"Rows {parted}{farthest}")
+    description = f"{first} than of {other}" if tied else f"{first}, but not of {other}"
+    return Disagreement(description, rows, rows[:MAX_DISAGREEING_ROWS])
 
 
-def _rows(data: ReportData, rows: NDArray[np.intp], caption: str) -> Table:
-    best, rival = data.best, data.rival
-    columns = list(data.rows.columns[:MAX_COLUMNS])
-    return Table(
-        caption,
-        ["row", "hit?", f"rank by {best}", f"score by {best}", f"rank by {rival}", *map(str, columns)],
-        [
-            [
-                f"{row + 1:,}",
-                Cell("✓ hit" if data.y[row] else "✗ no", "short"),
-                number(_rank(data.ranks(best), row)),
-                number(f"{data.scores[best][row]:.4g}"),
-                number(_rank(data.ranks(rival), row)),
-                *(_cell(data.rows[column].iloc[row]) for column in columns),
-            ]
-            for row in rows
-        ],
-    )
+def _row_cells(data: ReportData, row: np.intp) -> list[Cell]:
+    """Return what is shown of a row beside its number."""
+    return [
+        Cell("✓ hit" if data.y[row] else "✗ no", "short"),
+        Cell(_rank(data.ranks(data.best), row), "number"),
+        Cell(f"{data.scores[data.best][row]:.4g}", "number"),
+        Cell(_rank(data.ranks(data.rival), row), "number"),
+        *(_cell(data.rows[column].iloc[row]) for column in data.rows.columns[:MAX_COLUMNS]),
+    ]
 
 
 def _rank(ranks: TiedRanks, row: np.intp) -> str:
@@ -416,8 +327,8 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, bool | np.bool_):
         return Cell(str(value))
     if isinstance(value, int | np.integer):
-        return number(value)
+        return Cell(str(value), "number")
     if isinstance(value, float | np.floating):
-        return number(f"{value:.6g}")
+        return Cell(f"{value:.6g}", "number")
     text = str(value)
     return Cell(text if len(text) <= MAX_CELL_LENGTH else f"{text[:MAX_CELL_LENGTH]}…", "value")

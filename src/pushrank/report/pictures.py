@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from pushrank._numeric import Floats
 from pushrank.plots import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
 from pushrank.plots._axes import REFERENCE
-from pushrank.report.context import ReportData, Table, number
+from pushrank.report.context import ReportData
 
 N_LEADERS = 2
 """The curves that are drawn thick, and with their intervals: those of the two models compared."""
@@ -46,7 +46,10 @@ class Picture(NamedTuple):
     caption: str
     svg: str
     legend: list[Curve]
-    numbers: Table
+    place: str
+    share: str
+    models: list[str]
+    numbers: list[tuple[str, list[float]]]
 
 
 def pictures(data: ReportData) -> list[Picture]:
@@ -117,12 +120,17 @@ def _picture(
         figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg, looks = _for_page(drawn.getvalue(), key)
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_TABLE_ROWS).round().astype(int))
-    table = Table(
-        f"{title} {ax.get_ylabel().capitalize()}",
-        [ax.get_xlabel(), *shares],
-        [[places[at], *(number(f"{100 * y[at]:.1f} %") for y in shares.values())] for at in chosen],
+    return Picture(
+        key,
+        title,
+        caption,
+        svg,
+        legend=[Curve(name, looks[gid]) for gid, name in names.items()],
+        place=ax.get_xlabel(),
+        share=ax.get_ylabel(),
+        models=list(shares),
+        numbers=[(places[at], [float(y[at]) for y in shares.values()]) for at in chosen],
     )
-    return Picture(key, title, caption, svg, [Curve(name, looks[gid]) for gid, name in names.items()], table)
 
 
 def _for_page(drawn: str, key: str) -> tuple[str, dict[str, dict[str, str]]]:
