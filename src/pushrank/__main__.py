@@ -1,6 +1,24 @@
-"""``python -m pushrank``: the command line."""
+"""``pushrank`` and ``python -m pushrank``: the command line, where its packages are installed."""
 
-from pushrank.cli import main
+from __future__ import annotations
+
+import sys
+
+EXTRA = {"typer", "rich", "pandas", "pyarrow", "skops", "jinja2", "matplotlib"}
+
+
+def main() -> None:
+    """Run the command line, or say which extra it needs."""
+    try:
+        from pushrank.cli import main as run
+
+        run()
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        if missing not in EXTRA:
+            raise
+        sys.exit(f"The command line needs {missing}, which is not installed: pip install 'pushrank[cli]'.")
+
 
 if __name__ == "__main__":
     main()

@@ -35,7 +35,6 @@ TRUSTED = (
     *STREAM,
     *SPARSE,
     TREE,  # checked after loading
-    "pushrank.cli.categories.Categories",  # what pushrank fit does to text columns
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 )
 """The types that a file may hold, beside those of scikit-learn and numpy that skops trusts."""

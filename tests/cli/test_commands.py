@@ -12,17 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
-from sklearn.linear_model import LogisticRegression
 from skops import io
-from typer.testing import CliRunner
 
 from pushrank import metrics
-from pushrank.cli import app
-from pushrank.cli.models import MODELS
-from pushrank.cli.nested import ChosenModel
-from pushrank.cli.saved_model import SavedModel
-
-run = CliRunner()
+from pushrank.cli.model import MODELS, SavedModel
+from tests.cli.runner import call
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +40,6 @@ def files(tmp_path, frame):
     X, y = load_breast_cancer(return_X_y=True)
     dump_svmlight_file(X[:, :5], 2 * y - 1, str(tmp_path / "data.libsvm"))
     return tmp_path
-
-
-def call(*arguments, code=0):
-    result = run.invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
 
 
 def fitted(files, *more, data="data.csv"):
@@ -240,23 +228,6 @@ def test_a_nested_comparison_says_what_to_report(files):
     shown = call(*arguments, "--budget", 40).output
     assert "P-Norm Push, p and alpha chosen" in shown
     assert "the figure of choosing inside every training part" in " ".join(shown.split())
-
-
-def test_the_nested_choice_sees_its_own_rows_alone():
-    """Six fits on two thirds of the rows choose; the seventh is of the chosen, on all of them."""
-    seen = []
-
-    class Spy(LogisticRegression):
-        def fit(self, X, y):
-            seen.append(len(y))
-            return super().fit(X, y)
-
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2 == 0
-    chosen = ChosenModel({"a": Spy(), "b": Spy(C=0.01)}, lambda model: model, 3, 0, None, 90).fit(X, y)
-    assert chosen.chosen_ in ("a", "b")
-    assert seen == [40] * 6 + [60]
-    assert chosen.decision_function(X[:5]).shape == (5,)
 
 
 def test_seeds_are_those_of_numpy(files):

@@ -10,9 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from pushrank.cli import app, text_format
+from tests.cli.runner import call
 
 CELLS = {
     "customer": ["12345678901234567890", "9007199254740993", "", "00000000000000017"],
@@ -21,12 +20,6 @@ CELLS = {
     "amount": ["0.10", "1e3", "-.5", "7"],
     "note": ['a "quoted", one', "two\nlines", " padded ", "TRUE"],
 }
-
-
-def call(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
 
 
 @pytest.fixture
@@ -44,10 +37,8 @@ def as_text(path, **how):
     return pd.read_csv(path, dtype=str, na_filter=False, **how)
 
 
-@pytest.mark.parametrize("chunk", [2, 100_000])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
-def test_cells_are_written_as_they_were_read(model, tmp_path, monkeypatch, suffix, chunk):
-    monkeypatch.setattr(text_format, "CHUNK", chunk)
+def test_cells_are_written_as_they_were_read(model, tmp_path, suffix):
     frame = pd.DataFrame({**CELLS, "x": ["1.50", "", "3", "NA"]})
     frame.to_csv(tmp_path / f"new{suffix}", index=False, sep="," if suffix == ".csv" else "\t")
     call("score", model, tmp_path / f"new{suffix}", "-o", tmp_path / "ranked.csv")

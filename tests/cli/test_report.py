@@ -9,16 +9,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
-from typer.testing import CliRunner
 
-from pushrank import metrics
-from pushrank.cli import app
-from pushrank.cli.compare import run
-from pushrank.cli.comparison import on_one_scale
-from pushrank.cli.design import Design
+from tests.cli.runner import call
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +22,6 @@ def data(tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / "tumours & more.csv"
     table.to_csv(path, index=False)
     return path
-
-
-def call(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
 
 
 def test_report(data, tmp_path):
@@ -119,33 +106,9 @@ def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
 
 def test_a_folder_that_must_not_be_written_to_is_told_before_any_work(data, tmp_path, monkeypatch):
     monkeypatch.setattr("pushrank.cli.errors.os.access", lambda _, mode: not mode & os.W_OK)
-    monkeypatch.setattr("pushrank.cli.labelled.read_table", lambda *_: pytest.fail("work has begun"))
+    monkeypatch.setattr("pushrank.cli.read.read_table", lambda *_: pytest.fail("work has begun"))
     told = call("report", data, "--label", "y", "-o", tmp_path / "r.html", code=2)
     assert "cannot be written to; choose another" in told.output
-
-
-def test_scores_are_of_rows_that_the_fit_had_not_seen():
-    """Labels by chance: a fit to 60 columns ranks its own rows well, unseen ones no better than chance."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(240, 60)), columns=[f"x{c}" for c in range(60)])
-    y = rng.random(240) < 0.5
-    comparison = run(X, y, list(X.columns), [], Design(powers=[4.0], folds=4, repeats=2))
-    assert set(comparison.parts) == {0, 1, 2, 3}
-    for model, scores in comparison.scores.items():
-        auc = metrics.auc(y, on_one_scale(scores, comparison.parts))
-        assert 0.35 < auc < 0.65, model
-        for part in range(4):
-            within = comparison.parts == part
-            measured = comparison.values[model]["AUC"][part]
-            assert metrics.auc(y[within], scores[within]) == pytest.approx(measured)
-
-
-def test_equal_scores_stay_tied_on_one_scale():
-    """The mean of seven times 0.1 is not 0.1 in floating point."""
-    assert (
-        len(set(on_one_scale(np.repeat([0.1, 0.7, -1.453], [7, 6, 97]), np.repeat([0, 1, 2], [7, 6, 97]))))
-        == 1
-    )
 
 
 def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_path):
@@ -164,15 +127,3 @@ def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_
     assert "The last 50 shown are of 120 that tie." in page
     assert '<td class="number">1–120</td>' in page
     assert page.count("No row is more likely among the first 10 of ") == 2
-
-
-@given(st.lists(st.integers(-5, 5), min_size=4, max_size=30), st.integers(1, 3))
-def test_one_scale_keeps_the_order_within_a_part_and_knows_no_units(values, n_parts):
-    scores = np.array(values, dtype=float)
-    parts = np.arange(len(scores)) % n_parts
-    order = on_one_scale(scores, parts)
-    for part in range(n_parts):
-        own, placed = scores[parts == part], order[parts == part]
-        np.testing.assert_array_equal(np.sign(own[:, None] - own), np.sign(placed[:, None] - placed))
-    stretched = np.where(parts == 0, 2.0**3 * scores + 2.0**6, scores)  # exact in floating point
-    np.testing.assert_array_equal(on_one_scale(stretched, parts), order)

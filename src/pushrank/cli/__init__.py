@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from pushrank import __version__
-from pushrank.cli.compare import compare
-from pushrank.cli.demo import demo
-from pushrank.cli.errors import told_in_one_line
-from pushrank.cli.evaluate import evaluate
-from pushrank.cli.fit import fit
-from pushrank.cli.report import report
-from pushrank.cli.score import score
+from pushrank.cli.errors import exit_on_input_error
 
-__all__ = ["compare", "demo", "evaluate", "fit", "report", "score"]
+__all__ = ["app", "main"]
+
+COMMANDS = {
+    "fit": "Learn to rank from a file and save the model.",
+    "score": "Write the rows best first, with their score and rank.",
+    "evaluate": "Print how good the top of the list is, with 95 % intervals.",
+    "compare": "Compare models under the same cross-validation.",
+    "report": "Compare models and write one HTML file.",
+    "demo": "Find a rare handwritten digit: no data of your own.",
+}
+
+
+class Commands(TyperGroup):
+    """The commands by name. Each is imported when it is called: help need not wait for pandas and numba."""
+
+    def list_commands(self, _context: Any) -> list[str]:
+        """Return the names, in the order to show them."""
+        return list(COMMANDS)
+
+    def get_command(self, _context: Any, name: str) -> Any:
+        """Return a command, or None when there is none of this name."""
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"pushrank.cli.{name}"), name)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(name)(exit_on_input_error(command))
+        return typer.main.get_command(alone)
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:
+        """Write the names and what they do, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
 
 app = typer.Typer(
-    help="Learn to rank so that the top of the list is right.",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (fit, score, evaluate, compare, report, demo):
-    app.command()(told_in_one_line(command))
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pushrank {__version__}")
+        typer.echo(f"pushrank {version('pushrank')}")
         raise typer.Exit
 
 

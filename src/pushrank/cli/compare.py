@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 import typer
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table as Grid
 from sklearn.base import BaseEstimator
 
-from pushrank.cli.comparison import CHOSEN, CONFIDENCE, Comparison, compare_models, contestants
-from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
-from pushrank.cli.comparison_table import print_comparison, progress, verdict
-from pushrank.cli.design import POWERS, Design
-from pushrank.cli.errors import check_can_write
-from pushrank.cli.labelled import Labelled
-from pushrank.cli.models import make_ranking_pipeline
-from pushrank.cli.nested import CHOSEN_PUSH, ChosenModel, choosing_push
+from pushrank.cli.errors import InputError, check_can_write, warn
+from pushrank.cli.model import make_ranking_pipeline
 from pushrank.cli.options import (
     Alpha,
     Budget,
@@ -37,8 +38,65 @@ from pushrank.cli.options import (
     Separator,
     Thousands,
 )
-from pushrank.cli.tables import check_output_kind, write_table
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.read import TextFormat, check_output_kind, read_labelled, write_table
+from pushrank.model_selection import (
+    ALPHAS,
+    CHOOSING_PUSH,
+    POWERS,
+    RankerComparison,
+    check_classes,
+    choosing_push,
+    compare_rankers,
+    default_rankers,
+)
+
+
+@dataclass(frozen=True)
+class ComparisonConfig:
+    """How models are compared: which, on which splits, and by what."""
+
+    powers: tuple[float, ...] = POWERS
+    alpha: float | None = None
+    folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    budget: int | None = None
+    nested: bool = False
+
+    @property
+    def alphas(self) -> tuple[float, ...]:
+        """The L2 strengths that a nested choice is made of."""
+        return ALPHAS if self.alpha is None else (self.alpha,)
+
+    def check(self, y: NDArray[np.bool_]) -> None:
+        """Raise when these rows cannot be compared so.
+
+        Raises
+        ------
+        InputError
+            When a class has too few rows for the folds, p or alpha is out of range, or the budget exceeds the
+            rows.
+        """
+        for power in self.powers:
+            if not 1.0 <= power < np.inf:
+                raise InputError(f"--p must be finite and at least 1, got {power:g}.")
+        if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
+            raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
+        if self.budget is not None and self.budget > len(y):
+            raise InputError(f"--budget {self.budget} exceeds the {len(y)} rows of the data.")
+        try:  # nested, rows are split to measure, to choose a model, and for one of them p and alpha
+            check_classes(y, self.folds, 3 if self.nested else 1)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def models(self, *, dense: bool, n_rows: int) -> dict[str, BaseEstimator]:
+        """Return the models by name, without preprocessing."""
+        models = default_rankers(self.powers, dense=dense)
+        if self.nested:
+            models[CHOOSING_PUSH] = choosing_push(
+                self.powers, self.alphas, cv=self.folds, budget=self.budget, n_rows=n_rows
+            )
+        return models
 
 
 def compare(
@@ -82,91 +140,102 @@ def compare(
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """
+    from pushrank.cli.report import check_report_kind, write_comparison_report
+
     if output is not None:
         check_can_write(output)
         check_output_kind(output)
     if report is not None:
         check_can_write(report)
         check_report_kind(report)
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
-    design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
-    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
+    written = TextFormat(separator, encoding, decimal, thousands)
+    rows = read_labelled(data, label, positive, exclude, written)
+    config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)
+    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, config)
     if output is not None:
-        write_table(_long_format(comparison), output)
+        write_table(comparison.to_frame(), output)
     if report is not None:
-        write_comparison_report(report, rows, comparison, design)
+        write_comparison_report(report, rows, comparison, config)
     if as_json:
-        typer.echo(json.dumps(_summary(comparison), indent=2))
+        typer.echo(json.dumps(comparison.summary(), indent=2))
         return
     print_comparison(
         comparison,
-        f"{data.name}: {len(rows.y):,} rows, {int(rows.y.sum()):,} with {rows.meaning}; "
-        f"{rows.said_of_features}; {folds}-fold cross-validation"
+        f"{data.name}: {len(rows.y):,} rows, {int(rows.y.sum()):,} with {rows.label_meaning}; "
+        f"{rows.describe_features()}; {folds}-fold cross-validation"
         + (f", {repeats} times" if repeats > 1 else ""),
     )
 
 
 def run(
-    X: Any, y: NDArray[np.bool_], numeric: list[str], categorical: list[str], design: Design
-) -> Comparison:
-    """Check the design against the data, and compare.
+    X: Any, y: NDArray[np.bool_], numeric: list[str], categorical: list[str], config: ComparisonConfig
+) -> RankerComparison:
+    """Check the comparison against the data, and compare models behind the preprocessing of the columns.
 
     Raises
     ------
     InputError
-        When the design does not fit the data.
+        When the comparison does not fit the data, or a model refuses them.
     """
-    design.check(y)
+    config.check(y)
     sparse = not hasattr(X, "iloc")
-    models = contestants(design.powers, sparse=sparse)
-
-    def make_pipeline(model: BaseEstimator) -> BaseEstimator:
-        if isinstance(model, ChosenModel):
-            return model
-        return make_ranking_pipeline(model, numeric, categorical, sparse=sparse, alpha=design.alpha)
-
-    if design.nested:
-        folds, seed, budget = design.folds, design.seed, design.budget
-        models[CHOSEN_PUSH] = choosing_push(design, len(y))
-        models[CHOSEN] = ChosenModel(dict(models), make_pipeline, folds, seed, budget, len(y))
-    with progress(design.n_parts, len(models)) as tell:
-        return compare_models(X, y, make_pipeline, models, design, tell)
-
-
-def _long_format(comparison: Comparison) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {"model": model, "measure": measure, "part": part, "value": value}
-            for model, measures in comparison.values.items()
-            for measure, values in measures.items()
-            for part, value in enumerate(values)
-        ]
-    )
-
-
-def _summary(comparison: Comparison) -> dict[str, Any]:
     models = {
-        model: {
-            measure: {
-                "mean": comparison.mean(model, measure),
-                "standard_error": comparison.standard_error(model, measure),
-            }
+        name: make_ranking_pipeline(model, numeric, categorical, sparse=sparse, alpha=config.alpha)
+        for name, model in config.models(dense=not sparse, n_rows=len(y)).items()
+    }
+    with progress(config.folds * config.repeats, len(models) + config.nested) as advance:
+        try:
+            return compare_rankers(
+                models,
+                X,
+                y,
+                budget=config.budget,
+                cv=config.folds,
+                n_repeats=config.repeats,
+                nested=config.nested,
+                random_state=config.seed,
+                callback=advance,
+            )
+        except (ValueError, TypeError) as error:
+            raise InputError(str(error)) from error
+
+
+@contextmanager
+def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
+    """Yield what to call after a fit: a bar on standard error, a line a part where that is no terminal."""
+    fits = count(1)
+
+    def print_parts() -> None:
+        part, rest = divmod(next(fits), n_models)
+        if rest == 0:
+            typer.echo(f"{part} of {n_parts} parts compared", err=True)
+
+    if not sys.stderr.isatty():
+        yield print_parts
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("comparing", total=n_parts * n_models)
+        yield lambda: bar.advance(task)
+
+
+def print_comparison(comparison: RankerComparison, title: str) -> None:
+    """Print the table, the verdict and the warnings."""
+    console = Console(width=None if Console().is_terminal else 140)
+    grid = Grid(title=title)
+    grid.add_column("model")
+    for measure in comparison.measures[comparison.baseline_]:
+        grid.add_column(comparison.name_of(measure), justify="right", no_wrap=True)
+    for model, measures in comparison.measures.items():
+        cells = [
+            f"{comparison.mean(model, measure):.{digits}f} ± "
+            f"{comparison.standard_error(model, measure):.{digits}f}"
             for measure in measures
-        }
-        for model, measures in comparison.values.items()
-    }
-    summary = {
-        "best": comparison.best(),
-        "equally_good": comparison.equals(),
-        "criterion": comparison.criterion,
-        "verdict": verdict(comparison),
-        "differences": {
-            model: {**found._asdict(), "confidence": CONFIDENCE}
-            for model, found in comparison.differences().items()
-        },
-        "models": models,
-    }
-    if comparison.optimism is not None:
-        difference, error = comparison.optimism
-        summary["optimism"] = {"mean": difference, "standard_error": error}
-    return summary
+            for digits in [comparison.digits(measure)]
+        ]
+        is_best = model == comparison.best_ and not comparison.none_is_better_
+        grid.add_row(model, *cells, style="bold" if is_best else None)
+    console.print(grid)
+    console.print(comparison.verdict(), highlight=False)
+    for model, lines in comparison.warnings.items():
+        if lines:
+            warn(f"{model}, in {len(lines)} fits: {lines[0]}")

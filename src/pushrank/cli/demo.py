@@ -7,12 +7,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from pushrank.cli.compare import run
-from pushrank.cli.comparison_table import print_comparison
-from pushrank.cli.design import Design
+from pushrank.cli.compare import ComparisonConfig, print_comparison, run
 
 DIGIT = 8
-KEPT = 45
+MAX_EIGHTS = 45
 BUDGET = 30
 
 
@@ -23,7 +21,7 @@ def demo() -> None:
     images: how many of them are eights?
     """
     X, y = rare_digit()
-    comparison = run(X, y, list(X.columns), [], Design(repeats=2, budget=BUDGET))
+    comparison = run(X, y, list(X.columns), [], ComparisonConfig(repeats=2, budget=BUDGET))
     print_comparison(
         comparison,
         f"Which of {len(y):,} handwritten digits are eights? ({int(y.sum())} are; "
@@ -36,5 +34,5 @@ def rare_digit() -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     digits = load_digits()
     is_digit = digits.target == DIGIT
     kept = ~is_digit
-    kept[np.flatnonzero(is_digit)[::4][:KEPT]] = True
+    kept[np.flatnonzero(is_digit)[::4][:MAX_EIGHTS]] = True
     return pd.DataFrame(digits.data[kept], columns=digits.feature_names), is_digit[kept]

@@ -19,18 +19,18 @@ class InputError(Exception):
         super().__init__(" ".join(message.split()))
 
 
-def told_in_one_line(command: Callable[..., None]) -> Callable[..., None]:
+def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that ends on input it cannot use with one line on standard error and exit code 2."""
 
     @wraps(command)
-    def told(*args: Any, **kwargs: Any) -> None:
+    def guarded(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
         except InputError as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(2) from error
 
-    return told
+    return guarded
 
 
 def warn(line: str) -> None:

@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from pushrank.cli.errors import check_can_write, warn, writing
-from pushrank.cli.labelled import Labelled
-from pushrank.cli.models import (
-    MODELS,
-    fit_quietly,
-    make_model,
-    make_ranking_pipeline,
-    models_with,
-)
+from pushrank.cli.errors import InputError, check_can_write, warn, writing
+from pushrank.cli.model import MODELS, SavedModel, make_model, make_ranking_pipeline, models_with
 from pushrank.cli.options import (
     Data,
     Decimal,
@@ -28,8 +20,8 @@ from pushrank.cli.options import (
     Separator,
     Thousands,
 )
-from pushrank.cli.saved_model import SavedModel
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.read import TextFormat, read_labelled
+from pushrank.model_selection import record_warnings
 
 
 def rows_or_share(text: str) -> float:
@@ -93,37 +85,34 @@ def fit(
 
     Text columns are one-hot encoded (the 99 most frequent values of each, the others as one), missing values
     imputed and numbers scaled; all of that is saved with the model, so that scoring needs nothing else.
-    Dates and text that names rows are refused: leave them out with --exclude. Whole numbers that look like
-    identifiers or number the rows are warned of.
+    Columns that look like identifiers, row numbers, dates or a constant are warned of: leave them out with
+    --exclude.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
     check_can_write(output)
     boosting = {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
-    chosen = make_model(
+    ranker = make_model(
         model, seed, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
     )
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
-    sparse = rows.table.is_sparse
-    pipeline = make_ranking_pipeline(chosen, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
-    warned = fit_quietly(pipeline, rows.features, rows.y)
+    written = TextFormat(separator, encoding, decimal, thousands)
+    rows = read_labelled(data, label, positive, exclude, written)
+    sparse, n_features = rows.table.is_sparse, rows.features.shape[1]
+    pipeline = make_ranking_pipeline(ranker, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
+    warned: list[str] = []
+    try:
+        with record_warnings(warned):
+            pipeline.fit(rows.features, rows.y)
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from error
     saved = SavedModel(
-        pipeline,
-        model,
-        rows.label,
-        rows.positive,
-        rows.numeric,
-        rows.categorical,
-        sparse,
-        rows.features.shape[1],
+        pipeline, model, rows.label, rows.positive, rows.numeric, rows.categorical, sparse, n_features
     )
     with writing(output):
         saved.save(output)
     for line in warned:
         warn(line)
-    Console(soft_wrap=True).print(
-        f"{model} fitted on {len(rows.y):,} rows, {int(rows.y.sum()):,} of them {rows.meaning}, by "
-        f"{rows.said_of_features}; saved as {output}.",
-        markup=False,
-        highlight=False,
+    typer.echo(
+        f"{model} fitted on {len(rows.y):,} rows, {int(rows.y.sum()):,} of them {rows.label_meaning}, by "
+        f"{rows.describe_features()}; saved as {output}."
     )

@@ -1,18 +1,17 @@
-"""``pushrank report``: a comparison to show around."""
+"""``pushrank report``: a comparison to show around, in one HTML file that opens anywhere."""
 
 from __future__ import annotations
 
+import platform
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from pushrank.cli.compare import run
-from pushrank.cli.comparison_report import check_report_kind, write_comparison_report
-from pushrank.cli.design import POWERS, Design
-from pushrank.cli.errors import check_can_write
-from pushrank.cli.labelled import Labelled
+from pushrank.cli.compare import ComparisonConfig, run
+from pushrank.cli.errors import InputError, check_can_write, writing
+from pushrank.cli.model import MAX_CATEGORIES, penalty
 from pushrank.cli.options import (
     Alpha,
     Budget,
@@ -30,8 +29,10 @@ from pushrank.cli.options import (
     Separator,
     Thousands,
 )
-from pushrank.cli.text_format import TextFormat
-from pushrank.report import sentences
+from pushrank.cli.read import LabelledTable, TextFormat, read_labelled
+from pushrank.model_selection import CHOOSING_PUSH, CHOSEN, POWERS, RankerComparison
+from pushrank.report import Difference, Measured, ReportData, sentences
+from pushrank.report import write_report as write_page
 
 
 def report(
@@ -62,10 +63,114 @@ def report(
     """
     check_can_write(output)
     check_report_kind(output)
-    rows = Labelled.read(data, label, positive, exclude, TextFormat(separator, encoding, decimal, thousands))
-    design = Design(p or POWERS, alpha, folds, repeats, seed, budget, nested)
-    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, design)
-    findings = write_comparison_report(output, rows, comparison, design)
-    console = Console(soft_wrap=True)
-    console.print(" ".join(sentences(findings)), markup=False, highlight=False)
-    console.print(f"The report is in {output}.", markup=False, highlight=False)
+    written = TextFormat(separator, encoding, decimal, thousands)
+    rows = read_labelled(data, label, positive, exclude, written)
+    config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)
+    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, config)
+    report_data = write_comparison_report(output, rows, comparison, config)
+    typer.echo(" ".join(sentences(report_data)))
+    typer.echo(f"The report is in {output}.")
+
+
+def check_report_kind(path: Path) -> None:
+    """Raise when a report cannot be a file of this name.
+
+    Raises
+    ------
+    InputError
+        When the extension is not .html or .htm.
+    """
+    if path.suffix.lower() not in {".html", ".htm"}:
+        raise InputError(f"{path}: a report is written as .html; choose such a name.")
+
+
+def write_comparison_report(
+    path: Path, rows: LabelledTable, comparison: RankerComparison, config: ComparisonConfig
+) -> ReportData:
+    """Write the report, whole or not at all, and return what is in it.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    """
+    depth = config.budget or max(1, round(0.25 * int(rows.y.sum())))
+    measures = {
+        model: {
+            comparison.name_of(measure): Measured(
+                comparison.mean(model, measure), comparison.standard_error(model, measure)
+            )
+            for measure in values
+        }
+        for model, values in comparison.measures.items()
+    }
+    data = ReportData(
+        title=rows.table.path.name,
+        y=rows.y,
+        held_out=comparison.held_out_,
+        scores={model: scores for model, scores in comparison.scores.items() if model != CHOSEN},
+        best=comparison.best_,
+        baseline=comparison.baseline_,
+        rival=comparison.runner_up_,
+        depth=depth,
+        verdict=comparison.verdict(),
+        criterion=comparison.name_of(comparison.criterion),
+        differences={model: Difference(*found) for model, found in comparison.differences_.items()},
+        measures=measures,
+        rows=rows.rows_to_show,
+        settings=_settings(rows, config, depth),
+        meaning=rows.label_meaning,
+        warnings=comparison.warnings,
+        seed=config.seed,
+        none_is_better=comparison.none_is_better_,
+    )
+    with writing(path):
+        write_page(data, path)
+    return data
+
+
+def _settings(rows: LabelledTable, config: ComparisonConfig, depth: int) -> dict[str, str]:
+    features = _sparse_settings(rows) if rows.table.is_sparse else _table_settings(rows)
+    times = f", {config.repeats} times; curves and rows from the first" if config.repeats > 1 else ""
+    why = "the budget" if config.budget else "a quarter as many as there are hits"
+    packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
+    return {
+        "File": rows.table.path.name,
+        "Rows": f"{len(rows.y):,}",
+        "Hits": f"{int(rows.y.sum()):,}, the rows with {rows.label_meaning}",
+        **features,
+        "Models judged by": f"hits among the first {depth:,} rows ({why})",
+        "Cross-validation": f"{config.folds} stratified parts{times}",
+        "Choice inside every training part": "yes" if config.nested else "no",
+        "Seed": str(config.seed),
+        "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
+        "L2 strength of the rankers, alpha": _alphas(rows, config),
+        "Versions": ", ".join([*packages, f"Python {platform.python_version()}"]),
+    }
+
+
+def _alphas(rows: LabelledTable, config: ComparisonConfig) -> str:
+    sparse = rows.table.is_sparse
+    models = config.models(dense=not sparse, n_rows=len(rows.y))
+    strengths = {penalty(model, config.alpha, sparse=sparse) for model in models.values()}
+    shown = ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in strengths if alpha is not None))
+    if not config.nested:
+        return shown
+    return f"{shown}; {CHOOSING_PUSH}: one of {', '.join(f'{alpha:g}' for alpha in config.alphas)}"
+
+
+def _table_settings(rows: LabelledTable) -> dict[str, str]:
+    return {
+        "Features": rows.describe_features(),
+        **({"Columns left out": ", ".join(rows.excluded)} if rows.excluded else {}),
+        "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
+        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (all but the "
+        f"{MAX_CATEGORIES - 1} most frequent values of a column as one), within each fit",
+    }
+
+
+def _sparse_settings(rows: LabelledTable) -> dict[str, str]:
+    return {
+        "Features": f"{rows.features.shape[1]:,}, sparse",
+        "Preprocessing": "columns scaled by their largest absolute value, within each fit",
+    }

@@ -8,15 +8,12 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import typer
-from rich.console import Console
 
 from pushrank.cli.errors import check_can_write
+from pushrank.cli.model import SavedModel
 from pushrank.cli.options import Decimal, Encoding, Separator, Thousands
-from pushrank.cli.saved_model import SavedModel
-from pushrank.cli.tables import check_output_kind, write_table
-from pushrank.cli.text_format import AS_USUAL, TextFormat, kind_of_file
+from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, check_output_kind, write_table
 
 
 def score(
@@ -45,21 +42,18 @@ def score(
     table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
-    found = {"score": scores[order], "rank": np.arange(1, len(order) + 1)}
-    if kind_of_file(data) == output.suffix.lower() == ".parquet":
-        ranked = table.as_arrow(order)
-        for name, values in found.items():
-            ranked = ranked.append_column(free_name(ranked.column_names, name), pa.array(values))
-    else:
-        rows = table.as_written(order)
-        if table.is_text and output.suffix.lower() == ".parquet":
-            rows = rows.assign(**table.frame[saved.numeric].iloc[order].reset_index(drop=True))
-        named = pd.DataFrame({free_name(rows.columns, name): values for name, values in found.items()})
-        ranked = pd.concat([rows, named], axis=1)
-    write_table(ranked, output, table.written if output.suffix == table.path.suffix else AS_USUAL)
-    Console(soft_wrap=True).print(
-        f"{len(order):,} of {len(table):,} rows, best first, in {output}.", markup=False, highlight=False
-    )
+    rows = rows_in_order(table, order)
+    if table.is_text and output.suffix.lower() == ".parquet":
+        rows = rows.assign(**{name: table.numbers(name).iloc[order] for name in saved.numeric})
+    for name, values in (("score", scores[order]), ("rank", np.arange(1, len(order) + 1))):
+        rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name(rows.columns, name))], axis=1)
+    write_table(rows, output, table.written if output.suffix == table.path.suffix else DEFAULT_FORMAT)
+    typer.echo(f"{len(order):,} of {len(table):,} rows, best first, in {output}.")
+
+
+def rows_in_order(table: Table, order: np.ndarray) -> pd.DataFrame:
+    """Return rows as they were read; those of a libsvm file by their number, from 1."""
+    return pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
 
 
 def free_name(columns: Collection[str], name: str) -> str:

@@ -1,0 +1,186 @@
+"""Models by name, the preprocessing that is saved with them, and the file that ``pushrank fit`` writes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+from pushrank import estimators, persistence
+from pushrank.cli.errors import InputError, warn
+from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, feature_frame, read_table
+from pushrank.exceptions import ModelFileError
+
+FORMAT = 3
+MAX_CATEGORIES = 100  # one-hot columns of a text column: its rarest values share the last of them
+
+
+def kebab_case(name: str) -> str:
+    """Return ``PNormPush`` as ``pnorm-push`` and ``IRPush`` as ``ir-push``.
+
+    Examples
+    --------
+    >>> kebab_case("RankBoost"), kebab_case("IRPush"), kebab_case("PNormPush")
+    ('rank-boost', 'ir-push', 'pnorm-push')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "-", name).lower()
+
+
+MODELS: dict[str, type[BaseEstimator]] = {
+    **{kebab_case(name): getattr(estimators, name) for name in estimators.__all__},
+    "logistic-regression": LogisticRegression,
+}
+STANDARD_ALPHA = 0.1
+"""The penalty on tables: their columns are standardised, so that one strength suits them all."""
+
+
+def models_with(option: str) -> str:
+    """Return the names of the models that have an option."""
+    return ", ".join(sorted(name for name, model in MODELS.items() if option in model().get_params()))
+
+
+def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
+    """Return a model by its name, with the options that are not None, and the seed where it draws at random.
+
+    Raises
+    ------
+    InputError
+        When the name is not known or the model has no such option.
+    """
+    if name not in MODELS:
+        raise InputError(f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}.")
+    model = MODELS[name]()
+    if name == "logistic-regression":
+        model.set_params(max_iter=1000)
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in model.get_params():
+            raise InputError(
+                f"--{option.replace('_', '-')} is not an option of --model {name}, but of "
+                f"{models_with(option)}."
+            )
+    if "random_state" in model.get_params():
+        given["random_state"] = seed
+    return model.set_params(**given)
+
+
+def penalty(model: BaseEstimator, alpha: float | None, *, sparse: bool) -> float | None:
+    """Return the L2 strength that a model is fitted with, or None where it has none.
+
+    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
+    """
+    own: float | None = model.get_params().get("alpha")
+    if own is None or (alpha is None and sparse):
+        return own
+    return STANDARD_ALPHA if alpha is None else alpha
+
+
+def make_ranking_pipeline(
+    model: BaseEstimator,
+    numeric: list[str],
+    categorical: list[str],
+    *,
+    sparse: bool,
+    alpha: float | None = None,
+) -> Pipeline:
+    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked."""
+    strength = penalty(model, alpha, sparse=sparse)
+    if strength is not None:
+        model = clone(model).set_params(alpha=strength)
+    if sparse:
+        return Pipeline([("scale", MaxAbsScaler()), ("rank", model)])
+    numbers = make_pipeline(
+        SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler()
+    )
+    words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES)
+    columns = ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
+    return Pipeline([("columns", columns), ("rank", model)])
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A fitted pipeline with the columns it was fitted on and its label."""
+
+    pipeline: Pipeline
+    name: str
+    label: str
+    positive: str
+    numeric: list[str]
+    categorical: list[str]
+    sparse: bool
+    n_features: int
+
+    def save(self, path: Path) -> None:
+        """Write the model, whole or not at all."""
+        fields = {key: value for key, value in asdict(self).items() if key != "pipeline"}
+        content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": self.pipeline}
+        persistence.save(content, path)
+
+    @classmethod
+    def load(cls, path: Path) -> SavedModel:
+        """Read a model.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, not trusted, or of another format.
+        """
+        try:
+            content = persistence.load(path)
+        except FileNotFoundError as error:
+            raise InputError(f"{path} does not exist; fit a model first: pushrank fit.") from error
+        except (OSError, ModelFileError) as error:
+            raise InputError(str(error)) from error
+        if not isinstance(content, dict) or "format" not in content:
+            raise InputError(f"{path} was not written by pushrank fit.")
+        if content["format"] < FORMAT:
+            raise InputError(f"{path} was written by an earlier pushrank; fit the model again.")
+        if content["format"] > FORMAT:
+            raise InputError(
+                f"{path} was written by pushrank {content['pushrank']}; install that version or later."
+            )
+        return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
+
+    def read(self, path: Path, written: TextFormat = DEFAULT_FORMAT) -> Table:
+        """Read rows of the kind that the model was fitted on.
+
+        Raises
+        ------
+        InputError
+            When they cannot be read, or are of the other kind.
+        """
+        table = read_table(path, written, self.n_features if self.sparse else None)
+        if table.is_sparse != self.sparse:
+            wanted = "a libsvm file" if self.sparse else "a table with named columns"
+            raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
+        return table
+
+    def scores(self, table: Table) -> NDArray[np.float64]:
+        """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
+        features: Any = feature_frame(table, self.numeric, self.categorical)
+        for place, name in enumerate(self.categorical):
+            self._warn_of_unknown_values(table, name, features[name].dropna(), place)
+        return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
+
+    def _warn_of_unknown_values(self, table: Table, name: str, values: Any, place: int) -> None:
+        known = self.pipeline.named_steps["columns"].named_transformers_["words"].categories_[place]
+        unknown = values[~values.isin(known)]
+        if len(unknown):
+            warn(
+                f"column {name!r} of {table.path}: {len(unknown):,} of {len(values):,} values "
+                f"({100 * len(unknown) / len(values):.3g} %) are unknown to the model, such as "
+                f"{unknown.iloc[0]!r}; it knows {', '.join(map(repr, known[:5]))}"
+                + ", ..." * (len(known) > 5)
+                + ". Check that the column is written as where the model was fitted."
+            )

@@ -1,0 +1,601 @@
+"""Labelled rows from a file: tables as they are written, their columns as features, and the label."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
+
+from pushrank._io import atomic_write
+from pushrank.cli.errors import InputError, warn, writing
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+SPARSE = {".libsvm", ".svmlight", ".svm"}
+READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet) or libsvm (.libsvm, .svmlight, .svm)"
+LIBSVM_LABEL = "label"
+TEXT = pd.ArrowDtype(pa.string())
+FLOAT = pd.ArrowDtype(pa.float64())
+MISSING = ["", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+           "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]  # fmt: skip
+"""The cells that are missing numbers, categories or labels, as in pandas.read_csv."""
+TRUTH_VALUES = {"true": 1.0, "false": 0.0}
+MAX_NUMBER = 1e150  # scaling squares and adds up a column's numbers; those of larger ones would overflow
+MIN_ROWS_TO_DOUBT = 20  # with fewer, categories may well be nearly all distinct, and numbers rise by chance
+DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[T ,].*)?\s*"
+IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|Unnamed: \d+|\s*"
+"""Names of columns of identifiers, and what pandas calls one without a name, as it writes row numbers."""
+UNREADABLE = (
+    OSError,
+    ValueError,
+    EOFError,
+    zlib.error,
+    pa.ArrowException,
+    TypeError,  # of a file whose types pandas does not know
+)
+
+
+def file_kind(path: Path) -> str:
+    """Return the extension that says what a file is, without that of compression."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a CSV or TSV file is written, where not as its extension says, in UTF-8 and with decimal points."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+    def check(self, path: Path) -> None:
+        """Raise when a file cannot be read so.
+
+        Raises
+        ------
+        InputError
+            When the file is no CSV or TSV, the encoding is not known, or a mark is not one character.
+        """
+        for option, value in vars(self).items():
+            if value is None:
+                continue
+            if file_kind(path) not in SEPARATORS:
+                raise InputError(f"--{option} is for CSV and TSV files, not for {path}.")
+            if option != "encoding" and len(value) != 1:
+                raise InputError(f"--{option} must be one character, got {value!r}.")
+        if self.thousands == (self.decimal or "."):
+            raise InputError(
+                f"--thousands {self.thousands!r} is the decimal mark, too; say which that is: --decimal."
+            )
+        try:
+            "".encode(self.encoding or "utf-8")
+        except LookupError as error:
+            raise InputError(
+                f"--encoding {self.encoding!r} is not known; utf-8, latin-1, cp1252 and utf-16 are."
+            ) from error
+
+    def separator_of(self, path: Path) -> str:
+        """Return what separates the columns of a file."""
+        return self.separator or SEPARATORS[file_kind(path)]
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Return the rows, every cell as the text that it is in the file; empty cells are missing.
+
+        Raises
+        ------
+        InputError
+            When the file is coded otherwise, or rows have more cells than the header has names.
+        """
+        try:
+            frame = pd.read_csv(
+                path,
+                sep=self.separator_of(path),
+                encoding=self.encoding,
+                dtype=TEXT,
+                keep_default_na=False,
+                na_values=[""],
+            )
+        except UnicodeError as error:
+            raise InputError(
+                f"{path} is not coded as {self.encoding or 'utf-8'} ({error}); say how it is: for example "
+                "--encoding latin-1, cp1252 or utf-16."
+            ) from error
+        if not isinstance(frame.index, pd.RangeIndex):
+            raise InputError(
+                f"{path}: rows have more cells than the first line has names; name every column."
+            )
+        return frame
+
+    def plain(self, text: pd.Series) -> pd.Series:
+        """Return text whose numbers are written with a decimal point and without marks of thousands."""
+        text = text.str.strip()
+        if self.thousands is not None:
+            # only where three digits follow, so that 1,25 is not taken for 125; \s are spaces of all kinds
+            mark = r"\s" if self.thousands.isspace() else re.escape(self.thousands)
+            text = text.astype(object).str.replace(rf"(?<=\d){mark}(?=\d{{3}}(?!\d))", "", regex=True)
+        if self.decimal not in (None, "."):
+            # the point and the mark change places: where the mark is a comma, 1.5 is no number
+            swapped = str.maketrans({self.decimal: ".", ".": self.decimal})
+            text = text.astype(object).str.translate(swapped)
+        return text.astype(TEXT)
+
+
+DEFAULT_FORMAT = TextFormat()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as they are in the file: text, Parquet's types, or a sparse matrix with labels."""
+
+    path: Path
+    frame: pd.DataFrame
+    features: sp.csr_matrix | None = None
+    written: TextFormat = DEFAULT_FORMAT
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows came from a libsvm file."""
+        return self.features is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the rows came from a CSV or TSV file."""
+        return file_kind(self.path) in SEPARATORS
+
+    @cached_property
+    def missing(self) -> pd.DataFrame:
+        """Which cells are missing."""
+        return self.frame.isna() | (self.frame.isin(MISSING) if self.is_text else False)
+
+    @cached_property
+    def _numbers(self) -> dict[str, pd.Series]:
+        return {}
+
+    def numbers(self, name: str) -> pd.Series:
+        """Return a column as floats; what is missing or no number is NaN."""
+        if name not in self._numbers:
+            self._numbers[name] = self._as_numbers(name).astype(np.float64)
+        return self._numbers[name]
+
+    def _as_numbers(self, name: str) -> pd.Series:
+        column = self.frame[name]
+        if is_number_type(column.dtype):
+            return pd.Series(column.to_numpy(np.float64, na_value=np.nan), index=column.index)
+        if not is_text_type(column.dtype):
+            return pd.Series(np.nan, index=column.index)
+        text = self.written.plain(column.astype(TEXT).mask(self.missing[name]))
+        try:
+            return pd.Series(text.astype(FLOAT).to_numpy(np.float64, na_value=np.nan), index=column.index)
+        except pa.ArrowInvalid:  # a cell is no number: cell by cell, which takes some ten times as long
+            numbers = pd.to_numeric(text.astype(object), errors="coerce")
+        truths = text.str.lower().map(TRUTH_VALUES)
+        return truths if (truths.notna() == text.notna()).all() else numbers
+
+    def texts(self, name: str) -> pd.Series:
+        """Return a column as text, NaN where missing; whole numbers have no decimal point."""
+        column = self.frame[name].astype(object)
+        if not self.is_text:
+            column = column.map(as_text, na_action="ignore")
+        return column.mask(self.missing[name], np.nan).astype(object)
+
+    def is_numeric(self, name: str) -> bool:
+        """Return whether all cells that are not missing are numbers; text in Parquet stays text."""
+        column = self.frame[name]
+        if not self.is_text:
+            return is_number_type(column.dtype)
+        return bool((self.numbers(name).notna() | self.missing[name]).all())
+
+    def describe_columns(self) -> str:
+        """Return which columns there are, and, where it seems so, that they are separated otherwise."""
+        shown = ", ".join(map(repr, self.frame.columns[:20]))
+        if len(self.frame.columns) == 1 and self.is_text:
+            for mark, name in OTHER_SEPARATORS.items():
+                if mark in str(self.frame.columns[0]):
+                    return f"{shown}. If {name} separates the columns, say so: --separator {name}"
+        return shown
+
+
+def is_number_type(dtype: Any) -> bool:
+    """Return whether cells of this type are numbers or truth values."""
+    is_decimal = isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype)
+    return is_decimal or bool(pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
+
+
+def is_text_type(dtype: Any) -> bool:
+    """Return whether cells of this type are text, encoded in a dictionary or not."""
+    kind = dtype.pyarrow_dtype
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
+
+
+def as_text(value: Any) -> str:
+    """Return a value as text; whole numbers have no decimal point, even where gaps made them floats."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int | None = None) -> Table:
+    """Read a file by its extension.
+
+    Parameters
+    ----------
+    path : Path
+        A file whose name ends in .csv, .tsv, .parquet, .libsvm, .svmlight or .svm; text also in .gz.
+    written : TextFormat, optional
+        How a CSV or TSV file is written.
+    n_features : int, optional
+        The number of features a libsvm file should have, if known.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, unreadable, empty, or of an unknown kind.
+    """
+    kind = file_kind(path)
+    if kind not in {*SEPARATORS, *SPARSE, ".parquet"}:
+        raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
+    if not path.exists():
+        raise InputError(f"{path} does not exist.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file.")
+    written.check(path)
+    try:
+        if kind in SPARSE:
+            features, labels = load_svmlight_file(str(path), n_features=n_features)
+            frame = pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT)
+            table = Table(path, frame, sp.csr_matrix(features))
+        elif kind == ".parquet":
+            # pandas' index is no column, and its own types have no place for gaps in whole numbers
+            rows = pq.read_table(path).replace_schema_metadata(None)
+            table = Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))
+        else:
+            table = Table(path, written.read(path), written=written)
+    except UNREADABLE as error:
+        otherwise = " If its columns are separated otherwise, say so: --separator."
+        raise InputError(
+            f"{path} cannot be read as {kind[1:]}: {error}. Check that the file is whole and of that kind."
+            + otherwise * isinstance(error, pd.errors.ParserError)
+        ) from error
+    if not len(table):
+        raise InputError(f"{path} holds no rows.")
+    return table
+
+
+def check_output_kind(path: Path) -> None:
+    """Raise when rows cannot be written to a file of this name.
+
+    Raises
+    ------
+    InputError
+        When the extension is not .csv, .tsv or .parquet.
+    """
+    if path.suffix.lower() not in {*SEPARATORS, ".parquet"}:
+        raise InputError(f"{path}: rows are written as .csv, .tsv or .parquet; choose one of these.")
+
+
+def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_FORMAT) -> None:
+    """Write rows to a file by its extension, whole or not at all; text in the format of ``written``.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    """
+    with writing(path), atomic_write(path) as beside:
+        if path.suffix.lower() == ".parquet":
+            rows = pa.Table.from_pandas(frame, preserve_index=False)
+            pq.write_table(rows.replace_schema_metadata(None), beside)
+        else:
+            frame.to_csv(
+                beside,
+                sep=written.separator_of(path),
+                decimal=written.decimal or ".",
+                encoding=written.encoding or "utf-8",
+                index=False,
+            )
+
+
+def label_column(table: Table, label: str | None) -> str:
+    """Return the name of the label column.
+
+    Raises
+    ------
+    InputError
+        When it is not named, or not there.
+    """
+    if table.is_sparse:
+        return LIBSVM_LABEL
+    if label is None:
+        raise InputError("name the column that holds the label: --label COLUMN.")
+    if label not in table.frame.columns:
+        raise InputError(
+            f"{table.path} has no column {label!r} for --label; it has {table.describe_columns()}."
+        )
+    return label
+
+
+def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDArray[np.bool_], str]:
+    """Return which rows are positive, and the value that makes them so.
+
+    Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
+    are not.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    column : str
+        The label column.
+    positive : str or None
+        The positive value; every other value is then negative. None takes the larger of two numbers, true of
+        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, and warns.
+
+    Raises
+    ------
+    InputError
+        When a label is missing, there are not two classes, or the value does not occur.
+    """
+    here = f"column {column!r} of {table.path}"
+    texts = table.texts(column)
+    if texts.isna().any():
+        row = int(np.flatnonzero(texts.isna())[0]) + 1
+        raise InputError(f"{here} has no label in row {row}; drop such rows or fill them in.")
+    plain = table.written.plain(texts.astype(TEXT)) if table.is_text else texts
+    written = dict(zip(plain.unique(), texts[~plain.duplicated()], strict=True))
+    keys = {text: _label_key(text) for text in written}
+    labels: dict[Any, str] = {}
+    for text, key in keys.items():
+        labels.setdefault(key, as_text(int(key)) if _is_whole(key) else written[text])
+    shown = ", ".join(list(_sorted(labels).values())[:10]) + (", ..." if len(labels) > 10 else "")
+    if len(labels) < 2:
+        raise InputError(f"{here} holds one class only ({shown}); ranking needs two.")
+    if positive is not None:
+        chosen = _label_key(positive)
+        if chosen not in labels:
+            raise InputError(f"--positive {positive!r} does not occur in {here}, which holds {shown}.")
+    elif len(labels) > 2:
+        raise InputError(
+            f"{here} holds {len(labels)} values ({shown}); name the one to be ranked at the top: "
+            "--positive VALUE."
+        )
+    else:
+        other, chosen = _sorted(labels)
+        if isinstance(chosen, str) and {other, chosen} not in ({"false", "true"}, {"no", "yes"}):
+            n_rows = int((plain.map(keys) == chosen).sum())
+            most = ", most of them" if n_rows > len(table) / 2 else ""
+            warn(
+                f"{here} holds {labels[other]!r} and {labels[chosen]!r}; which is to be ranked at the top? "
+                f"{labels[chosen]!r} is taken, which {n_rows:,} of {len(table):,} rows are{most}; if it is "
+                f"the other one, say --positive {shlex.quote(labels[other])}."
+            )
+    return (plain.map(keys) == chosen).to_numpy(dtype=bool), labels[chosen]
+
+
+def _label_key(text: str) -> Decimal | str:
+    """Return what two labels have in common that are the same: the exact number, or the text."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        lower = text.strip().lower()
+        return lower if lower in {"true", "false", "yes", "no"} else text
+    return number if number.is_finite() else text
+
+
+def _is_whole(key: Decimal | str) -> bool:
+    return isinstance(key, Decimal) and key == key.to_integral_value()
+
+
+def _sorted(labels: dict[Any, str]) -> dict[Any, str]:
+    """Return the labels in order, numbers before text."""
+    return dict(sorted(labels.items(), key=lambda item: (isinstance(item[0], str), item[0])))
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """A table, which of its rows are positive, and its features."""
+
+    table: Table
+    label: str
+    positive: str
+    y: NDArray[np.bool_]
+    numeric: list[str]
+    categorical: list[str]
+    features: Any
+
+    @property
+    def label_meaning(self) -> str:
+        """What makes a row positive."""
+        return f"{self.label} = {self.positive}"
+
+    def describe_features(self) -> str:
+        """Return how the columns were read."""
+        if self.table.is_sparse:
+            return f"{self.features.shape[1]:,} sparse features"
+        numbers = f"{len(self.numeric)} numeric column{'s' * (len(self.numeric) != 1)}"
+        if not self.categorical:
+            return numbers
+        shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
+        return f"{numbers} and {len(self.categorical)} of text ({shown})"
+
+    @property
+    def rows_to_show(self) -> pd.DataFrame:
+        """The rows to show: numbers as numbers, all else as it is in the file."""
+        frame = self.table.frame.drop(columns=self.label)
+        return frame.assign(**{name: self.features[name] for name in self.numeric})
+
+    @property
+    def excluded(self) -> list[str]:
+        """The columns that were left out."""
+        used = {self.label, *self.numeric, *self.categorical}
+        return [name for name in self.table.frame if name not in used]
+
+
+def read_labelled(
+    path: Path, label: str | None, positive: str | None, excluded: Sequence[str] | None, written: TextFormat
+) -> LabelledTable:
+    """Read a file with labels, and warn of columns that are doubtful.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, or its label or a feature cannot be used.
+    """
+    table = read_table(path, written)
+    column = label_column(table, label)
+    y, positive_value = positive_rows(table, column, positive)
+    numeric, categorical = feature_columns(table, column, excluded or [])
+    for doubt in column_warnings(table, numeric, categorical):
+        warn(doubt)
+    features = feature_frame(table, numeric, categorical)
+    return LabelledTable(table, column, positive_value, y, numeric, categorical, features)
+
+
+def feature_columns(table: Table, label: str, excluded: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the numeric and of the text columns to rank by.
+
+    Raises
+    ------
+    InputError
+        When there is no feature, or a column to leave out is not there.
+    """
+    if table.is_sparse:
+        if excluded:
+            raise InputError(f"--exclude is for named columns; those of {table.path} have none.")
+        return [], []
+    for name in excluded:
+        if name == label:
+            raise InputError(f"--exclude {name!r} is the label.")
+        if name not in table.frame.columns:
+            raise InputError(
+                f"--exclude {name!r} is not in {table.path}, which has {table.describe_columns()}."
+            )
+    names = [name for name in table.frame.columns if name not in (label, *excluded)]
+    if not names:
+        raise InputError(f"{table.path} has no column but the label; there is nothing to rank by.")
+    numeric = [name for name in names if table.is_numeric(name)]
+    return numeric, [name for name in names if name not in numeric]
+
+
+def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> Any:
+    """Return the features that a model was fitted on: floats, and text with NaN where it is missing.
+
+    Raises
+    ------
+    InputError
+        When a column is missing, holds infinity or numbers too large to scale, or text where numbers are
+        needed.
+    """
+    if table.is_sparse:
+        return table.features
+    missing = [name for name in numeric + categorical if name not in table.frame.columns]
+    if missing:
+        raise InputError(
+            f"{table.path} lacks the column{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))} that "
+            f"the model was fitted on; it has {table.describe_columns()}."
+        )
+    for name in numeric:
+        _check_numbers(table, name)
+    columns = {name: table.numbers(name) for name in numeric} | {
+        name: table.texts(name) for name in categorical
+    }
+    return pd.DataFrame(columns, index=table.frame.index)
+
+
+def _check_numbers(table: Table, name: str) -> None:
+    numbers = table.numbers(name)
+    here = f"column {name!r} of {table.path}"
+    bad = numbers.isna() & ~table.missing[name]
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        how = "; say how numbers are written: --decimal, --thousands." if table.is_text else "."
+        raise InputError(
+            f"{here} must hold numbers, as where the model was fitted; row {row + 1} holds "
+            f"{str(table.frame[name].iloc[row])!r}{how}"
+        )
+    if np.isinf(numbers).any():
+        row = int(np.flatnonzero(np.isinf(numbers))[0]) + 1
+        raise InputError(f"{here} holds infinity in row {row}; replace or drop it.")
+    if (numbers.abs() > MAX_NUMBER).any():
+        row = int(np.flatnonzero(numbers.abs() > MAX_NUMBER)[0])
+        raise InputError(
+            f"{here} holds {numbers.iloc[row]:g} in row {row + 1}, too large to compute with (more than "
+            f"{MAX_NUMBER:g}); divide the column or take its logarithm."
+        )
+
+
+def column_warnings(table: Table, numeric: list[str], categorical: list[str]) -> Iterator[str]:
+    """Yield what is doubtful about features: dates, identifiers, row numbers and constants."""
+    for name in numeric + categorical:
+        doubt = _doubt_of_numbers(table, name) if name in numeric else _doubt_of_text(table, name)
+        if doubt is not None:
+            yield (
+                f"column {name!r} of {table.path} {doubt} leave the column out: "
+                f"--exclude {shlex.quote(str(name))}."
+            )
+
+
+def _doubt_of_numbers(table: Table, name: str) -> str | None:
+    numbers = table.numbers(name)
+    n_values, n_rows = numbers.nunique(dropna=False), len(numbers)
+    if n_values == 1:
+        return "holds the same in every row, which tells nothing;"
+    is_whole = bool((numbers % 1.0 == 0.0).all())
+    if n_rows < MIN_ROWS_TO_DOUBT or n_values < n_rows or not is_whole:
+        return None
+    is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
+    has_no_gaps = numbers.max() - numbers.min() == n_rows - 1
+    if is_steady or has_no_gaps or re.fullmatch(IDENTIFIER, str(name)):
+        first = ", ".join(map(as_text, numbers[:3]))
+        return (
+            f"holds another whole number in every row ({first}, ...), as row numbers and identifiers do, "
+            "which tell nothing of new rows; if it is one,"
+        )
+    return None
+
+
+def _doubt_of_text(table: Table, name: str) -> str | None:
+    texts = table.texts(name)
+    counts = texts.value_counts()
+    shares = counts / counts.sum()
+    is_time = pa.types.is_temporal(table.frame[name].dtype.pyarrow_dtype)
+    if is_time or shares[counts.index.str.fullmatch(DATE)].sum() >= 0.9:
+        return (
+            f"holds dates or times, such as {counts.index[0]}, which count as so many categories; make "
+            "numbers of what matters about them (days since a date, hours, weekdays), or"
+        )
+    if len(counts) + texts.hasnans == 1:
+        return "holds the same in every row, which tells nothing;"
+    is_number = pd.to_numeric(counts.index.to_series(), errors="coerce").notna().to_numpy()
+    if shares[is_number].sum() >= 0.9 and not is_number.all():
+        stranger = counts.index[~is_number][0]
+        row = int(np.argmax(texts == stranger)) + 1
+        return (
+            f"is read as text, for row {row} holds {stranger!r}, though "
+            f"{100 * shares[is_number].sum():.4g} % of its values are numbers; if all should be, leave such "
+            "cells empty or say how they are written (--decimal, --thousands), or"
+        )
+    if len(texts) >= MIN_ROWS_TO_DOUBT and len(counts) > len(texts) / 2:
+        return (
+            f"holds {len(counts):,} different texts in {len(texts):,} rows, as names of rows do; if they are "
+            "numbers, say how they are written (--decimal, --thousands), and if they name rows,"
+        )
+    return None

@@ -1,0 +1,14 @@
+"""Run the command line within this process."""
+
+from __future__ import annotations
+
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+
+
+def call(*arguments, code=0):
+    """Return what a command printed, after checking its exit code."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result

@@ -1,0 +1,274 @@
+"""Rankers compared as a library function: what is beyond chance, what repetitions may say, and the choice."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pushrank import IRPush, metrics
+from pushrank.model_selection import (
+    CHOSEN,
+    RankerComparison,
+    check_classes,
+    compare_rankers,
+    default_rankers,
+    on_one_scale,
+)
+
+CRITERION = "precision at 1/4"
+
+
+def compared(n_repeats=1, **hits):
+    """A comparison of models by their precision in every test part."""
+    measures = {
+        model.replace("_", " "): {CRITERION: np.array(parts), "average precision": np.array(parts)}
+        for model, parts in hits.items()
+    }
+    return RankerComparison(measures, CRITERION, n_repeats=n_repeats)
+
+
+def rows(n_rows=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    return X, (X[:, 0] + rng.normal(size=n_rows) > 0.5).astype(int)
+
+
+MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB(), "push": IRPush()}
+
+
+def test_models_with_scores_or_probabilities_are_measured_on_the_same_parts():
+    X, y = rows()
+    called = []
+    found = compare_rankers(
+        MODELS, X, y, budget=30, n_repeats=2, random_state=0, callback=lambda: called.append(0)
+    )
+    assert found.baseline_ == "logistic"
+    assert len(called) == 3 * 10
+    for model, measures in found.measures.items():
+        assert {values.shape for values in measures.values()} == {(10,)}
+        for fold in range(5):
+            within = found.folds == fold
+            auc = metrics.auc(y[within], found.scores[model][within])
+            assert auc == pytest.approx(measures["AUC"][fold])
+    again = compare_rankers(
+        MODELS, sparse.coo_array(X).toarray().tolist(), list(y), budget=30, n_repeats=2, random_state=0
+    )
+    assert again.summary() == found.summary()
+    assert found.verdict() in repr(found)
+    frame = found.to_frame()
+    assert len(frame) == 3 * 10 * 5
+    assert list(frame) == ["model", "measure", "part", "value"]
+    for model, measures in found.measures.items():
+        assert found.mean(model, "AUC") == pytest.approx(measures["AUC"].mean())
+
+
+def test_scores_are_of_rows_that_the_fit_had_not_seen():
+    """Labels by chance: a fit to 60 columns ranks its own rows well, unseen ones no better than chance."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(240, 60)), rng.random(240) < 0.5
+    found = compare_rankers({"a": LogisticRegression(), "b": IRPush()}, X, y, cv=4, random_state=0)
+    assert set(found.folds) == {0, 1, 2, 3}
+    for model, order in found.held_out_.items():
+        assert 0.35 < metrics.auc(y, order) < 0.65, model
+
+
+def test_what_to_judge_by_can_be_a_scorer():
+    X, y = rows()
+    for scoring, name in (
+        ("bedroc", "bedroc"),
+        ("roc_auc", "roc_auc"),
+        (lambda m, X, y: m.score(X, y), "<lambda>"),
+    ):
+        found = compare_rankers(MODELS, X, y, cv=3, scoring=scoring, random_state=0)
+        assert found.criterion == name
+        assert found.best_ == max(MODELS, key=lambda model: found.mean(model, name))
+    np.testing.assert_allclose(
+        compare_rankers(MODELS, X, y, scoring="roc_auc", random_state=0).measures["push"]["roc_auc"],
+        compare_rankers(MODELS, X, y, random_state=0).measures["push"]["AUC"],
+    )
+
+
+def test_groups_stay_together():
+    X, y = rows()
+    groups = np.repeat(np.arange(24), 5)
+    found = compare_rankers(MODELS, X, y, cv=GroupKFold(4), groups=groups, nested=True, random_state=0)
+    assert all(len(set(found.folds[groups == group])) == 1 for group in range(24))
+    assert CHOSEN in found.measures
+
+
+def test_the_default_models_include_the_chosen_push_where_nested():
+    X, y = rows(80)
+    found = compare_rankers(None, X, y, cv=2, nested=True, random_state=0)
+    assert list(found.measures) == [*default_rankers(), "P-Norm Push, p and alpha chosen", CHOSEN]
+    found = compare_rankers(None, sparse.csr_array(X), y, cv=2, random_state=0)
+    assert list(found.measures) == list(default_rankers(dense=False))
+
+
+def test_the_nested_choice_sees_its_own_rows_alone():
+    """In each of three training parts of 60 rows six fits to 40 choose; then come models and choice."""
+    seen = []
+
+    class Spy(LogisticRegression):
+        def fit(self, X, y):
+            seen.append(len(y))
+            return super().fit(X, y)
+
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
+    found = compare_rankers({"a": Spy(), "b": Spy(C=0.01)}, X, y, cv=3, nested=True, random_state=0)
+    assert seen == 3 * ([40] * 6 + [60] * 3)
+    assert found.best_ in ("a", "b")
+    assert found.optimism_.mean == pytest.approx(
+        found.mean(found.best_, CRITERION) - found.mean(CHOSEN, CRITERION)
+    )
+    assert "the figure of choosing inside every training part" in found.verdict()
+    assert CHOSEN not in found.differences_
+    assert CHOSEN not in found.held_out_
+
+
+def test_warnings_of_the_fits_are_kept_by_model():
+    X, y = rows()
+    found = compare_rankers({"short": LogisticRegression(max_iter=1), "long": IRPush()}, X, y, cv=3)
+    assert len(found.warnings["short"]) == 3
+    assert found.warnings["long"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "changes"),
+    [
+        ("at least one ranker", {"models": {}}),
+        ("exactly 2 classes", {"y": np.arange(120) % 3}),
+        ("one label for each of the 120 rows", {"y": [0, 1]}),
+        ("at most the 120 rows", {"budget": 121}),
+        ("cv must be at least 2", {"cv": 1}),
+        ("n_repeats must be at least 1", {"n_repeats": 0}),
+        ("n_repeats must be 1", {"cv": StratifiedKFold(3), "n_repeats": 2}),
+        ("every row into exactly one", {"cv": [(np.arange(60), np.arange(60, 120))]}),
+        ("a number or a splitter", {"cv": [(np.arange(60), np.arange(60, 120))], "nested": True}),
+        ("choose at most 45 folds", {"cv": 60}),
+    ],
+)
+def test_bad_input_is_told_before_any_fit(said, changes):
+    class Never(LogisticRegression):
+        def fit(self, *_rows):
+            raise AssertionError
+
+    X, y = rows()
+    arguments = {"models": {"a": Never()}, "X": X, "y": y} | changes
+    if "cv" in changes and changes["cv"] == 60:
+        arguments["y"] = np.arange(120) < 45
+    with pytest.raises(ValueError, match=said):
+        compare_rankers(**arguments)
+
+
+def test_models_without_scores_are_told():
+    from sklearn.svm import SVR
+
+    with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
+        compare_rankers({"a": SVR()}, *rows())
+
+
+def test_the_rows_needed_are_those_that_nested_stratified_splits_need():
+    def fewest_left(n_rows, folds):
+        """The smallest training part of a class, as scikit-learn draws it."""
+        y = np.arange(4 * n_rows) < n_rows
+        return min(y[train].sum() for train, _ in StratifiedKFold(folds).split(y, y))
+
+    for folds in (2, 3, 4, 5, 7):
+        for n_rare in range(folds, 20):
+            once = fewest_left(n_rare, folds)
+            twice = fewest_left(once, folds) if once >= folds else 0
+            y = np.arange(100) < n_rare
+            if twice >= folds:
+                check_classes(y, folds, 3)
+            else:
+                with pytest.raises(ValueError, match="need at least") as told:
+                    check_classes(y, folds, 3)
+                for at_most in re.findall(r"choose at most (\d+) folds, or", str(told.value)):
+                    for fewer in range(2, int(at_most) + 1):
+                        check_classes(y, fewer, 3)
+
+
+def test_the_verdict_says_what_few_test_parts_can_tell():
+    logistic = [0.5, 0.5]
+    same = compared(logistic=logistic, push=[0.75, 0.75]).verdict()
+    assert "+0.250 against logistic, the same in each of 2 test parts, too few to know" in same
+    # two parts: the mean is 3 standard errors, and Student's t has 12.7 for two parts
+    few = compared(logistic=logistic, push=[0.7, 0.6]).verdict()
+    assert "95 % interval -0.485 to +0.785: chance alone may explain the difference" in few
+    many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
+    reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
+    assert f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}: more than chance explains" in many
+    always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
+    assert "the same in each of 6 test parts: more than chance explains" in always
+
+
+def test_the_verdict_names_no_best_of_equals():
+    equal = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.6, 0.6])
+    assert "No model is better" in equal.verdict()
+    assert "each has 0.600" in equal.verdict()
+    assert equal.equals_ == ["push", "other"]
+    two = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.1, 0.2])
+    two.measures["push"]["average precision"] = np.array([0.9, 0.9])
+    assert "push, which is no better by it than logistic" in two.verdict()
+    assert "next best" in compared(logistic=[0.9, 0.7], push=[0.7, 0.5]).verdict()
+    assert "alone" in compared(push=[0.7, 0.5]).verdict()
+
+
+def test_what_is_more_than_chance():
+    for parts, expected in (
+        ([0.75] * 3, None),
+        ([0.75] * 6, True),
+        ([0.5] * 6, False),
+        ([0.7, 0.6] * 3, True),
+        ([0.7, 0.3] * 3, False),
+    ):
+        found = compared(logistic=[0.5] * len(parts), push=parts)
+        assert found.difference("push", "logistic").more_than_chance is expected
+
+
+def test_repetitions_of_the_same_parts_are_no_more_evidence():
+    """They hold the same rows: enough of them would make any difference more than chance explains."""
+    once = compared(logistic=[0.5] * 5, push=[0.7, 0.6, 0.5, 0.4, 0.7])
+    often = compared(20, logistic=[0.5] * 100, push=[0.7, 0.6, 0.5, 0.4, 0.7] * 20)
+    assert once.difference("push", "logistic").more_than_chance is False
+    assert often.difference("push", "logistic") == pytest.approx(once.difference("push", "logistic"))
+    assert often.standard_error("push", CRITERION) == pytest.approx(once.standard_error("push", CRITERION))
+    same = compared(2, logistic=[0.5] * 10, push=[0.75] * 10)
+    assert "in each of 10 test parts, too few to know" in same.verdict()
+
+
+def test_equal_scores_stay_tied_on_one_scale():
+    """The mean of seven times 0.1 is not 0.1 in floating point."""
+    scores, folds = np.repeat([0.1, 0.7, -1.453], [7, 6, 97]), np.repeat([0, 1, 2], [7, 6, 97])
+    assert len(set(on_one_scale(scores, folds))) == 1
+
+
+@given(st.lists(st.integers(-5, 5), min_size=4, max_size=30), st.integers(1, 3))
+def test_one_scale_keeps_the_order_within_a_part_and_knows_no_units(values, n_folds):
+    scores = np.array(values, dtype=float)
+    folds = np.arange(len(scores)) % n_folds
+    order = on_one_scale(scores, folds)
+    for fold in range(n_folds):
+        own, placed = scores[folds == fold], order[folds == fold]
+        np.testing.assert_array_equal(np.sign(own[:, None] - own), np.sign(placed[:, None] - placed))
+    stretched = np.where(folds == 0, 2.0**3 * scores + 2.0**6, scores)  # exact in floating point
+    np.testing.assert_array_equal(on_one_scale(stretched, folds), order)
+
+
+def test_preprocessing_goes_into_the_models():
+    X, y = rows()
+    models = {name: make_pipeline(StandardScaler(), model) for name, model in MODELS.items()}
+    scaled = compare_rankers(models, 1000.0 * X, y, random_state=0)
+    np.testing.assert_allclose(
+        scaled.measures["push"]["AUC"], compare_rankers(models, X, y, random_state=0).measures["push"]["AUC"]
+    )
