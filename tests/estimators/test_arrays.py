@@ -63,8 +63,8 @@ def test_sums_of_scores_far_apart(loss, asarray):
     scores = np.round(1e4 * scores) / 16
     here, there = BipartiteSample.from_mask(y, w), ArraySample.from_mask(asarray(y), asarray(w))
     kind = SortedSums if loss.pieces else SmoothSums
-    expected = kind(loss, *here.split(scores), here.positive_weights)
-    found = kind(loss, *there.split(asarray(scores)), there.positive_weights)
+    expected = kind(loss, *here.gather(scores), here.positive_weights)
+    found = kind(loss, *there.gather(asarray(scores)), there.positive_weights)
     sums = np.exp(np.asarray(found.log_sums))
     np.testing.assert_allclose(sums, np.exp(expected.log_sums), rtol=1e-9, atol=1e-7)
 
@@ -74,10 +74,10 @@ def test_samples_on_a_device(asarray):
     w[3] = 0.0
     here, there = BipartiteSample.from_mask(y, w), ArraySample.from_mask(asarray(y), asarray(w))
     for one, other, at in ((here, there, scores), (here.swapped(), there.swapped(), -scores)):
-        parts = one.split(at)
-        for a, b in zip(parts, other.split(asarray(at)), strict=True):
+        parts = one.gather(at)
+        for a, b in zip(parts, other.gather(asarray(at)), strict=True):
             np.testing.assert_array_equal(np.asarray(b), a)
-        np.testing.assert_array_equal(np.asarray(other.join(*map(asarray, parts))), one.join(*parts))
+        np.testing.assert_array_equal(np.asarray(other.scatter(*map(asarray, parts))), one.scatter(*parts))
         assert other.least_margin(asarray(at)) == one.least_margin(at)
     with pytest.raises(ValueError, match="no negative example"):
         ArraySample.from_mask(asarray(np.ones(3, dtype=bool)))
@@ -176,7 +176,7 @@ for ranker, message in (
     (PushRanker("hinge"), "smoothed for NumPy"),
     (PushRanker(solver="coordinate"), "solver='coordinate' takes NumPy"),
     (PushRanker(), "exactly 2 classes"),
-    (PushBoost(n_estimators=5), "and X is .*: convert it. PushRanker, PNormPush, .* and TopBottomPush take"),
+    (PushBoost(n_estimators=5), "and X is .*: convert it. PushRanker, PNormPush and IRPush take"),
     (InfinitePush(), "takes NumPy arrays and sparse matrices only"),
     (CascadeRanker([PushRanker()] * 2), "takes NumPy arrays and sparse matrices only"),
 ):

@@ -132,7 +132,7 @@ def test_a_path_takes_all_that_a_fit_takes(loss):
     for y, given in (
         (grades, {}),
         (grades, {"qid": queries}),
-        (grades > 1, {"group": queries}),
+        (grades > 1, {"qid": queries}),
         (None, {"pairs": (np.arange(200), np.arange(200, 400))}),
     ):
         weights = rng.integers(1, 3, len(X))

@@ -187,14 +187,13 @@ def test_grades_in_query_groups(loss, price):
     np.testing.assert_allclose(ranker.coef_, by_pairs.coef_, rtol=1e-2, atol=2e-3)
 
 
-@pytest.mark.parametrize("target", ["grades", "qid", "group", "pairs"])
+@pytest.mark.parametrize("target", ["grades", "qid", "pairs"])
 def test_a_push_at_both_ends_is_one_of_any_price(target):
     X, grades, qid = graded()
     order = np.argsort(qid, kind="stable")
     given = {
         "grades": {"y": grades},
         "qid": {"y": grades, "qid": qid},
-        "group": {"y": grades[order], "group": np.bincount(qid)},
         "pairs": {"pairs": (order[:30], order[30:60])},
     }[target]
     both = TopBottomPush(4.0, 0.5).fit(X, **given)
@@ -211,7 +210,7 @@ def test_two_grades_in_one_group_are_two_classes(loss):
     X, y = data(7)
     w = np.random.default_rng(8).integers(0, 3, len(y)).astype(float)
     two = PushRanker(loss, Power(3), side="both").fit(X, y, w)
-    one_group = PushRanker(loss, Power(3), side="both").fit(X, y, w, group=np.zeros(len(y)))
+    one_group = PushRanker(loss, Power(3), side="both").fit(X, y, w, qid=np.zeros(len(y)))
     np.testing.assert_allclose(two.coef_, one_group.coef_, rtol=1e-3, atol=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""What all rankers share."""
+"""What every ranker does with its scores, how linear rankers score, and how fits speak to their users."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
+from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.objectives import PushObjective
@@ -27,65 +28,12 @@ from pushrank.solvers import Callback
 LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
 
 
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn as if at the innermost line that is not of this library."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+class RankerMixin(ClassifierMixin):
+    """Classes, ranks and the average precision of an estimator with scores.
 
-
-@contextmanager
-def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callback | None]:
-    """Yield a callback that draws a progress bar on standard error, or None when not verbose."""
-    if not verbose:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("[bold]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[shown]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=max_iter, shown="")
-
-        def watch(iteration: int, /, **shown: float) -> None:
-            named = (f"{name.replace('_', ' ')} {value:.5g}" for name, value in shown.items())
-            bar.update(task, completed=iteration, shown="  ".join(named))
-
-        yield watch
-        # a fit that converged early is complete, whatever it was allowed
-        bar.update(task, total=bar.tasks[0].completed)
-
-
-LIGHT = 0.1
-
-
-def warn_of_light_weights(estimator: Any, mass: Floats) -> None:
-    """Warn where rows count for so little that k, which is no less than a row, is most of the positives.
-
-    Warns
-    -----
-    UserWarning
-        When the mean of the positive weights is below a tenth.
+    An estimator has ``decision_function``, ``classes_`` (None after a fit to pairs), ``threshold_`` and,
+    where it learns from grades, ``thresholds_``.
     """
-    mean = float(mass[mass > 0.0].mean())
-    if mean < LIGHT:
-        warn(
-            f"the mean of sample_weight is {mean:g}. {type(estimator).__name__} takes a row of weight w for "
-            "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
-            "weights by their mean.",
-            UserWarning,
-        )
-
-
-class BaseRanker(ClassifierMixin, BaseEstimator):
-    """A ranker with scores, from which classes, ranks and the average precision follow."""
 
     @abstractmethod
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -113,16 +61,16 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             When the ranker was fitted to pairs, which have no classes.
         """
         scores = self.decision_function(X)
-        if not hasattr(self, "classes_"):
+        if getattr(self, "classes_", None) is None:
             raise ValueError(
                 "predict needs classes, and this ranker was fitted to pairs: use decision_function or rank."
             )
-        if not is_numpy(scores):
-            xp = namespace(scores)
-            chosen: NDArray[Any] = xp.take(self.classes_, xp.astype(scores > 0.0, xp.int64), axis=0)
-            return chosen
-        cuts = getattr(self, "thresholds_", np.array([self.threshold_])) - self.threshold_
-        predicted: NDArray[Any] = self.classes_[np.searchsorted(cuts, scores)]
+        xp = namespace(scores)
+        if self.classes_.shape[0] == 2:
+            codes = xp.asarray(scores > 0.0, dtype=xp.int64)
+        else:
+            codes = np.searchsorted(self.thresholds_ - self.threshold_, scores)
+        predicted: NDArray[Any] = xp.take(self.classes_, codes, axis=0)
         return predicted
 
     def rank(self, X: Any) -> NDArray[np.intp]:
@@ -139,10 +87,8 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             ``X[ranker.rank(X)[:100]]`` are the hundred rows to look at first.
         """
         scores = self.decision_function(X)
-        if not is_numpy(scores):
-            order: NDArray[np.intp] = namespace(scores).argsort(-scores, stable=True)
-            return order
-        return np.argsort(-scores, kind="stable")
+        order: NDArray[np.intp] = namespace(scores).argsort(-scores, stable=True)
+        return order
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the average precision of the ranking of ``X``, between 0 and 1.
@@ -164,31 +110,11 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             scikit-learn's ``average_precision_score``.
         """
         scores = to_host(self.decision_function(X))
-        y = to_host(y)
-        classes = to_host(self.classes_) if hasattr(self, "classes_") else None
-        if classes is None:
-            classes = np.unique(y)
-        relevant = np.asarray(y) == classes[1] if len(classes) == 2 else np.asarray(y) > classes[0]
+        y = np.asarray(to_host(y))
+        learned = getattr(self, "classes_", None)
+        classes = np.unique(y) if learned is None else to_host(learned)
+        relevant = y == classes[1] if len(classes) == 2 else y > classes[0]
         return float(average_precision_score(relevant, scores, sample_weight=sample_weight))
-
-    def _pair_objective(self) -> PushObjective | None:
-        """Return the sum over pairs that is minimised, up to a penalty; None where it is none."""
-        return None
-
-    def _keep_classes(self, target: Target, scores: NDArray[np.floating]) -> None:
-        """Remember the classes or grades, and the training scores' break-even thresholds between them."""
-        if target.classes is not None:
-            self.classes_ = target.classes
-        thresholds = target.thresholds(scores)
-        self.threshold_ = float(thresholds[0])
-        if len(thresholds) > 1:
-            self.thresholds_ = thresholds
-
-    def _forget(self, names: Iterable[str]) -> None:
-        """Drop what an earlier fit learned and this one may not."""
-        for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a binary classifier that takes sparse data."""
@@ -198,8 +124,8 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class CoefficientRanker(BaseRanker):
-    """A ranker that scores rows by the coefficients of their features."""
+class LinearRankerMixin(RankerMixin):
+    """Scores ``X @ coef_ - threshold_``."""
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -250,6 +176,107 @@ def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     return scores
 
 
+def set_two_classes(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
+    """Set ``classes_``, and ``threshold_`` to the break-even point of the training scores."""
+    ranker.classes_ = target.classes
+    ranker.threshold_ = float(target.thresholds(scores)[0])
+
+
+def set_grades(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
+    """Set ``classes_``, ``threshold_`` and ``thresholds_`` of a ranker that takes grades and pairs too."""
+    ranker.classes_ = target.classes
+    ranker.thresholds_ = target.thresholds(scores)
+    ranker.threshold_ = float(ranker.thresholds_[0])
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn as if at the innermost line that is not of this library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callback | None]:
+    """Yield a callback that draws a progress bar on standard error, or None when not verbose."""
+    if not verbose:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[shown]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=max_iter, shown="")
+
+        def show(iteration: int, /, **shown: float) -> None:
+            named = (f"{name.replace('_', ' ')} {value:.5g}" for name, value in shown.items())
+            bar.update(task, completed=iteration, shown="  ".join(named))
+
+        yield show
+        # a fit that converged early is complete, whatever it was allowed
+        bar.update(task, total=bar.tasks[0].completed)
+
+
+MIN_MEAN_WEIGHT = 0.1  # below it one copy of a row, the least k, covers most positives
+
+
+def warn_of_light_weights(estimator: Any, mass: Floats) -> None:
+    """Warn if the mean sample weight is below 0.1: k is at least one row, so it would cover most positives.
+
+    Warns
+    -----
+    UserWarning
+        When the mean of the positive weights is below a tenth.
+    """
+    mean = float(mass[mass > 0.0].mean())
+    if mean < MIN_MEAN_WEIGHT:
+        warn(
+            f"the mean of sample_weight is {mean:g}. {type(estimator).__name__} takes a row of weight w for "
+            "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
+            "weights by their mean.",
+            UserWarning,
+        )
+
+
+# What follows serves rankers that are still built by inheritance; it goes when the last has moved.
+
+
+class BaseRanker(RankerMixin, BaseEstimator):
+    """A ranker with scores."""
+
+    def _pair_objective(self) -> PushObjective | None:
+        """Return the sum over pairs that is minimised, up to a penalty; None where it is none."""
+        return None
+
+    def _keep_classes(self, target: Target, scores: NDArray[np.floating]) -> None:
+        """Remember the classes or grades, and the training scores' break-even thresholds between them."""
+        if target.classes is not None:
+            self.classes_ = target.classes
+        thresholds = target.thresholds(scores)
+        self.threshold_ = float(thresholds[0])
+        if len(thresholds) > 1:
+            self.thresholds_ = thresholds
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """Drop what an earlier fit learned and this one may not."""
+        for name in names:
+            if hasattr(self, name):
+                delattr(self, name)
+
+
+class CoefficientRanker(LinearRankerMixin, BaseRanker):
+    """A ranker that scores rows by the coefficients of their features."""
+
+
+@shared_docs
 class ComparingRanker(BaseRanker):
     """A ranker of pairs of rows, whichever way they are named."""
 
@@ -270,7 +297,6 @@ class ComparingRanker(BaseRanker):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         pairs: Any = None,
     ) -> Self:
@@ -278,43 +304,25 @@ class ComparingRanker(BaseRanker):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features; boosted stumps take NaN as missing, and categorical columns of data frames.
-            float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without a copy. Under
-            ``sklearn.set_config(array_api_dispatch=True)`` the gradient solvers of push rankers take arrays
-            of another library that keeps the array API standard, such as torch tensors on any device, too;
-            coefficients and scores are then of that library, on that device.
-        y : array-like of shape (n_samples,), optional
-            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-            relevance, numbers of which a higher one should stand above every lower one. None with ``pairs``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; an integer weight equals that many copies of the row.
-        group : array-like, optional
-            Query groups: a label for each row, or the sizes of consecutive groups. Rows are compared within
-            their group only.
-        qid : array-like of shape (n_samples,), optional
-            The same as labels of rows, in any order.
-        pairs : (better, worse) or (better, worse, weight), optional
-            Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array
-            with two or three columns serves too. Pairs may contradict each other.
+        %(X)s
+        %(y_grades)s
+        %(sample_weight)s
+        %(qid)s
+        %(pairs)s
 
         Returns
         -------
-        self
-            The fitted ranker.
+        %(self)s
 
         Raises
         ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or there is nothing to rank.
-        TypeError
-            When a parameter has the wrong type, or the loss or the price cannot be learned by.
+        %(fit_value_error)s
+        %(fit_type_error)s
         ModelFileError
             When ``checkpoint`` names a file of another run, or no checkpoint.
 
         Warns
         -----
-        ConvergenceWarning
-            When the answer is not the optimum that was asked for; the message says what to do.
+        %(convergence_warning)s
         """
-        return self._learn(X, y, sample_weight, group, qid, pairs)
+        return self._learn(X, y, sample_weight, None, qid, pairs)

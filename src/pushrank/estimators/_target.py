@@ -1,4 +1,4 @@
-"""Checked data, and what is to be ranked."""
+"""The door of every fit: checked features, and what is to be ranked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ from pushrank._validation import (
 )
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
-from pushrank.pairs.targets import check_alone, crucial_pairs, labelled
+from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
+
+FORMATS = ["csr", "csc"]
+DTYPES = [np.float64, np.float32]
+MIN_ALPHA = 1e-30  # below it the optimum of separable data, of size 1 / alpha, overflows when squared
+MAX_ARRAY_FEATURES = 1024  # of arrays that are not NumPy's, whose whole covariance is formed
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +59,8 @@ class Target:
 
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
-        if isinstance(self.sample, ArraySample):
-            return np.array([_break_even_elsewhere(scores, self.sample)])
+        if isinstance(self.sample, BipartiteSample | ArraySample):
+            return np.array([break_even_threshold(scores, self.sample)])
         if self.codes is None or self.classes is None:
             return np.zeros(1)
         levels = range(len(self.classes) - 1)
@@ -63,109 +68,60 @@ class Target:
         return np.array([break_even_threshold(scores, sample) for sample in samples])
 
 
-def break_even_threshold(scores: NDArray[np.floating], sample: BipartiteSample) -> float:
-    """Return the threshold above which as much weight is predicted positive as is positive.
+def validate_ranking(
+    ranker: Any,
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    qid: ArrayLike | None = None,
+    pairs: Any = None,
+    allow_missing: bool = False,
+) -> tuple[Any, Target]:
+    """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
 
-    It lies midway between two neighbouring scores; rows that tie across it all fall below it, or above it
-    where no score is higher.
+    ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC. Here alone it is
+    decided whether it is NumPy's or an array of another library, whose target is then an ``ArraySample``.
 
-    Notes
-    -----
-    O(n) without weights, by selection; O(n log n) with.
-    """
-    if sample.positive_weights is None or sample.negative_weights is None:
-        last = len(sample.negatives) - 1
-        cut = np.partition(scores, last)[last]
-    else:
-        weights = sample.scatter(sample.positive_weights, sample.negative_weights)
-        scores, weights = scores[weights > 0.0], weights[weights > 0.0]
-        ascending = np.argsort(scores, kind="stable")
-        weight_below = np.cumsum(weights[ascending])
-        # a little less than the negatives' weight, which the sum may miss by rounding
-        last = int(np.searchsorted(weight_below, (1.0 - 1e-12) * sample.negative_weights.sum()))
-        cut = scores[ascending[last]]
-    higher = np.min(scores, where=scores > cut, initial=np.inf)
-    if np.isinf(higher):
-        higher, cut = cut, np.max(scores, where=scores < cut, initial=-np.inf)
-    return float(higher) if np.isinf(cut) else midway(float(cut), float(higher), scores)
-
-
-def _break_even_elsewhere(scores: Any, sample: ArraySample) -> float:
-    """Return the same of two classes on another device, by sorting."""
-    xp = namespace(scores)
-    of_positives, of_negatives = sample.gather(scores)
-    scores = xp.concat([of_positives, of_negatives])
-    if sample.positive_weights is None or sample.negative_weights is None:
-        last = of_negatives.shape[0] - 1
-        cut = float(xp.sort(scores)[last])
-    else:
-        order = xp.argsort(scores)
-        weights = xp.concat([sample.positive_weights, sample.negative_weights])
-        below = xp.cumulative_sum(xp.take(weights, order, axis=0))
-        enough = (1.0 - 1e-12) * float(xp.sum(sample.negative_weights))
-        last = int(xp.sum(xp.astype(below < enough, xp.int64)))
-        cut = float(scores[int(order[last])])
-    infinite = xp.full_like(scores, np.inf)
-    higher = float(xp.min(xp.where(scores > cut, scores, infinite)))
-    if np.isinf(higher):
-        higher, cut = cut, float(xp.max(xp.where(scores < cut, scores, -infinite)))
-    return higher if np.isinf(cut) else midway(cut, higher, scores)
-
-
-def midway(lower: float, higher: float, scores: Any) -> float:
-    """Return a threshold between two of the scores that, in their dtype, the higher alone is above."""
-    middle = 0.5 * lower + 0.5 * higher
-    # between neighbouring floats there is no other
-    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
-
-
-FORMATS = ["csr", "csc"]
-DTYPES = [np.float64, np.float32]
-LEAST_ALPHA = 1e-30
-WIDEST_ELSEWHERE = 1024  # features of arrays that are not NumPy's, whose covariance is formed
-
-
-def float_types(X: Any) -> list[Any]:
-    """Return the dtypes that are used as they are, in the terms of the library of X."""
-    if is_numpy(X) or not get_config()["array_api_dispatch"]:
-        return DTYPES
-    xp = namespace(X)
-    return [xp.float64, xp.float32]
-
-
-def check_alpha(name: str, value: Any) -> None:
-    """Raise unless an L2 strength is a number in its range.
+    Parameters
+    ----------
+    ranker : object
+        The estimator, which learns the names of the features.
+    X, y, sample_weight, qid, pairs
+        As given to ``fit``.
+    allow_missing : bool, default=False
+        Whether features may be NaN.
 
     Raises
     ------
+    ValueError
+        When data are not finite or not of one length, there is nothing to rank, targets are given twice, or
+        a warm start finds other features than the last fit.
     TypeError
-        When it is not a number.
-    ValueError
-        When it is negative, not finite, or so small that an optimum may be beyond the range of floats.
+        When an array of another library comes where only NumPy's are taken.
     """
-    check_number(name, value, 0.0)
-    if 0.0 < value < LEAST_ALPHA:
-        raise ValueError(
-            f"{name} must be 0 or at least {LEAST_ALPHA:g}, got {value!r}: the optimum of separable data, "
-            "which grows as 1 / alpha, would be beyond the range of floats."
-        )
+    finite: bool | str = "allow-nan" if allow_missing else True
+    if pairs is not None:
+        check_pairs_alone(y=y, qid=qid)
+        X = _validated(ranker, X, ensure_all_finite=finite)
+        if not is_numpy(X):
+            raise ValueError("pairs are taken with NumPy arrays only; convert X.")
+        weights = row_weights(sample_weight, X.shape[0])
+        return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
+    check_ordered_categorical(y)
+    X, labels = _validated(ranker, detached(X), y, ensure_all_finite=finite)
+    if not is_numpy(X):
+        if qid is not None:
+            raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
+        return X, _array_target(ranker, X, labels, sample_weight)
+    check_on_host(ranker, y=labels, sample_weight=sample_weight)
+    weights = row_weights(sample_weight, len(labels))
+    sample, classes, codes, groups = sample_of_labels(type(ranker).__name__, labels, weights, qid)
+    return X, Target(sample, weights, classes, codes, groups)
 
 
-def check_solver(name: Any, choices: Iterable[str]) -> None:
-    """Raise unless the solver is one of the choices.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    choices = sorted(choices)
-    if name not in choices:
-        raise ValueError(f"solver must be one of {choices}, got {name!r}.")
-
-
-def training_data(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+def validate_two_classes(
+    ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Any, Target]:
     """Return checked features and two classes to rank.
 
@@ -176,27 +132,17 @@ def training_data(
     ValueError
         When ``y`` has not exactly two classes of positive weight, anything is not finite or of the wrong
         shape, or a warm start finds other features than the last fit.
+    TypeError
+        When an array of another library comes where only NumPy's are taken.
     """
     check_ordered_categorical(y)
-    X, checked = validate_data(
-        estimator,
-        detached(X),
-        y,
-        accept_sparse=FORMATS,
-        dtype=float_types(X),
-        reset=_takes_any_features(estimator),
-    )
+    X, labels = _validated(ranker, detached(X), y)
     if not is_numpy(X):
-        return X, _target_elsewhere(estimator, X, checked, sample_weight)
-    return X, binary_target(estimator, checked, sample_weight)
+        return X, _array_target(ranker, X, labels, sample_weight)
+    return X, two_class_target(ranker, labels, sample_weight)
 
 
-def _takes_any_features(estimator: Any) -> bool:
-    """Return whether a fit is free to learn other features; a warm start goes on with those of the last."""
-    return not (getattr(estimator, "warm_start", False) and hasattr(estimator, "threshold_"))
-
-
-def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
+def two_class_target(ranker: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
     """Return two classes to rank.
 
     Raises
@@ -204,15 +150,77 @@ def binary_target(estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None)
     ValueError
         When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
         shape.
+    TypeError
+        When an array is of another library.
     """
-    check_on_host(estimator, y=y, sample_weight=sample_weight)
+    check_on_host(ranker, y=y, sample_weight=sample_weight)
     check_ordered_categorical(y)
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
-    classes, codes = two_classes(labels, ranker=type(estimator).__name__)
+    classes, codes = two_classes(labels, ranker=type(ranker).__name__)
     weights = row_weights(sample_weight, len(labels))
     return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
+
+
+def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
+    """Return two classes to rank, of arrays of another library on any device.
+
+    Raises
+    ------
+    TypeError
+        When the estimator takes NumPy arrays only.
+    ValueError
+        As for two classes of NumPy arrays, and when there are too many features.
+    """
+    if not ranker.__sklearn_tags__().array_api_support:
+        check_on_host(ranker, X=X)
+    if X.shape[1] > MAX_ARRAY_FEATURES:
+        raise ValueError(
+            f"{X.shape[1]} features were found, and arrays other than NumPy's may have {MAX_ARRAY_FEATURES}; "
+            "convert X to NumPy or a sparse matrix."
+        )
+    if is_numpy(y):
+        raise ValueError("y must be an array of the library and device of X.")
+    xp = namespace(X)
+    classes = xp.sort(xp.unique_values(y))
+    if classes.shape[0] != 2:
+        raise ValueError(not_two_classes(to_host(classes), ranker=type(ranker).__name__))
+    weights = weights_beside(y, sample_weight)
+    return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
+
+
+def _validated(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Return X, and y where it is given, as scikit-learn checks them; a warm start keeps to its features."""
+    continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
+    return validate_data(
+        ranker, X, *y, accept_sparse=FORMATS, dtype=float_types(X), reset=not continues, **options
+    )
+
+
+def float_types(X: Any) -> list[Any]:
+    """Return the dtypes that are used as they are, in the terms of the library of X."""
+    if is_numpy(X) or not get_config()["array_api_dispatch"]:
+        return DTYPES
+    xp = namespace(X)
+    return [xp.float64, xp.float32]
+
+
+def check_on_host(ranker: Any, **arrays: Any) -> None:
+    """Raise where arrays of another library, which scikit-learn is told not to convert, cannot be taken.
+
+    Raises
+    ------
+    TypeError
+        When one of them is no array of NumPy's.
+    """
+    for name, array in arrays.items():
+        if get_config()["array_api_dispatch"] and not is_numpy(array):
+            raise TypeError(
+                f"{type(ranker).__name__} takes NumPy arrays and sparse matrices only here, and {name} is "
+                f"{type(array).__name__}: convert it. PushRanker, PNormPush and IRPush take X and y of "
+                "another library, with solver='lbfgs' or 'newton-cg'."
+            )
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
@@ -230,102 +238,35 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     return checked_weights(sample_weight, n_rows)
 
 
-def ranking_data(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None = None,
-    group: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    pairs: Any = None,
-    *,
-    allow_missing: bool = False,
-) -> tuple[Any, Target]:
-    """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
-
-    Parameters
-    ----------
-    estimator : object
-        The ranker, which learns the names of the features.
-    X, y, sample_weight, group, qid, pairs
-        As given to ``fit``.
-    allow_missing : bool, default=False
-        Whether features may be NaN.
-
-    Raises
-    ------
-    ValueError
-        When data are not finite or not of one length, there is nothing to rank, targets are given twice, or
-        a warm start finds other features than the last fit.
-    """
-    options: dict[str, Any] = {
-        "accept_sparse": FORMATS,
-        "dtype": float_types(X),
-        "reset": _takes_any_features(estimator),
-    }
-    if allow_missing:
-        options["ensure_all_finite"] = "allow-nan"
-    if pairs is not None:
-        check_alone(y=y, group=group, qid=qid)
-        X = validate_data(estimator, X, **options)
-        if not is_numpy(X):
-            raise ValueError("pairs are taken with NumPy arrays only; convert X.")
-        weights = row_weights(sample_weight, X.shape[0])
-        return X, Target(crucial_pairs(pairs, X.shape[0], weights), weights)
-    check_ordered_categorical(y)
-    X, labels = validate_data(estimator, detached(X), y, **options)
-    if not is_numpy(X):
-        if group is not None or qid is not None:
-            raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
-        return X, _target_elsewhere(estimator, X, labels, sample_weight)
-    check_on_host(estimator, y=labels, sample_weight=sample_weight)
-    weights = row_weights(sample_weight, len(labels))
-    sample, classes, codes, groups = labelled(type(estimator).__name__, labels, weights, group, qid)
-    return X, Target(sample, weights, classes, codes, groups)
-
-
-def check_on_host(estimator: Any, **arrays: Any) -> None:
-    """Raise where arrays of another library, which scikit-learn is told not to convert, cannot be taken.
+def check_alpha(name: str, value: Any) -> None:
+    """Raise unless an L2 strength is a number in its range.
 
     Raises
     ------
     TypeError
-        When one of them is no array of NumPy's.
-    """
-    for name, array in arrays.items():
-        if get_config()["array_api_dispatch"] and not is_numpy(array):
-            raise TypeError(
-                f"{type(estimator).__name__} takes NumPy arrays and sparse matrices only here, and {name} is "
-                f"{type(array).__name__}: convert it. PushRanker, PNormPush, IRPush, BottomPush and "
-                "TopBottomPush take X and y of another library, with solver='lbfgs' or 'newton-cg'."
-            )
-
-
-def _target_elsewhere(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Target:
-    """Return two classes to rank, of arrays on another device.
-
-    Raises
-    ------
-    TypeError
-        When the estimator takes NumPy arrays only.
+        When it is not a number.
     ValueError
-        As for two classes of NumPy arrays, and when there are too many features.
+        When it is negative, not finite, or so small that an optimum may be beyond the range of floats.
     """
-    if not estimator.__sklearn_tags__().array_api_support:
-        check_on_host(estimator, X=X)
-    if X.shape[1] > WIDEST_ELSEWHERE:
+    check_number(name, value, 0.0)
+    if 0.0 < value < MIN_ALPHA:
         raise ValueError(
-            f"{X.shape[1]} features were found, and arrays other than NumPy's may have {WIDEST_ELSEWHERE}; "
-            "convert X to NumPy or a sparse matrix."
+            f"{name} must be 0 or at least {MIN_ALPHA:g}, got {value!r}: the optimum of separable data, "
+            "which grows as 1 / alpha, would be beyond the range of floats."
         )
-    if is_numpy(y):
-        raise ValueError("y must be an array of the library and device of X.")
-    xp = namespace(X)
-    classes = xp.sort(xp.unique_values(y))
-    if classes.shape[0] != 2:
-        raise ValueError(not_two_classes(to_host(classes), ranker=type(estimator).__name__))
-    weights = weights_beside(y, sample_weight)
-    return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
+
+
+def check_solver(name: Any, choices: Iterable[str]) -> None:
+    """Raise unless the solver is one of the choices.
+
+    Raises
+    ------
+    ValueError
+        When it is not.
+    """
+    choices = sorted(choices)
+    if name not in choices:
+        raise ValueError(f"solver must be one of {choices}, got {name!r}.")
 
 
 def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
@@ -351,17 +292,76 @@ def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
     if not isinstance(class_weight, Mapping) and class_weight != "balanced":
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
     codes = np.asarray(target.codes, dtype=np.intp)
-    of_classes = compute_class_weight(
+    by_class = compute_class_weight(
         class_weight, classes=target.classes, y=target.classes[codes], sample_weight=target.weights
     )
-    if not np.all((of_classes > 0.0) & np.isfinite(of_classes)):
+    if not np.all((by_class > 0.0) & np.isfinite(by_class)):
         raise ValueError(
             f"class_weight must be positive and finite for every class, got {class_weight!r}; leave rows out "
             "with sample_weight."
         )
-    of_rows = of_classes[codes] * (1.0 if target.weights is None else target.weights)
+    by_row = by_class[codes] * (1.0 if target.weights is None else target.weights)
     if isinstance(target.sample, BipartiteSample):
-        return replace(target, weights=of_rows), float(of_classes.prod())
+        return replace(target, weights=by_row), float(by_class.prod())
     groups = np.zeros(len(codes), dtype=np.intp) if target.groups is None else target.groups
-    sample = GradedSample.from_grades(codes.astype(np.float64), groups, of_rows)
-    return replace(target, weights=of_rows, sample=sample), sample.pair_weight / target.sample.pair_weight
+    sample = GradedSample.from_grades(codes.astype(np.float64), groups, by_row)
+    return replace(target, weights=by_row, sample=sample), sample.pair_weight / target.sample.pair_weight
+
+
+def break_even_threshold(scores: Any, sample: BipartiteSample | ArraySample) -> float:
+    """Return the threshold above which as much weight is predicted positive as is positive.
+
+    It lies midway between two neighbouring scores; rows that tie across it all fall below it, or above it
+    where no score is higher.
+
+    Notes
+    -----
+    O(n) without weights, by selection; O(n log n) with.
+    """
+    xp = namespace(scores)
+    if sample.positive_weights is None or sample.negative_weights is None:
+        last = sample.negatives.shape[0] - 1
+        cut = (np.partition(scores, last) if xp is np else xp.sort(scores))[last]
+    else:
+        positive_scores, negative_scores = sample.gather(scores)
+        scores = xp.concat([positive_scores, negative_scores])
+        ascending = xp.argsort(scores, stable=True)
+        weights = xp.concat([sample.positive_weights, sample.negative_weights])
+        weight_below = np.cumsum(to_host(weights)[to_host(ascending)])
+        # a little less than the negatives' weight, which the sum may miss by rounding
+        enough = (1.0 - 1e-12) * float(xp.sum(sample.negative_weights))
+        cut = scores[int(ascending[int(np.searchsorted(weight_below, enough))])]
+    above = scores[scores > cut]
+    if above.shape[0]:
+        return midway(float(cut), float(xp.min(above)), scores)
+    below = scores[scores < cut]
+    return midway(float(xp.max(below)), float(cut), scores) if below.shape[0] else float(cut)
+
+
+def midway(lower: float, higher: float, scores: Any) -> float:
+    """Return a threshold between two of the scores that, in their dtype, the higher alone is above."""
+    middle = 0.5 * lower + 0.5 * higher
+    # between neighbouring floats there is no other
+    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
+
+
+# The names by which rankers that are still built by inheritance know the above; they go with the last.
+LEAST_ALPHA = MIN_ALPHA
+training_data = validate_two_classes
+binary_target = two_class_target
+
+
+def ranking_data(
+    ranker: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    group: Any = None,
+    qid: Any = None,
+    pairs: Any = None,
+    *,
+    allow_missing: bool = False,
+) -> tuple[Any, Target]:
+    """Do as ``validate_ranking``, in the order of an earlier ``fit``."""
+    qid = group if qid is None else qid
+    return validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=allow_missing)

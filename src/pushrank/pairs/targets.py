@@ -1,4 +1,4 @@
-"""From labels, grades, query groups and pairs to a sample."""
+"""From labels, grades, query groups or explicit pairs to the sample of pairs to be ranked."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, Rows, Sample
 
 
-def labelled(
-    what: str,
+def sample_of_labels(
+    ranker: str,
     labels: NDArray[Any],
     weights: Floats | None = None,
-    group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
 ) -> tuple[Sample, NDArray[Any], NDArray[Any], Rows | None]:
     """Return the sample of two classes or grades, in query groups or in one list.
 
     Parameters
     ----------
-    what : str
+    ranker : str
         What ranks, for messages.
     labels : ndarray of shape (n_rows,)
         Two values of any kind, or any number of numbers, the higher the better.
     weights : ndarray of shape (n_rows,), optional
         Checked weights of the rows.
-    group, qid : array-like, optional
-        As for :func:`group_numbers`.
+    qid : array-like of shape (n_rows,), optional
+        A label of the query group for each row.
 
     Returns
     -------
@@ -58,10 +57,10 @@ def labelled(
         classes = distinct(labels[weights > 0.0])
     if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iuf"):
         raise ValueError(
-            f"{not_two_classes(classes, ranker=what)} More than two classes are taken as grades of "
+            f"{not_two_classes(classes, ranker=ranker)} More than two classes are taken as grades of "
             "relevance, which must be numbers, the higher the better."
         )
-    groups = group_numbers(group, qid, len(labels))
+    groups = None if qid is None else group_numbers(qid, len(labels))
     if len(classes) == 2 and groups is None:
         codes = labels == classes[1]
         return BipartiteSample.from_mask(codes, weights), classes, codes, None
@@ -71,36 +70,28 @@ def labelled(
     return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
 
 
-def group_numbers(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int) -> Rows | None:
-    """Return a group number for each row, or None where all rows are one list.
+def group_numbers(qid: ArrayLike, n_rows: int) -> Rows:
+    """Return the query groups as numbers, shape (n_rows,).
 
     Raises
     ------
     ValueError
-        When both are given, or lengths or sizes do not fit the rows.
+        When there is not one entry a row, or one is missing.
     """
-    if group is None and qid is None:
-        return None
-    if group is not None and qid is not None:
-        raise ValueError("group and qid say the same thing in two ways: give one of them, not both.")
-    given = column_or_1d(group if qid is None else qid)
-    missing = np.flatnonzero([entry is None or entry != entry for entry in given.tolist()])
+    labels = column_or_1d(qid)
+    missing = np.flatnonzero([label is None or label != label for label in labels.tolist()])
     if len(missing):
+        raise ValueError(f"qid has no entry in row {missing[0]}; give every row one, or leave the row out.")
+    if len(labels) != n_rows:
         raise ValueError(
-            f"{'qid' if group is None else 'group'} has no entry in row {missing[0]}; give every row one, or "
-            "leave the row out."
+            f"qid must hold one entry a row; found {len(labels)} entries for {n_rows} rows. Sizes of "
+            "consecutive groups become entries by np.repeat(np.arange(len(sizes)), sizes)."
         )
-    if len(given) == n_rows:
-        numbers: Rows = np.unique(given, return_inverse=True)[1].astype(np.intp)
-        return numbers
-    name = "qid" if group is None else "group"
-    if name == "group" and given.dtype.kind in "iu" and np.all(given >= 0) and given.sum() == n_rows:
-        return np.repeat(np.arange(len(given)), given)
-    what = "one entry a row" if name == "qid" else "one entry a row, or the sizes of consecutive groups"
-    raise ValueError(f"{name} must hold {what}; found {len(given)} entries for {n_rows} rows.")
+    numbers: Rows = np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    return numbers
 
 
-def crucial_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> CrucialSample:
+def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> CrucialSample:
     """Return the sample of explicit pairs ``(better, worse)`` or ``(better, worse, weight)``.
 
     Raises
@@ -145,7 +136,7 @@ def crucial_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> Cru
     return CrucialSample.from_pairs(n_rows, rows[0], rows[1], pair_weights, weights)
 
 
-def check_alone(**given: Any) -> None:
+def check_pairs_alone(**given: Any) -> None:
     """Raise where something else than pairs says what to rank beside them.
 
     Raises

@@ -14,7 +14,7 @@ from sklearn.utils import check_array, column_or_1d
 from pushrank._numeric import Floats
 from pushrank._validation import check_ordered_categorical
 from pushrank.pairs import CrucialSample, GradedSample, Sample
-from pushrank.pairs.targets import check_alone, crucial_pairs, labelled
+from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,15 +191,15 @@ def _sample(
     n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ...] | None
 ) -> Sample:
     if pairs is not None:
-        check_alone(y=y, qid=qid)
-        return crucial_pairs(pairs, n_rows)
+        check_pairs_alone(y=y, qid=qid)
+        return sample_of_pairs(pairs, n_rows)
     if y is None:
         raise ValueError("give either y or pairs, to say which rows should stand above which.")
     check_ordered_categorical(y)
     labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} entries for {n_rows} rows of H; they must agree.")
-    return labelled("max_margin", labels, qid=qid)[0]
+    return sample_of_labels("max_margin", labels, qid=qid)[0]
 
 
 def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
