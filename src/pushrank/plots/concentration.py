@@ -16,7 +16,8 @@ from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, inner_sums
 from pushrank.plots._axes import axes_or_new
-from pushrank.plots._display import RankingDisplay, estimator_name, final_step, written_out
+from pushrank.plots._display import RankingDisplay, estimator_name, final_step
+from pushrank.plots._docstrings import written_out
 from pushrank.prices import Power, Price
 
 MIN_WEIGHT = 1e-3

@@ -20,7 +20,8 @@ from pushrank.plots._axes import (
     percent_ticks,
 )
 from pushrank.plots._depths import CURVE_POINTS, ListDepths, curve_places, share_interval
-from pushrank.plots._display import RankingDisplay, written_out
+from pushrank.plots._display import RankingDisplay
+from pushrank.plots._docstrings import written_out
 
 ROUNDING = 1e-12
 """The part by which one sum of weights may miss another that adds the same weights in another order."""

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
 from pushrank.plots._depths import ListDepths, curve_places
-from pushrank.plots._display import RankingDisplay, written_out
+from pushrank.plots._display import RankingDisplay
+from pushrank.plots._docstrings import written_out
 
 MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
     "DCG, 1 / log(1 + rank)": lambda ranks: np.log(2.0) / np.log1p(ranks),

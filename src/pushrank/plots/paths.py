@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference, finish
-from pushrank.plots._display import Display, estimator_name, final_step, written_out
+from pushrank.plots._display import Display, estimator_name, final_step
+from pushrank.plots._docstrings import written_out
 
 Quantity = Literal["objective", "smooth_margin"]
 KEEPERS = {"objective": "the push rankers and boosting do", "smooth_margin": "SmoothMarginRanking does"}

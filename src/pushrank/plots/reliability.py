@@ -20,7 +20,8 @@ from pushrank.plots._axes import (
     percent_ticks,
 )
 from pushrank.plots._depths import ListDepths, share_interval
-from pushrank.plots._display import RankingDisplay, estimator_scores, written_out
+from pushrank.plots._display import RankingDisplay, estimator_scores
+from pushrank.plots._docstrings import written_out
 
 WIDTH = 0.6
 """The part of a stretch's place on the axis that the markers of several models share."""

@@ -1,0 +1,112 @@
+"""Signatures and docstrings of displays: each parameter is documented once, and shown wherever it is taken."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+Documented = TypeVar("Documented", bound=type)
+
+LAST = ("name", "ax", "curve_kwargs", "plot_kwargs")
+"""The keywords that end every signature, in this order."""
+
+
+def written_out(cls: Documented) -> Documented:
+    """Give a display whole signatures and docstrings, so that ``help`` shows what each method takes.
+
+    ``**settings`` of a constructor stands for the keywords of ``compute``, and for ``curve_kwargs`` of
+    ``plot``. An entry that a docstring leaves out (a parameter, what is returned, an error) is that of the
+    same method of the base class, or of ``compute``, or of ``plot``.
+    """
+    compute, plot = cls.compute, cls.plot  # type: ignore[attr-defined]
+    for method in (compute, plot):
+        function = getattr(method, "__func__", method)
+        function.__doc__ = _whole_docstring(method, inspect.signature(method), [_inherited(cls, method)])
+    for name in ("from_predictions", "from_estimator"):
+        constructor = getattr(cls, name, None)
+        if constructor is not None:
+            inherited = _inherited(cls, constructor)
+            signature = _whole_signature(constructor, inherited, compute, plot=plot)
+            docstring = _whole_docstring(constructor, signature, [inherited, compute, plot])
+            setattr(cls, name, classmethod(_rewritten(cls, constructor, signature, docstring)))
+    return cls
+
+
+def _inherited(cls: type, method: Any) -> Any:
+    return getattr(super(cls, cls), method.__name__, method)
+
+
+def _whole_signature(constructor: Any, *sources: Any, plot: Any) -> inspect.Signature:
+    """Return a constructor's parameters and the keywords of the sources, the first to name one deciding."""
+    own = inspect.signature(constructor).parameters
+    found = {
+        name: parameter for name, parameter in own.items() if parameter.kind is not parameter.VAR_KEYWORD
+    }
+    for source in sources:
+        for name, parameter in inspect.signature(source).parameters.items():
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                found.setdefault(name, parameter)
+    of_plot = inspect.signature(plot).parameters
+    found.update({name: of_plot[name] for name in ("curve_kwargs",) if name in of_plot})
+    order = sorted(found, key=lambda name: LAST.index(name) if name in LAST else -1)
+    return inspect.signature(constructor).replace(parameters=[found[name] for name in order])
+
+
+def _rewritten(
+    cls: type, constructor: Any, signature: inspect.Signature, docstring: str | None
+) -> Callable[..., Any]:
+    function = constructor.__func__
+
+    @wraps(function)
+    def construct(of: type, *args: Any, **keywords: Any) -> Any:
+        unknown = [keyword for keyword in keywords if keyword not in signature.parameters]
+        if unknown:
+            raise TypeError(
+                f"{of.__name__}.{function.__name__}() got an unexpected keyword argument {unknown[0]!r}"
+            )
+        return function(of, *args, **keywords)
+
+    first = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    construct.__signature__ = signature.replace(parameters=[first, *signature.parameters.values()])  # type: ignore[attr-defined]
+    construct.__doc__ = docstring
+    construct.__module__, construct.__qualname__ = cls.__module__, f"{cls.__qualname__}.{function.__name__}"
+    return construct
+
+
+def _whole_docstring(method: Any, signature: inspect.Signature, inherited: Sequence[Any]) -> str | None:
+    """Return a docstring with an entry for each parameter, from the first source to have one."""
+    if method.__doc__ is None:  # as under python -OO
+        return None
+    summary, own = _sections(method.__doc__)
+    sections = [own, *(_sections(source.__doc__)[1] for source in inherited)]
+    entries = {
+        title: {name: text for section in reversed(sections) for name, text in section.get(title, {}).items()}
+        for title in ("Parameters", "Returns", "Raises")
+    }
+    entries["Parameters"] = {
+        name: entries["Parameters"][name] for name in signature.parameters if name not in ("self", "cls")
+    }
+    entries["Raises"] = dict(sorted(entries["Raises"].items()))
+    written = (
+        "\n".join([title, "-" * len(title), *found.values()]) for title, found in entries.items() if found
+    )
+    return "\n\n".join([summary, *written]) + "\n"
+
+
+def _sections(docstring: str) -> tuple[str, dict[str, dict[str, str]]]:
+    """Return what comes before the first section, and the entries of every section by their names.
+
+    Examples
+    --------
+    >>> _sections("Do it.\\n\\nRaises\\n------\\nValueError\\n    When it fails.")
+    ('Do it.', {'Raises': {'ValueError': 'ValueError\\n    When it fails.'}})
+    """
+    summary, *parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(docstring), flags=re.MULTILINE)
+    sections = {}
+    for title, text in zip(parts[::2], parts[1::2], strict=True):
+        entries = re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
+        sections[title] = {re.match(r"\w+", entry)[0]: entry.strip() for entry in entries}  # type: ignore[index]
+    return summary.strip(), sections
