@@ -446,7 +446,8 @@ def test_settings_out_of_range():
 
 
 def test_without_matplotlib_numbers_are_there_and_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for module in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, module, None)
     display = plots.PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0])
     assert display.precision.tolist() == [1.0, 0.5]
     with pytest.raises(ImportError, match=re.escape('pip install "pushrank[plot]"')):
