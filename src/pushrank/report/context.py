@@ -247,7 +247,10 @@ def template_context(data: ReportData) -> dict[str, Any]:
         "top_has_ties": bool((first != last).any()),
         "tied_at_end": data.tied_at(data.best, len(top)),
         "n_shown_of_tied": len(top) + 1 - int(first[-1]),
-        "max_columns": MAX_COLUMNS,
+        "columns": [
+            Cell(str(name), "number" if dtype.kind in "iuf" else "")
+            for name, dtype in data.rows.dtypes.iloc[:MAX_COLUMNS].items()
+        ],
         "cut_is_tied": _cut_is_tied(data),
         "agreement": _agreement(data),
         "disagreements": [
@@ -309,7 +312,8 @@ def _row_cells(data: ReportData, row: np.intp) -> list[Cell]:
         Cell(_rank(data.ranks(data.best), row), "number"),
         Cell(f"{data.scores[data.best][row]:.4g}", "number"),
         Cell(_rank(data.ranks(data.rival), row), "number"),
-        *(_cell(data.rows[column].iloc[row]) for column in data.rows.columns[:MAX_COLUMNS]),
+        # a row as a whole would turn whole numbers into fractions where others are
+        *(_cell(data.rows.iloc[row, c]) for c in range(min(MAX_COLUMNS, data.rows.shape[1]))),
     ]
 
 
