@@ -23,7 +23,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import Problem, lbfgs
+from pushrank.solvers import LinearProblem, lbfgs
 from pushrank.solvers.newton import newton
 
 PS, ALPHAS = (1.0, 4.0, 16.0), (1e-3, 1e-2, 1e-1)
@@ -122,7 +122,7 @@ def test_integer_weights_are_copies(data):
 def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
     X, y = data
     p, side = objective
-    problem = Problem(
+    problem = LinearProblem(
         PushObjective(price=Power(p), side=side, scale="log"),
         LinearModel(X),
         BipartiteSample.from_mask(y == 1),
@@ -141,7 +141,7 @@ def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
 
 def test_newton_says_where_it_stopped(data):
     X, y = data
-    problem = Problem(
+    problem = LinearProblem(
         PushObjective(price=Power(4.0), scale="log"), LinearModel(X), BipartiteSample.from_mask(y == 1), 0.01
     )
     stopped = newton(problem, np.zeros(10), np.ones(10), 1e-12, 2)

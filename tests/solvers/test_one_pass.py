@@ -11,7 +11,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import Problem
+from pushrank.solvers import LinearProblem
 from pushrank.solvers import problem as one_pass
 
 
@@ -56,7 +56,7 @@ def test_value_and_gradient_are_those_of_all_pairs(seed, n, p, side, spread, ord
     w = rng.choice([0.25, 1.0, 3.0], n)
     coef = np.ones(3)
     objective = PushObjective(price=Power(p), side=side, scale="log")
-    problem = Problem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), 0.0)
+    problem = LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), 0.0)
     value, gradient = problem.value_and_gradient(coef)
     expected, in_scores = over_pairs(y, X @ coef, w, p, side)
     # scores of size s carry a rounding of s * 1e-16, which p then multiplies
@@ -75,8 +75,8 @@ def test_rows_of_weight_zero_are_not_there(p):
     wild = np.where(w[:, None] > 0, X, 1e6 * X)  # even where they would rule
     objective = PushObjective(price=Power(p), scale="log")
     coef = np.array([1.0, -0.5, 2.0])
-    weighted = Problem(objective, LinearModel(wild), BipartiteSample.from_labels(y, w), 0.1)
-    kept = Problem(objective, LinearModel(X[w > 0]), BipartiteSample.from_labels(y[w > 0]), 0.1)
+    weighted = LinearProblem(objective, LinearModel(wild), BipartiteSample.from_labels(y, w), 0.1)
+    kept = LinearProblem(objective, LinearModel(X[w > 0]), BipartiteSample.from_labels(y[w > 0]), 0.1)
     for ours, theirs in zip(weighted.value_and_gradient(coef), kept.value_and_gradient(coef), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 

@@ -11,7 +11,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, Power
-from pushrank.solvers import SOLVERS, Problem, coordinate_descent
+from pushrank.solvers import SOLVERS, LinearProblem, coordinate_descent
 from pushrank.solvers.boosting.objective import score_problem
 from pushrank.solvers.boosting.steps import Direction, ExactStep
 from pushrank.weak_rankers import Columns
@@ -34,7 +34,7 @@ def overlapping(n=120, d=3, seed=0):
 
 def problem_of(X, y, p=4.0, alpha=0.0, side="push", w=None):
     objective = PushObjective(price=Power(p), side=side, scale="log", bottom_weight=0.5)
-    return Problem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), alpha)
+    return LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), alpha)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -182,7 +182,7 @@ def test_identity_is_the_power_of_one():
     X, y = overlapping(seed=8)
     results = [
         SOLVERS["lbfgs"](
-            Problem(
+            LinearProblem(
                 PushObjective(price=price, scale="log"), LinearModel(X), BipartiteSample.from_labels(y), 0.01
             ),
             np.zeros(3),

@@ -11,7 +11,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
-from pushrank.solvers import SOLVERS, Problem, coordinate_descent, lbfgs
+from pushrank.solvers import SOLVERS, LinearProblem, coordinate_descent, lbfgs
 from pushrank.solvers import problem as one_pass
 from pushrank.solvers.boosting.objective import score_problem
 from pushrank.solvers.boosting.steps import Direction, ExactStep
@@ -36,7 +36,7 @@ def overlapping(n=150, d=4, seed=0, binary=False):
 
 
 def make_problem(X, y, objective, alpha=0.0, w=None):
-    return Problem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), alpha)
+    return LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), alpha)
 
 
 OBJECTIVES = {

@@ -37,7 +37,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Side
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Power, Price
-from pushrank.solvers import Problem
+from pushrank.solvers import LinearProblem
 from pushrank.solvers.boosting.loop import Choice, Run, slope_units
 from pushrank.solvers.boosting.objective import ClassProblem, ScoreProblem
 from pushrank.solvers.boosting.steps import SmoothMarginStep
@@ -395,7 +395,7 @@ class PushBoost(BoostedRanker):
     def _column_scales(
         self, objective: PushObjective, X: Any, train: Sample, units: Floats
     ) -> Floats | float:
-        return slope_units(Problem(objective, LinearModel(X), train, self._penalty), units)
+        return slope_units(LinearProblem(objective, LinearModel(X), train, self._penalty), units)
 
 
 ANSWERS = ("raise", "warn")

@@ -32,7 +32,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, Sample
 from pushrank.prices import Power, Price
-from pushrank.solvers import SOLVERS, Callback, Problem, Result, lbfgs
+from pushrank.solvers import SOLVERS, Callback, LinearProblem, Result, lbfgs
 from pushrank.solvers.boosting.loop import slope_units
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.smoothing import SmoothedObjective, smoothing
@@ -82,7 +82,7 @@ class LinearRanker(CoefficientRanker, ComparingRanker):
         callback: Callback | None,
     ) -> Result:
         """Run the solver on a differentiable objective."""
-        problem = Problem(objective, model, sample, alpha)
+        problem = LinearProblem(objective, model, sample, alpha)
         return SOLVERS[self._solver](
             problem, self._start(model.n_features), self.tol, self.max_iter, callback
         )
@@ -260,7 +260,7 @@ class PushFamilyRanker(BoostedRanker, LinearRanker):
     def _column_scales(
         self, objective: PushObjective, X: Any, train: Sample, units: Floats
     ) -> Floats | float:
-        return slope_units(Problem(objective, LinearModel(X), train, self._penalty), units)
+        return slope_units(LinearProblem(objective, LinearModel(X), train, self._penalty), units)
 
     def _initial_coef(self, n_features: int) -> Floats | None:
         if not self.warm_start:

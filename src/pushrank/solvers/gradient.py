@@ -27,7 +27,7 @@ from pushrank.solvers.preconditioning import (
     refreshed,
     whitened,
 )
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
 
 FIRST_ROUND = 30
@@ -51,7 +51,7 @@ class _Iterates:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: LinearProblem,
         start: Floats,
         system: Coordinates,
         scales: Floats,
@@ -121,7 +121,7 @@ class _Iterates:
 
 
 def minimise(
-    problem: Problem,
+    problem: LinearProblem,
     start: Floats,
     *,
     method: str,
@@ -135,7 +135,7 @@ def minimise(
 
     Parameters
     ----------
-    problem : Problem
+    problem : LinearProblem
         The penalised objective.
     start : ndarray of shape (n_features,)
         The first coefficients.
@@ -200,7 +200,7 @@ def minimise(
 
 
 def _one_round(
-    problem: Problem,
+    problem: LinearProblem,
     iterates: _Iterates,
     method: str,
     options: dict[str, Any],
@@ -235,7 +235,7 @@ def _one_round(
 
 
 def _reason_to_stop(
-    problem: Problem, iterates: _Iterates, max_iter: int, stalled: int, *, cut_short: bool
+    problem: LinearProblem, iterates: _Iterates, max_iter: int, stalled: int, *, cut_short: bool
 ) -> str:
     """Return why no further round should run and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
@@ -257,7 +257,7 @@ NEVER = 0.0
 
 
 def lbfgs(
-    problem: Problem,
+    problem: LinearProblem,
     start: Floats,
     tol: float,
     max_iter: int,
@@ -285,7 +285,7 @@ def lbfgs(
 
 
 def newton_cg(
-    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise by Newton-CG; parameters as for :func:`pushrank.solvers.gradient.minimise`.
 

@@ -30,7 +30,7 @@ from pushrank.objectives import ByClass, PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.preconditioning import column_curvature
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Certificate, Result
 
 Slope = Callable[[float], tuple[float, float]]
@@ -96,7 +96,7 @@ SERVES_AGAIN = 0.2  # a factor that cuts the gradient to this part is used once 
 ROUNDING = 1e-12  # of the value: a descent below this cannot be told from none
 
 
-def newton(problem: Problem, start: Floats, scales: Floats, tol: float, max_iter: int) -> Result:
+def newton(problem: LinearProblem, start: Floats, scales: Floats, tol: float, max_iter: int) -> Result:
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance.
 
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
@@ -104,7 +104,7 @@ def newton(problem: Problem, start: Floats, scales: Floats, tol: float, max_iter
 
     Parameters
     ----------
-    problem : Problem
+    problem : LinearProblem
         The penalised objective, with a positive penalty.
     start : ndarray of shape (n_features,)
         The first coefficients.
@@ -277,7 +277,7 @@ def certified_lbfgs(
 
     Parameters are those of :func:`pushrank.solvers.newton.functional_newton`, of a linear model.
     """
-    problem = Problem(objective, model, sample, 1.0 / C)
+    problem = LinearProblem(objective, model, sample, 1.0 / C)
     first = np.zeros(model.n_features) if start is None else start
     certificate: Certificate | None = None
 
@@ -304,7 +304,7 @@ def certified_lbfgs(
     return coef, certificate, n_iter
 
 
-def _newton_step(problem: Problem, coef: Floats) -> Floats:
+def _newton_step(problem: LinearProblem, coef: Floats) -> Floats:
     """Return the way to the minimum of the quadratic model, by conjugate gradients."""
     curvature = column_curvature(problem, problem.row_weights(coef))[0]
     units = 1.0 / np.sqrt(curvature + problem.alpha)

@@ -14,7 +14,7 @@ from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import newton
 from pushrank.solvers.preconditioning import WIDEST_WHITENED, column_curvature
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
 
 NEWTON_STEPS = 25
@@ -70,7 +70,7 @@ class RegularisationPath:
 
     def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
         """Return the solution for one objective and penalty, from the best of some starts."""
-        problem = Problem(objective, self.model, self.sample, alpha)
+        problem = LinearProblem(objective, self.model, self.sample, alpha)
         start = starts[0]
         if len(starts) > 1:
             start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])
@@ -85,7 +85,7 @@ class RegularisationPath:
             start = result.coef
         return lbfgs(problem, start, self.tol, self.max_iter - n_steps)
 
-    def _units(self, problem: Problem) -> Floats:
+    def _units(self, problem: LinearProblem) -> Floats:
         """Return the units of the gradient, which are those of the data, found once an objective."""
         objective = problem.objective
         if objective not in self._scales:

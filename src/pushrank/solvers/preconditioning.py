@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from pushrank._numeric import Floats
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import LinearProblem
 
 WIDEST_WHITENED = 1024
 MOST_ROWS = 512
@@ -75,7 +75,7 @@ class LowRank(NamedTuple):
         return shrunk
 
 
-def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Floats]:
+def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Floats, Floats]:
     """Return the curvature along every coefficient, and the columns' standard deviations.
 
     Both are taken within the classes, under the given row weights; the penalty is left out. Gradients are
@@ -101,12 +101,12 @@ def column_curvature(problem: Problem, row_weights: Floats) -> tuple[Floats, Flo
     return curvature, scales
 
 
-def diagonal(problem: Problem, curvature: Floats) -> Diagonal:
+def diagonal(problem: LinearProblem, curvature: Floats) -> Diagonal:
     """Return coordinates that scale every coefficient by the curvature along it."""
     return Diagonal(_units(curvature + problem.alpha))
 
 
-def whitened(problem: Problem, row_weights: Floats, scales: Floats) -> Whitened:
+def whitened(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Whitened:
     """Return coordinates in which the objective curves alike in all directions.
 
     The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
@@ -125,7 +125,7 @@ def whitened(problem: Problem, row_weights: Floats, scales: Floats) -> Whitened:
     return Whitened(eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None])
 
 
-def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
+def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRank:
     """Return coordinates for wide data, from the heaviest rows and the diagonal of all others.
 
     As p grows or the classes come apart, the weight gathers on few rows, and they shape the curvature.
@@ -152,14 +152,14 @@ def low_rank(problem: Problem, row_weights: Floats) -> LowRank:
     return LowRank(units, basis, 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0)
 
 
-def rank(problem: Problem) -> int:
+def rank(problem: LinearProblem) -> int:
     """Return how many rows the basis of low-rank coordinates has room for."""
     model = problem.host_model
     room = max(SMALL_BASIS, model.stored_bytes // 128)
     return int(max(1, min(MOST_ROWS, room // model.n_features, model.n_rows)))
 
 
-def refreshed(problem: Problem, coef: Floats, scales: Floats) -> Coordinates:
+def refreshed(problem: LinearProblem, coef: Floats, scales: Floats) -> Coordinates:
     """Return coordinates for a further round: whitened, or of low rank on more than 1,024 columns."""
     row_weights = problem.row_weights(coef)
     if problem.model.n_features > WIDEST_WHITENED:

@@ -121,7 +121,7 @@ class ScoreObjective(Protocol):
         """Return it at given scores."""
 
 
-class Problem:
+class LinearProblem:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over the coefficients w.
 
     Parameters

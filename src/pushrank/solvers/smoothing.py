@@ -19,7 +19,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives.evaluation import ObjectiveEvaluation, Scaled
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result, offset_callback
 
 
@@ -115,7 +115,7 @@ class SmoothedObjective:
 
 
 Proof = Callable[[Floats], bool]
-Solver = Callable[[Problem, Floats, float, int, Callback | None, Proof | None], Result]
+Solver = Callable[[LinearProblem, Floats, float, int, Callback | None, Proof | None], Result]
 
 FIRST = 0.25  # the width of the first stage's kinks, and its temperature in units of the objective
 NARROWER = 0.1
@@ -166,14 +166,14 @@ def smoothing(
     callback : callable, optional
         Called after every iteration.
     """
-    exact = Problem(kinked, model, sample, alpha)
+    exact = LinearProblem(kinked, model, sample, alpha)
     at_zero = exact.value(np.zeros_like(start))
     coef, best, dual = start, exact.value(start), -np.inf
     path: list[float] = []
     width, gap, size = FIRST, np.inf, np.inf
     while len(path) < max_iter and width > NARROWEST and gap > tol:
         smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
-        problem = Problem(smooth, model, sample, alpha)
+        problem = LinearProblem(smooth, model, sample, alpha)
         proof = _Proof(exact, problem, smooth, tol)
         first = max(tol, STEEPEST * width) if smooth.bounded else tol
         watched = offset_callback(callback, max(len(path) - 1, 0))
@@ -204,7 +204,7 @@ class _Proof:
 
     Parameters
     ----------
-    exact, smoothed : Problem
+    exact, smoothed : LinearProblem
         The problem, and the stage's.
     smooth : SmoothedObjective
         The stage's objective.
@@ -212,7 +212,9 @@ class _Proof:
         The relative gap that is little enough.
     """
 
-    def __init__(self, exact: Problem, smoothed: Problem, smooth: SmoothedObjective, tol: float) -> None:
+    def __init__(
+        self, exact: LinearProblem, smoothed: LinearProblem, smooth: SmoothedObjective, tol: float
+    ) -> None:
         self._exact, self._smoothed, self._smooth, self._tol = exact, smoothed, smooth, tol
         self._asked = 0
 

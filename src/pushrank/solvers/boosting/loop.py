@@ -20,7 +20,7 @@ from pushrank.objectives import PushObjective
 from pushrank.solvers.boosting.objective import ClassPoint, Point, ScoreProblem, score_problem
 from pushrank.solvers.boosting.steps import Direction, ExactStep, StepRule
 from pushrank.solvers.preconditioning import column_curvature
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingPool, Numbers, Pool
@@ -434,7 +434,7 @@ class Run:
 
 
 def coordinate_descent(
-    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
@@ -481,14 +481,14 @@ def coordinate_descent(
     )
 
 
-def slope_units(problem: Problem, units: Floats) -> Floats:
+def slope_units(problem: LinearProblem, units: Floats) -> Floats:
     """Return the columns' standard deviations within the classes, in units of their ranges.
 
     Slopes are compared with the tolerance in these, so that it does not depend on the units of a feature.
 
     Parameters
     ----------
-    problem : Problem
+    problem : LinearProblem
         The objective of the coefficients.
     units : ndarray of shape (n_features,)
         One over each column's range; zero for a constant.
