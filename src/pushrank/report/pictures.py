@@ -83,11 +83,15 @@ def pictures(data: ReportData) -> list[Picture]:
             "left-edge",
             "How many hits are found before the first false alarms?",
             "The left edge of the ROC curve: rows that are no hits count as false alarms, here as a share of "
-            "all such rows. At 0, the hits that stand above all of those. Shaded: 95 % intervals, at each "
-            "place by itself.",
+            f"all {edge[data.best].n_negative:,} such rows. At 0, the hits that stand above all of those. "
+            "Shaded: 95 % intervals, at each place by itself.",
             edge,
-            [f"{100 * rate:.3g} %" for rate in edge[data.best].fpr],
+            [
+                f"{100 * rate:.3g} % ({count:,})"
+                for rate, count in zip(edge[data.best].fpr, edge[data.best].false_alarms, strict=True)
+            ],
             {model: display.tpr for model, display in edge.items()},
+            place="false positive rate (false alarms)",
         ),
     ]
 
@@ -99,6 +103,7 @@ def _picture(
     displays: Mapping[str, Any],
     places: Sequence[str],
     shares: Mapping[str, Floats],
+    place: str | None = None,
 ) -> Picture:
     names: dict[str, str] = {}
     with matplotlib.style.context(["default", STYLE]):
@@ -126,7 +131,7 @@ def _picture(
         caption,
         svg,
         legend=[Curve(name, looks[gid]) for gid, name in names.items()],
-        place=ax.get_xlabel(),
+        place=place or ax.get_xlabel(),
         share=ax.get_ylabel(),
         models=list(shares),
         numbers=[(places[at], [float(y[at]) for y in shares.values()]) for at in chosen],
