@@ -31,13 +31,32 @@ class Piece(NamedTuple):
     coefficients: tuple[float, ...]
 
 
+class Tails(NamedTuple):
+    r"""What an analytic loss is far from a margin of zero.
+
+    On the left it is the polynomial :math:`\sum_m c_m (-r)^m`, on the right :math:`e^{b - \rho r}`.
+
+    Attributes
+    ----------
+    left : tuple of float
+        The :math:`c_0, c_1, c_2`, or as many of them as the degree, at most 2, asks for.
+    log_size, rate : float
+        The b and the :math:`\rho` on the right; a ``log_size`` of minus infinity, the default, for a loss
+        that falls faster than an exponential.
+    """
+
+    left: tuple[float, ...]
+    log_size: float = -math.inf
+    rate: float = 0.0
+
+
 class Loss(ABC):
     r"""A pair loss :math:`\ell(r)` of the margin :math:`r = f(x_i) - f(\tilde x_k)`.
 
     A loss is non-negative and does not grow with the margin. A loss of your own defines ``value``,
     ``derivative`` and, where it exists, ``second_derivative``, each elementwise on an array, and declares one
     of the three forms below, by which its sums over all pairs are had in near-linear time: ``factorises``,
-    ``pieces`` or ``strip``. It then works with every price, sample and solver.
+    ``pieces``, or ``strip_half_width`` with ``tails``. It then works with every price, sample and solver.
 
     Attributes
     ----------
@@ -52,11 +71,14 @@ class Loss(ABC):
     pieces : tuple of Piece
         The polynomials of which a loss consists that is zero above the last of them, by rising margin; its
         sums over pairs cost no more than sorting. Empty for other losses.
-    strip : float or None
-        For an analytic loss: half the width of the strip about the real axis without a singularity. Its sums
-        over pairs cost linear time, wherever the scores are, if its tails are a polynomial on the left and an
-        exponential on the right, and for scores that span a few thousand strips otherwise.
-    centre : float
+    strip_half_width : float or None
+        For an analytic loss: the distance of its nearest singularity from the real axis, or less. Its sums
+        over pairs cost linear time.
+    tails : Tails or None
+        For an analytic loss: what it is far from ``expansion_centre``, to a relative accuracy of
+        :math:`\epsilon` from :math:`(a / \pi) \ln(100 / \epsilon)` on, a being ``strip_half_width``. Without
+        them scores may span no more than about a thousand half-widths.
+    expansion_centre : float
         For an analytic loss: the margin about which it bends.
     intercept : float or None
         For a loss with kinks: a c such that ``value(r) >= a * (c - r)`` for every margin r and every slope -a
@@ -78,12 +100,17 @@ class Loss(ABC):
         return ()
 
     @property
-    def strip(self) -> float | None:
-        """Half the width of the strip of an analytic loss about the real axis."""
+    def strip_half_width(self) -> float | None:
+        """Half the width of the strip about the real axis in which an analytic loss is analytic."""
         return None
 
     @property
-    def centre(self) -> float:
+    def tails(self) -> Tails | None:
+        """What an analytic loss is far from its centre."""
+        return None
+
+    @property
+    def expansion_centre(self) -> float:
         """The margin about which an analytic loss bends."""
         return 0.0
 
@@ -173,9 +200,14 @@ class Logistic(Loss):
     """
 
     @property
-    def strip(self) -> float:
+    def strip_half_width(self) -> float:
         r"""The distance :math:`\pi` of the nearest singularity."""
         return math.pi
+
+    @property
+    def tails(self) -> Tails:
+        """The line ``-r`` and ``exp(-r)``."""
+        return Tails((0.0, 1.0), 0.0, 1.0)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``ln(1 + exp(-margin))``, finite at every finite margin."""
@@ -342,14 +374,19 @@ class SmoothedHinge(Loss):
         check_number("sharpness", self.sharpness, above=0.0)
 
     @property
-    def strip(self) -> float:
+    def strip_half_width(self) -> float:
         r"""The distance :math:`\pi / \beta` of the nearest singularity."""
         return math.pi / self.sharpness
 
     @property
-    def centre(self) -> float:
+    def expansion_centre(self) -> float:
         """A margin of one."""
         return 1.0
+
+    @property
+    def tails(self) -> Tails:
+        """The line ``1 - r`` and ``exp(sharpness * (1 - r)) / sharpness``."""
+        return Tails((1.0, 1.0), self.sharpness - math.log(self.sharpness), self.sharpness)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``ln(1 + exp(sharpness * (1 - margin))) / sharpness``."""
@@ -404,9 +441,14 @@ class Sigmoid(Loss):
         check_number("sharpness", self.sharpness, above=0.0)
 
     @property
-    def strip(self) -> float:
+    def strip_half_width(self) -> float:
         r"""The distance :math:`\pi / \beta` of the nearest singularity."""
         return math.pi / self.sharpness
+
+    @property
+    def tails(self) -> Tails:
+        """One and ``exp(-sharpness * r)``."""
+        return Tails((1.0,), 0.0, self.sharpness)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``1 / (1 + exp(sharpness * margin))``."""
@@ -462,9 +504,14 @@ class SquaredSigmoid(Loss):
         check_number("sharpness", self.sharpness, above=0.0)
 
     @property
-    def strip(self) -> float:
+    def strip_half_width(self) -> float:
         r"""The distance :math:`\pi / \beta` of the nearest singularity."""
         return math.pi / self.sharpness
+
+    @property
+    def tails(self) -> Tails:
+        """One and ``exp(-2 * sharpness * r)``."""
+        return Tails((1.0,), 0.0, 2.0 * self.sharpness)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``1 / (1 + exp(sharpness * margin)) ** 2``."""

@@ -28,11 +28,11 @@ class Terms(NamedTuple):
 class PriceTotal(NamedTuple):
     """The total price and its derivatives with respect to the logarithms of the inner sums.
 
-    The Hessian is ``diag(curvature) - coupling * outer(shares, shares)``.
+    The Hessian is ``diag(curvature) - coupling * outer(gradient, gradient)``.
     """
 
     value: float
-    shares: Floats
+    gradient: Floats
     curvature: Floats
     coupling: float
 
@@ -107,7 +107,7 @@ class Price(ABC):
         Returns
         -------
         PriceTotal
-            The total, the shares of the sums in it, and how it curves.
+            The total, its gradient, and how it curves.
 
         Raises
         ------
@@ -124,8 +124,8 @@ class Price(ABC):
         total = float(xp.sum(weights * value))
         if divisor is None or scale == "raw":
             scaled = float(_times_exp(np.asarray(total), shift))
-            shares, curvature = (_times_exp(weights * part, shift) for part in (first, second))
-            return PriceTotal(scaled, shares, curvature, 0.0)
+            gradient, curvature = (_times_exp(weights * part, shift) for part in (first, second))
+            return PriceTotal(scaled, gradient, curvature, 0.0)
         if total == 0.0:
             nothing = xp.zeros_like(log_sums)
             return PriceTotal(-np.inf, nothing, nothing, divisor)
@@ -147,8 +147,8 @@ def _times_exp(values: Floats, shift: float) -> Floats:
 class SoftMaximum(Price):
     r"""The price whose total is :math:`\tau \ln \sum_k \bar w_k e^{h_k / \tau}`, the weights summing to one.
 
-    It lies below the maximum, by :math:`\tau` times the logarithm of the number of rows at most. Its shares
-    are those of the sums, :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
+    It lies below the maximum, by :math:`\tau` times the logarithm of the number of rows at most. Its gradient
+    in the logarithms of the sums is :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
 
     Parameters
     ----------
@@ -187,11 +187,11 @@ class SoftMaximum(Price):
             nothing = np.zeros_like(sums)
             return PriceTotal(np.inf, nothing, nothing, 0.0)
         log_weight = softmax_and_log_sum(log_weights)[1]
-        shares = multipliers * sums
+        gradient = multipliers * sums
         with np.errstate(over="ignore"):
-            curvature = shares * (1.0 + sums / self.temperature)
+            curvature = gradient * (1.0 + sums / self.temperature)
         value = self.temperature * (log_total - log_weight)
-        return PriceTotal(value, shares, curvature, 1.0 / self.temperature)
+        return PriceTotal(value, gradient, curvature, 1.0 / self.temperature)
 
 
 @dataclass(frozen=True)
@@ -259,8 +259,8 @@ class Power(Price):
         exponents = p * log_sums
         if not isinstance(weights, float) or weights != 1.0:
             exponents = exponents + namespace(weights).log(weights)
-        shares, log_total = softmax_and_log_sum(exponents, out=exponents)
-        return PriceTotal(log_total / p, shares, p * shares, p)
+        gradient, log_total = softmax_and_log_sum(exponents, out=exponents)
+        return PriceTotal(log_total / p, gradient, p * gradient, p)
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the powers in units of the largest one."""
@@ -463,10 +463,10 @@ class Maximum(Price):
         with np.errstate(over="ignore"):
             value = worst if scale == "log" else float(np.exp(worst))
         unit = 1.0 if scale == "log" else value
-        shares = unit * self.derivative(log_sums)
+        gradient = unit * self.derivative(log_sums)
         # d exp(l) / dl = exp(l): on the raw scale the active sums also curve in their logarithms
-        curvature = xp.zeros_like(log_sums) if scale == "log" else shares
-        return PriceTotal(value, shares, curvature, 0.0)
+        curvature = xp.zeros_like(log_sums) if scale == "log" else gradient
+        return PriceTotal(value, gradient, curvature, 0.0)
 
 
 __all__ = ["ExponentialPrice", "Identity", "LogOnePlus", "Maximum", "Power"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pushrank import PushObjective, losses
 from pushrank.objectives import ByClass
-from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, inner_sums
-from pushrank.pairs.graded import by_grade
+from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, log_inner_sums
+from pushrank.pairs.graded import grade_blocks
 from pushrank.prices import Identity, LogOnePlus, Power
 
 OBJECTIVES = [
@@ -168,7 +168,7 @@ class Undeclared(losses.Loss):
 def test_a_loss_that_declares_no_form_is_for_explicit_pairs():
     for sample in (graded()[0], BipartiteSample.from_labels([0, 1])):
         with pytest.raises(TypeError, match="give it pieces, where it is piecewise"):
-            inner_sums(Undeclared(), sample, np.zeros(sample.n_rows))
+            log_inner_sums(Undeclared(), sample, np.zeros(sample.n_rows))
     sample, pairs, weights = crucial()
     scores = np.linspace(-1.0, 1.0, sample.n_rows)
     objective = PushObjective(Undeclared())
@@ -184,7 +184,7 @@ def test_other_losses_of_crucial_pairs(make, objective, seed):
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=sample.n_rows)
     scores[:3] = scores[3]
-    tolerance = 1e-12 if objective.loss.strip is None else 1e-9  # that of fast summation, cubed
+    tolerance = 1e-12 if objective.loss.strip_half_width is None else 1e-9  # that of fast summation, cubed
     raw = replace(objective, scale="raw")
     unit = brute_force(raw, pairs, weights, scores)
     value = objective.evaluation(sample, scores).value
@@ -221,10 +221,10 @@ def test_splits_hold_every_pair_once(seed, n, n_groups):
     rng = np.random.default_rng(seed)
     grades, groups = rng.integers(0, 9, n).astype(float), rng.integers(0, n_groups, n)
     counts = np.zeros((n, n), dtype=int)
-    for split in by_grade(grades, groups, grades, groups):
+    for split in grade_blocks(grades, groups, grades, groups):
         of_sources, of_targets = (
             np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-            for bounds in (split.source_bounds, split.target_bounds)
+            for bounds in (split.source_starts, split.target_starts)
         )
         together = of_sources[:, None] == of_targets[None]
         np.add.at(counts, np.ix_(split.sources, split.targets), together)

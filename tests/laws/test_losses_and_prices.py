@@ -81,7 +81,7 @@ class TestPrices:
         zero = np.array([-np.inf, -np.inf])
         raw = price.total(zero, 1.0, "raw")
         assert raw.value == (2.0 if isinstance(price, prices.ExponentialPrice) else 0.0)
-        assert (raw.shares == 0).all()
+        assert (raw.gradient == 0).all()
 
     def test_is_a_value(self, price):
         assert pickle.loads(pickle.dumps(price)) == price  # noqa: S301
@@ -93,14 +93,14 @@ def test_price_derivatives(price, scale):
     if scale == "log" and price.log_divisor is None:
         pytest.skip("no log scale")
     total = price.total(LOG_SUMS, WEIGHTS, scale)
-    hessian = np.diag(total.curvature) - total.coupling * np.outer(total.shares, total.shares)
-    size = np.abs(total.shares).max()
+    hessian = np.diag(total.curvature) - total.coupling * np.outer(total.gradient, total.gradient)
+    size = np.abs(total.gradient).max()
     for k in range(len(LOG_SUMS)):
         step = np.zeros(4)
         step[k] = 1e-6  # p = 64 bends on the scale of 1/64
         up, down = (price.total(LOG_SUMS + s, WEIGHTS, scale) for s in (step, -step))
-        assert total.shares[k] == pytest.approx((up.value - down.value) / 2e-6, abs=1e-6 * size, rel=1e-5)
-        bend = (up.shares - down.shares) / 2e-6
+        assert total.gradient[k] == pytest.approx((up.value - down.value) / 2e-6, abs=1e-6 * size, rel=1e-5)
+        bend = (up.gradient - down.gradient) / 2e-6
         np.testing.assert_allclose(hessian[k], bend, atol=1e-6 * total.curvature.max(), rtol=1e-4)
 
 
@@ -109,7 +109,7 @@ def test_large_powers_are_finite_on_the_log_scale(p):
     far = np.array([-1e6, 0.0, 1e6])
     total = prices.Power(p).total(far, 1.0, "log")
     assert total.value == pytest.approx(1e6)
-    np.testing.assert_allclose(total.shares, [0, 0, 1])
+    np.testing.assert_allclose(total.gradient, [0, 0, 1])
     assert np.isinf(prices.Power(p).total(far, 1.0, "raw").value)
 
 

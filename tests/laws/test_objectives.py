@@ -13,7 +13,7 @@ from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss
 from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, SortedSums
-from pushrank.pairs import inner_sums as blocked
+from pushrank.pairs import log_inner_sums as blocked
 from pushrank.prices import Power, Price
 
 LOSSES = [getattr(losses, name)() for name in losses.__all__]

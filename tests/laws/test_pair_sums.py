@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import erfc
 
-import pushrank.pairs
 from growth import growth
 from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
-from pushrank.losses import Loss, Piece
+from pushrank.losses import Loss, Piece, Tails
 from pushrank.objectives import ByClass
 from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
-from pushrank.pairs.graded import by_grade
+from pushrank.pairs.graded import grade_blocks
 from pushrank.pairs.piecewise import FEW, ascending
 from pushrank.prices import Power
 
@@ -71,7 +70,7 @@ class Quartic(Loss):
 class Root(Loss):
     """A user's own whose tails are algebraic: sqrt(1 + r^2) - r."""
 
-    strip = 1.0
+    strip_half_width = 1.0
 
     def value(self, margin):
         root = np.sqrt(1.0 + margin**2)
@@ -87,7 +86,8 @@ class Root(Loss):
 class Gaussian(Loss):
     """A user's own that falls faster than an exponential."""
 
-    strip = 2.0
+    strip_half_width = 2.0
+    tails = Tails((2.0,))
 
     def value(self, margin):
         return erfc(margin)
@@ -102,7 +102,7 @@ class Gaussian(Loss):
 class Rough(Loss):
     """A loss that claims more smoothness than it has."""
 
-    strip = 3.0
+    strip_half_width = 3.0
 
     def value(self, margin):
         return np.maximum(0.0, 1.0 - margin)
@@ -115,7 +115,10 @@ class Rough(Loss):
 
 
 SORTED = [loss for loss in BUILT_IN if loss.pieces] + [Ramp(), Huberised(), Quartic()]
-SMOOTH = [loss for loss in BUILT_IN if loss.strip] + [losses.Sigmoid(0.05), losses.SmoothedHinge(300.0)]
+SMOOTH = [loss for loss in BUILT_IN if loss.strip_half_width] + [
+    losses.Sigmoid(0.05),
+    losses.SmoothedHinge(300.0),
+]
 
 
 def name(loss):
@@ -168,7 +171,7 @@ def test_sums_of_analytic_losses_are_as_accurate_as_asked(loss, spread, accuracy
 def check_accuracy(loss, s, t, w, z, accuracy, floor=1e-280):
     sums = SmoothSums(loss, s, t, w, None, accuracy)
     pairs = exact(loss, s, t)
-    unit = loss.strip
+    unit = loss.strip_half_width
     size = sum(unit**order * np.abs(values) for order, values in enumerate(pairs)) + floor
     allowed = accuracy + 1e-11 * (np.abs(s).max() + np.abs(t).max() <= 1e4) + 1e-9 * (unit < 0.1)
     for order, values in enumerate(pairs):
@@ -196,13 +199,13 @@ def test_losses_with_other_tails():
     check_accuracy(Gaussian(), s, t, w, z, 1e-10, floor=1e-3)  # absolute, beyond what a double holds of 1 - x
     with pytest.raises(ValueError, match=r"too far for .*Root"):
         SmoothSums(Root(), s * 1e3, t, w)
-    with pytest.raises(ValueError, match="not as smooth as strip=3 says"):
+    with pytest.raises(ValueError, match="not as smooth as strip_half_width=3 says"):
         SmoothSums(Rough(), s, t, w)
 
 
 @pytest.mark.parametrize("strip", [0.0, -1.0, np.inf, np.nan])
 def test_a_strip_is_a_positive_number(strip):
-    loss = type("Bad", (Root,), {"strip": strip})()
+    loss = type("Bad", (Root,), {"strip_half_width": strip})()
     with pytest.raises(ValueError, match="a positive finite number is needed"):
         SmoothSums(loss, np.zeros(1), np.zeros(1), None)
 
@@ -218,7 +221,7 @@ def test_pieces_end_at_rising_margins():
 @pytest.mark.parametrize("loss", BUILT_IN, ids=name)
 def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monkeypatch):
     """What the objective's laws check over few pairs, with the ways that many pairs go."""
-    monkeypatch.setattr(pushrank.pairs, "MAX_BLOCKED_PAIRS", 0)
+    monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
     price = getattr(prices, price)() if isinstance(price, str) else price
     fast = PushObjective(loss, price, side, bottom_weight=0.7)
     for seed in range(2):
@@ -238,13 +241,13 @@ def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monke
         gradient = sample.scatter(*at_point.gradient())
         direction = rng.normal(size=30)
         product = sample.scatter(*at_point.hessian_product(ByClass(*sample.gather(direction))))
-        monkeypatch.setattr(pushrank.pairs, "MAX_BLOCKED_PAIRS", 1 << 20)
+        monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 1 << 20)
         pair_by_pair = fast.evaluation(sample, scores)
         of_pairs = sample.scatter(*pair_by_pair.gradient())
         np.testing.assert_allclose(gradient, of_pairs, rtol=1e-8, atol=1e-9 * np.abs(of_pairs).max())
         of_pairs = sample.scatter(*pair_by_pair.hessian_product(ByClass(*sample.gather(direction))))
         np.testing.assert_allclose(product, of_pairs, rtol=1e-7, atol=1e-8 * np.abs(of_pairs).max())
-        monkeypatch.setattr(pushrank.pairs, "MAX_BLOCKED_PAIRS", 0)
+        monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
 
 
 @pytest.mark.parametrize("loss", [*SORTED[:2], Ramp(), *SMOOTH[:4]], ids=name)
@@ -253,9 +256,9 @@ def test_splits_are_summed_apart(loss):
     n = 300
     grades, groups = rng.integers(0, 4, n).astype(float), rng.integers(0, 12, n)
     scores, w, z = 8.0 * rng.normal(size=n), rng.random(n), rng.random(n)
-    splits = by_grade(grades, groups, grades, groups)
+    blocks = grade_blocks(grades, groups, grades, groups)
     kind = SortedSums if loss.pieces else SmoothSums
-    sums = kind(loss, scores, scores, w, splits)
+    sums = kind(loss, scores, scores, w, blocks)
     compared = (grades[:, None] > grades[None]) & (groups[:, None] == groups[None])
     for order, pairs in enumerate(exact(loss, scores, scores)):
         counted = np.where(compared, pairs, 0.0)
@@ -277,7 +280,7 @@ def test_scores_whose_squares_are_beyond_the_floats_have_their_sums(loss, far):
     if not isinstance(loss, losses.ZeroOne):
         np.testing.assert_allclose(sums._slopes, slow._slopes, rtol=1e-9, atol=1e-12)
     if loss.twice_differentiable:
-        np.testing.assert_allclose(sums._bends, slow._bends, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(sums._curvatures, slow._curvatures, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-13, 1.0, 1e300])

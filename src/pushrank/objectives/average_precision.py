@@ -14,7 +14,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
-from pushrank.pairs.samples import Rows
+from pushrank.pairs.samples import RowNumbers
 
 
 @compiled()
@@ -124,7 +124,7 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     return float(value), sample.scatter(in_positives, in_negatives)
 
 
-def _copies(order: Rows, weights: Floats | None) -> Rows:
+def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
     """Return an order with every row as often as it weighs."""
     if weights is None:
         return order

@@ -91,9 +91,9 @@ class Push:
     Examples
     --------
     >>> from pushrank import losses, prices
-    >>> from pushrank.pairs import BipartiteSample, inner_sums
+    >>> from pushrank.pairs import BipartiteSample, log_inner_sums
     >>> sample = BipartiteSample.from_labels([1, 1, 0])
-    >>> sums = inner_sums(losses.Exponential(), sample, np.zeros(3))
+    >>> sums = log_inner_sums(losses.Exponential(), sample, np.zeros(3))
     >>> push = Push(sums, prices.Power(2).total(sums.log_sums, 1.0, "raw"))
     >>> round(push.value, 9), push.gradient().negatives.round(9).tolist()
     (4.0, [8.0])
@@ -107,11 +107,11 @@ class Push:
     @property
     def euler_derivative(self) -> float:
         """The sum of the shares."""
-        return float(namespace(self._total.shares).sum(self._total.shares))
+        return float(namespace(self._total.gradient).sum(self._total.gradient))
 
     def gradient(self) -> ByClass:
         """Return the gradient."""
-        return ByClass(*self._sums.adjoint_product(self._total.shares))
+        return ByClass(*self._sums.adjoint_product(self._total.gradient))
 
     def hessian_product(self, direction: ByClass) -> ByClass:
         """Return the Hessian times a direction, by the chain rule through the log inner sums."""
@@ -124,7 +124,7 @@ class Push:
 
     def diagonal(self) -> ByClass:
         """Return the curvature weights of the rows."""
-        return ByClass(*self._sums.diagonal(self._total.shares, self._total.curvature))
+        return ByClass(*self._sums.diagonal(self._total.gradient, self._total.curvature))
 
     def pair_shares(self, high: ByClass) -> tuple[float, float, float]:
         r"""Return the shares of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all.
@@ -134,7 +134,7 @@ class Push:
         nowhere = np.zeros_like(high.negatives)
         of_high = -self._sums.jacobian_product(high.positives, nowhere)
         of_low = -self._sums.jacobian_product(1.0 - high.positives, nowhere)
-        in_high, in_low = self._total.shares * high.negatives, self._total.shares * (1.0 - high.negatives)
+        in_high, in_low = self._total.gradient * high.negatives, self._total.gradient * (1.0 - high.negatives)
         return float(of_high @ in_low), float(of_low @ in_high), float(of_high @ in_high + of_low @ in_low)
 
 

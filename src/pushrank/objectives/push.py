@@ -23,7 +23,7 @@ from pushrank.objectives.evaluation import (
     Scaled,
     Sum,
 )
-from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, inner_sums
+from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums
 from pushrank.prices import Price
 
 Side = Literal["push", "pull", "both"]
@@ -196,7 +196,7 @@ class PushObjective:
         return LogSum(push, pull, self.bottom_weight, divisor)
 
     def _push(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> Push:
-        sums = inner_sums(self._loss, sample, scores, float(self.accuracy))
+        sums = log_inner_sums(self._loss, sample, scores, float(self.accuracy))
         weights = 1.0 if sample.negative_weights is None else sample.negative_weights
         return Push(sums, self._price.total(sums.log_sums, weights, scale))
 

@@ -1,9 +1,12 @@
-"""Two classes and their inner sums in arrays of other libraries."""
+"""Two classes and their inner sums in arrays of other libraries, on the device where they are.
+
+:class:`ArraySample` is the twin of ``BipartiteSample``; :class:`ArrayWalk` and :class:`ArrayBins` are those
+of the compiled loops of ``piecewise`` and ``analytic``. All else is written for both.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -13,8 +16,8 @@ from numpy.typing import NDArray
 from pushrank._array import detached, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank._validation import not_two_classes
-from pushrank.pairs.graded import Places
-from pushrank.pairs.samples import Normaliser, Sample, SharedNormaliser
+from pushrank.pairs.graded import Indices
+from pushrank.pairs.samples import TwoClassSample, check_both_classes
 
 
 class ArrayWalk:
@@ -24,21 +27,25 @@ class ArrayWalk:
     rows that lie far from the middle that loses digits, which the compiled walk does not.
     """
 
-    def __init__(self, of_positives: Any, of_negatives: Any) -> None:
-        xp = namespace(of_positives)
-        middle = 0.5 * (float(xp.mean(of_positives)) + float(xp.mean(of_negatives)))
-        self._positives, self._negatives = of_positives - middle, of_negatives - middle
+    sources = targets = slice(None)
 
-    def over_sources(self, weights: Any, ends: Floats, coefficients: Floats, closed: bool) -> Any:
+    def __init__(self, positive_scores: Any, negative_scores: Any) -> None:
+        xp = namespace(positive_scores)
+        middle = 0.5 * (float(xp.mean(positive_scores)) + float(xp.mean(negative_scores)))
+        self._positives, self._negatives = positive_scores - middle, negative_scores - middle
+
+    def over_sources(self, weights: Any, pieces: tuple[Floats, Floats, bool]) -> Any:
         """Return what the sources give to each target."""
-        return _sums(self._positives, weights, self._negatives, ends, coefficients, closed)
+        return _sums(self._positives, weights, self._negatives, *pieces)
 
-    def over_targets(self, weights: Any, ends: Floats, coefficients: Floats, closed: bool) -> Any:
+    def over_targets(self, weights: Any, pieces: tuple[Floats, Floats, bool]) -> Any:
         """Return what the targets give to each source: the same, mirrored."""
-        return _sums(-self._negatives, weights, -self._positives, ends, coefficients, closed)
+        return _sums(-self._negatives, weights, -self._positives, *pieces)
 
 
-def _sums(sources: Any, weights: Any, targets: Any, ends: Floats, coefficients: Floats, closed: bool) -> Any:
+def _sums(
+    sources: Any, weights: Any, targets: Any, breakpoints: Floats, coefficients: Floats, closed: bool
+) -> Any:
     """Return ``sum_i w_i sum_m c_m (u + t - s_i) ** m`` over the pieces, at every target t."""
     xp = namespace(sources)
     order = xp.argsort(sources)
@@ -51,7 +58,7 @@ def _sums(sources: Any, weights: Any, targets: Any, ends: Floats, coefficients: 
     total = xp.zeros_like(targets)
     below: Any = None
     for j in range(coefficients.shape[0]):
-        upper = float(ends[j + 1])
+        upper = float(breakpoints[j + 1])
         reached = xp.searchsorted(ascending, targets + upper, side=side)
         moved = targets + upper
         for m in range(coefficients.shape[1]):
@@ -68,93 +75,88 @@ def _sums(sources: Any, weights: Any, targets: Any, ends: Floats, coefficients: 
 
 
 @dataclass(frozen=True, eq=False)
-class ArrayBoxes:
-    """Points in boxes about the multiples of a width; the boxes are on the host, the points where they were.
+class ArrayBins:
+    """Points in bins about the multiples of a width; the bins are on the host, the points where they were.
 
     Attributes
     ----------
-    of_points : array of int, shape (n,)
-        The box of each point, counted over the boxes that hold any.
-    places : array of shape (n,)
-        Where it is in its box, from -1 to 1.
+    bin_of_point : array of int, shape (n,)
+        The bin of each point, counted over the bins that hold any.
+    local : array of shape (n,)
+        Its coordinate in the bin, from -1 to 1.
     order : array of int, shape (n,)
-        The points by box.
-    ends : array of int, shape (n_boxes,)
-        Where each box ends in that order.
-    numbers : ndarray of float64, shape (n_boxes,)
-        The multiple that each box lies about, ascending.
-    bounds : ndarray of int, shape (2,)
-        Zero and the number of boxes.
+        The points by bin.
+    stops : array of int, shape (n_bins,)
+        Where each bin stops in that order.
+    centres : ndarray of float64, shape (n_bins,)
+        The multiple that each bin lies about, ascending.
+    starts : ndarray of int, shape (2,)
+        Zero and the number of bins.
     """
 
-    of_points: Any
-    places: Any
+    bin_of_point: Any
+    local: Any
     order: Any
-    ends: Any
-    numbers: Floats
-    bounds: Places
+    stops: Any
+    centres: Floats
+    starts: Indices
 
     @classmethod
-    def of(cls, scores: Any, width: float) -> ArrayBoxes:
-        """Sort scores into boxes."""
+    def from_scores(cls, scores: Any, width: float) -> ArrayBins:
+        """Sort scores into bins."""
         xp = namespace(scores)
         scaled = scores * (1.0 / width)
         multiples = xp.round(scaled)
         order = xp.argsort(multiples)
-        used = xp.unique_values(multiples)
-        used = xp.sort(used)
-        ends = xp.searchsorted(xp.take(multiples, order, axis=0), used, side="right")
-        numbers = to_host(used)
-        of_points = xp.searchsorted(used, multiples)
-        places = 2.0 * (scaled - multiples)
-        return cls(of_points, places, order, ends, numbers, np.array([0, len(numbers)]))
-
-    def mirrored_numbers(self) -> tuple[Floats, Places]:
-        """Return the numbers and bounds of the boxes of the negated scores."""
-        return -self.numbers[::-1], self.bounds
+        used = xp.sort(xp.unique_values(multiples))
+        stops = xp.searchsorted(xp.take(multiples, order, axis=0), used, side="right")
+        centres = to_host(used)
+        local = 2.0 * (scaled - multiples)
+        starts = np.array([0, len(centres)])
+        return cls(xp.searchsorted(used, multiples), local, order, stops, centres, starts)
 
     def moments(self, weights: Any, q: int) -> Floats:
-        """Return the weighted sums of the first q Chebyshev polynomials over each box, shape (n_boxes, q)."""
+        """Return the weighted sums of the first q Chebyshev polynomials over each bin, shape (n_bins, q)."""
         xp = namespace(weights)
-        at = xp.take(self.places, self.order, axis=0)
+        local = xp.take(self.local, self.order, axis=0)
         before = xp.take(weights, self.order, axis=0)
-        term = before * at
-        found = [self._by_box(before), self._by_box(term)]
+        term = before * local
+        found = [self._by_bin(before), self._by_bin(term)]
         for _ in range(2, q):
-            before, term = term, 2.0 * at * term - before
-            found.append(self._by_box(term))
+            before, term = term, 2.0 * local * term - before
+            found.append(self._by_bin(term))
         return np.stack(found, axis=1)
 
     def evaluate(self, coefficients: Floats) -> Any:
-        """Return the Chebyshev series of each point's box at the point, shape (n,)."""
-        xp = namespace(self.places)
-        columns = like(np.ascontiguousarray(coefficients.T), self.places)
-        before, term = 1.0, self.places
-        total = xp.take(columns[0, :], self.of_points, axis=0)
-        total = total + xp.take(columns[1, :], self.of_points, axis=0) * term
+        """Return the Chebyshev series of each point's bin at the point, shape (n,)."""
+        xp = namespace(self.local)
+        columns = like(np.ascontiguousarray(coefficients.T), self.local)
+        before, term = 1.0, self.local
+        total = xp.take(columns[0, :], self.bin_of_point, axis=0)
+        total = total + xp.take(columns[1, :], self.bin_of_point, axis=0) * term
         for j in range(2, coefficients.shape[1]):
-            before, term = term, 2.0 * self.places * term - before
-            total = total + xp.take(columns[j, :], self.of_points, axis=0) * term
+            before, term = term, 2.0 * self.local * term - before
+            total = total + xp.take(columns[j, :], self.bin_of_point, axis=0) * term
         return total
 
-    def _by_box(self, in_order: Any) -> Floats:
-        """Return the sum over each box, from running sums."""
+    def _by_bin(self, in_order: Any) -> Floats:
+        """Return the sum over each bin, from running sums."""
         xp = namespace(in_order)
-        running = to_host(xp.take(xp.cumulative_sum(in_order), self.ends - 1, axis=0))
+        running = to_host(xp.take(xp.cumulative_sum(in_order), self.stops - 1, axis=0))
         return np.diff(running, prepend=0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class ArraySample(Sample):
+class ArraySample(TwoClassSample):
     """Two classes as arrays of any library that keeps the array API standard, where they are.
 
     Attributes
     ----------
-    places : array of int, shape (n_rows,)
+    class_order : array of int, shape (n_rows,)
         Where each row is among the positives, then the negatives, then the rows that take no part.
     """
 
-    places: Any = None
+    class_order: Any = None
 
     @classmethod
     def from_labels(cls, y: Any, sample_weight: Any = None) -> ArraySample:
@@ -183,68 +185,50 @@ class ArraySample(Sample):
         """
         xp = namespace(is_positive)
         counted = xp.ones_like(is_positive) if weights is None else weights > 0.0
-        kinds = [is_positive & counted, ~is_positive & counted]
-        rows = [xp.nonzero(kind)[0] for kind in (*kinds, ~counted)]
-        n_positives, n_negatives = rows[0].shape[0], rows[1].shape[0]
-        for count, name in ((n_positives, "positive"), (n_negatives, "negative")):
-            if not count:
-                raise ValueError(
-                    f"no {name} example was found whose sample_weight is not zero; ranking needs at least "
-                    f"one row of each class (found {n_positives} positives, {n_negatives} negatives)."
-                )
-        of_classes = (None, None)
-        if weights is not None:
-            of_classes = (xp.take(weights, rows[0], axis=0), xp.take(weights, rows[1], axis=0))
-        places = xp.argsort(xp.concat(rows))
-        return cls(is_positive.shape[0], rows[0], rows[1], *of_classes, places)
+        kinds = (is_positive & counted, ~is_positive & counted, ~counted)
+        rows = [xp.nonzero(kind)[0] for kind in kinds]
+        check_both_classes(rows[0].shape[0], rows[1].shape[0])
+        positive_weights, negative_weights = (
+            None if weights is None else xp.take(weights, rows[c], axis=0) for c in (0, 1)
+        )
+        order = xp.argsort(xp.concat(rows))
+        return cls(is_positive.shape[0], rows[0], rows[1], positive_weights, negative_weights, order)
 
     def gather(self, values: Any) -> tuple[Any, Any]:
         """Return the entries of the positives and of the negatives of a vector over all rows."""
         xp = namespace(values)
         return xp.take(values, self.positives, axis=0), xp.take(values, self.negatives, axis=0)
 
-    def scatter(self, of_positives: Any, of_negatives: Any) -> Any:
+    def scatter(self, positive_values: Any, negative_values: Any) -> Any:
         """Return one vector over all rows, zero on rows that take no part."""
-        xp = namespace(of_positives)
-        rest = self.n_rows - of_positives.shape[0] - of_negatives.shape[0]
-        ends = like(np.zeros(rest), of_positives, of_positives.dtype)
-        return xp.take(xp.concat([of_positives, of_negatives, ends]), self.places, axis=0)
+        xp = namespace(positive_values)
+        n_rest = self.n_rows - positive_values.shape[0] - negative_values.shape[0]
+        rest = like(np.zeros(n_rest), positive_values, positive_values.dtype)
+        return xp.take(xp.concat([positive_values, negative_values, rest]), self.class_order, axis=0)
 
     def swapped(self) -> ArraySample:
         """Return the sample with the classes' roles exchanged."""
-        xp = namespace(self.places)
-        first, second = self.positives.shape[0], self.negatives.shape[0]
-        after = xp.where(self.places < first, self.places + second, self.places - first)
-        places = xp.where(self.places < first + second, after, self.places)
+        order, first, second = self.class_order, self.positives.shape[0], self.negatives.shape[0]
+        xp = namespace(order)
+        after = xp.where(order < first, order + second, order - first)
         return ArraySample(
-            self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights, places
+            self.n_rows,
+            self.negatives,
+            self.positives,
+            self.negative_weights,
+            self.positive_weights,
+            xp.where(order < first + second, after, order),
         )
-
-    def normaliser(self, exponents: Any) -> Normaliser:
-        """Return the one sum that all negatives share."""
-        return SharedNormaliser(exponents)
-
-    def least_margin(self, scores: Any) -> float:
-        """Return the lowest score of a positive less the highest of a negative."""
-        of_positives, of_negatives = self.gather(scores)
-        xp = namespace(scores)
-        return float(xp.min(of_positives)) - float(xp.max(of_negatives))
 
     def subset(self, kept: NDArray[np.bool_]) -> ArraySample:  # noqa: ARG002
         """Raise: parts of samples are for boosting, which takes NumPy arrays."""
         raise TypeError("a sample on another device cannot be cut; pass NumPy arrays.")
 
-    @cached_property
-    def totals(self) -> tuple[Floats, Floats]:
-        """The logarithm of the weight of the positives, and the weight of the negatives, one entry each."""
-        of_positives, of_negatives = self.class_weights
-        return np.log([of_positives]), np.array([of_negatives])
-
     @property
     def class_codes(self) -> Any:
         """One for a positive, zero for another row, shape (n_rows,)."""
-        xp = namespace(self.places)
-        return xp.astype(self.places < self.positives.shape[0], xp.float64)
+        xp = namespace(self.class_order)
+        return xp.astype(self.class_order < self.positives.shape[0], xp.float64)
 
 
 def weights_beside(y: Any, sample_weight: Any) -> Any:

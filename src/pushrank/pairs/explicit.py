@@ -1,4 +1,4 @@
-"""Explicit crucial pairs."""
+"""Explicit crucial pairs, and the inner sums of any loss over them, pair by pair."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
-from pushrank.pairs.inner_sums import PairSums, derivative_of
-from pushrank.pairs.samples import Normaliser, Rows, Sample
+from pushrank.pairs.pair_sums import PairSums, derivative_of
+from pushrank.pairs.samples import Normaliser, RowNumbers, Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +33,16 @@ class CrucialSample(Sample):
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, crucial pairs.
     """
 
-    better: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    worse: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    better: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    worse: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     pair_weights: Floats = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def from_pairs(
         cls,
         n_rows: int,
-        better: Rows,
-        worse: Rows,
+        better: RowNumbers,
+        worse: RowNumbers,
         pair_weights: Floats | None = None,
         weights: Floats | None = None,
     ) -> CrucialSample:
@@ -86,7 +86,7 @@ class CrucialSample(Sample):
         )
 
     def swapped(self) -> CrucialSample:
-        """Return the sample with every pair turned around."""
+        """Return the sample with every pair turned around, made once."""
         return self._swapped
 
     @cached_property
@@ -96,7 +96,7 @@ class CrucialSample(Sample):
         )
 
     @cached_property
-    def layout(self) -> tuple[Rows, Rows]:
+    def layout(self) -> tuple[RowNumbers, RowNumbers]:
         """Where each pair's better row is among the positives, and where each negative's pairs start."""
         return (
             np.searchsorted(self.positives, self.better),
@@ -113,13 +113,12 @@ class CrucialSample(Sample):
 
     def subset(self, kept: NDArray[np.bool_]) -> CrucialSample:
         """Return the sample of the pairs whose rows are both kept."""
-        counted = np.where(kept[self.better] & kept[self.worse], self.pair_weights, 0.0)
-        return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, counted, self.row_weights)
+        return self.subset_pairs(kept[self.better] & kept[self.worse])
 
     def subset_pairs(self, kept: NDArray[np.bool_]) -> CrucialSample:
         """Return the sample of some of the pairs, shape (n_pairs,)."""
-        counted = np.where(kept, self.pair_weights, 0.0)
-        return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, counted, self.row_weights)
+        pair_weights = np.where(kept, self.pair_weights, 0.0)
+        return CrucialSample.from_pairs(self.n_rows, self.better, self.worse, pair_weights, self.row_weights)
 
     @property
     def least_log_weight(self) -> float:
@@ -128,28 +127,28 @@ class CrucialSample(Sample):
 
 
 class _SparseNormaliser:
-    """A sparse matrix of shares, one row for each worse row."""
+    """A sparse matrix of softmax weights, one row for each worse row."""
 
     def __init__(self, sample: CrucialSample, exponents: Floats) -> None:
         columns, edges = sample.layout
         starts, sizes = edges[:-1], np.diff(edges)
-        of_pairs = exponents[columns] + np.log(sample.pair_weights)
-        largest = np.maximum.reduceat(of_pairs, starts)
-        in_units = np.exp(of_pairs - np.repeat(largest, sizes))
+        log_terms = exponents[columns] + np.log(sample.pair_weights)
+        largest = np.maximum.reduceat(log_terms, starts)
+        in_units = np.exp(log_terms - np.repeat(largest, sizes))
         totals = np.add.reduceat(in_units, starts)
         self.log_totals: Floats = largest + np.log(totals)
-        shares = in_units / np.repeat(totals, sizes)
+        softmax = in_units / np.repeat(totals, sizes)
         shape = (len(sample.negatives), len(sample.positives))
-        self._shares = sp.csr_array((shares, columns, edges), shape=shape)
+        self._matrix = sp.csr_array((softmax, columns, edges), shape=shape)
 
-    def product(self, of_positives: Floats) -> Floats:
+    def product(self, positive_values: Floats) -> Floats:
         """Return the mean over each worse row's betters."""
-        means: Floats = self._shares @ of_positives
+        means: Floats = self._matrix @ positive_values
         return means
 
-    def transpose_product(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, negative_values: Floats) -> Floats:
         """Return the sum over each better row's worse ones."""
-        sums: Floats = self._shares.T @ of_negatives
+        sums: Floats = self._matrix.T @ negative_values
         return sums
 
 
@@ -162,7 +161,7 @@ class ListedSums(PairSums):
         The pair loss.
     sample : CrucialSample
         The pairs.
-    of_positives, of_negatives : ndarray of shape (I,) and (K,)
+    positive_scores, negative_scores : ndarray of shape (I,) and (K,)
         The scores.
 
     Notes
@@ -177,20 +176,22 @@ class ListedSums(PairSums):
     [0.5, 1.0]
     """
 
-    def __init__(self, loss: Loss, sample: CrucialSample, of_positives: Floats, of_negatives: Floats) -> None:
-        self._of_pairs_p, edges = sample.layout
-        self._of_pairs_n = np.repeat(np.arange(len(sample.negatives)), np.diff(edges))
+    def __init__(
+        self, loss: Loss, sample: CrucialSample, positive_scores: Floats, negative_scores: Floats
+    ) -> None:
+        self._pair_positives, edges = sample.layout
+        self._pair_negatives = np.repeat(np.arange(len(sample.negatives)), np.diff(edges))
         self._pair_weights = sample.pair_weights
-        self._margins = of_positives[self._of_pairs_p] - of_negatives[self._of_pairs_n]
-        super().__init__(loss, of_positives, of_negatives, sample.positive_weights)
+        self._margins = positive_scores[self._pair_positives] - negative_scores[self._pair_negatives]
+        super().__init__(loss, positive_scores, negative_scores, sample.positive_weights)
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
-        terms = self._terms(order) * self._weighted(factors)[self._of_pairs_p]
-        return np.bincount(self._of_pairs_n, terms, minlength=len(self._negatives)).astype(np.float64)
+        terms = self._terms(order) * self._weighted(factors)[self._pair_positives]
+        return np.bincount(self._pair_negatives, terms, minlength=len(self._negatives)).astype(np.float64)
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
-        terms = self._terms(order) * factors[self._of_pairs_n]
-        sums = np.bincount(self._of_pairs_p, terms, minlength=len(self._positives))
+        terms = self._terms(order) * factors[self._pair_negatives]
+        sums = np.bincount(self._pair_positives, terms, minlength=len(self._positives))
         return self._weights * sums
 
     def _terms(self, order: int) -> Floats:

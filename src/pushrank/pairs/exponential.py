@@ -1,4 +1,4 @@
-"""Inner sums of the exponential loss, which factorise."""
+r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)} = e^{-s_i} e^{t_k}`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ class FactorisedSums:
     ----------
     sample : Sample
         Which rows are compared; it sums over the positives of each negative in time linear in the rows.
-    of_positives : ndarray of shape (I,)
+    positive_scores : ndarray of shape (I,)
         The scores ``s``.
-    of_negatives : ndarray of shape (K,)
+    negative_scores : ndarray of shape (K,)
         The scores ``t``.
 
     Notes
     -----
-    Any finite scores are safe: no exponential is formed but of differences to the largest.
+    Any finite scores are safe: no exponential is formed but of differences to the largest. The methods are
+    those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
 
     Examples
     --------
@@ -31,32 +32,31 @@ class FactorisedSums:
     [1.6931]
     """
 
-    def __init__(self, sample: Sample, of_positives: Floats, of_negatives: Floats) -> None:
+    def __init__(self, sample: Sample, positive_scores: Floats, negative_scores: Floats) -> None:
         weights = sample.positive_weights
         self._normaliser = sample.normaliser(
-            -of_positives if weights is None else namespace(weights).log(weights) - of_positives
+            -positive_scores if weights is None else namespace(weights).log(weights) - positive_scores
         )
-        self.log_sums: Floats = of_negatives + self._normaliser.log_totals
+        self.log_sums: Floats = negative_scores + self._normaliser.log_totals
 
-    def jacobian_product(self, of_positives: Floats, of_negatives: Floats) -> Floats:
-        """Return the change of the log sums in the given direction of the scores."""
-        change: Floats = of_negatives - self._normaliser.product(of_positives)
+    def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
+        """Return the change of the log sums in a direction of the scores."""
+        change: Floats = negative_direction - self._normaliser.product(positive_direction)
         return change
 
-    def adjoint_product(self, shares: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient of ``shares @ log_sums``."""
-        return -self._normaliser.transpose_product(shares), shares
+    def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
+        """Return the gradient of ``multipliers @ log_sums``."""
+        return -self._normaliser.transpose_product(multipliers), multipliers
 
     def curvature_product(
-        self, shares: Floats, of_positives: Floats, of_negatives: Floats
+        self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the Hessian of ``shares @ log_sums`` times a direction; it is linear in ``t``."""
-        means = self._normaliser.product(of_positives)
-        in_positives = of_positives * self._normaliser.transpose_product(
-            shares
-        ) - self._normaliser.transpose_product(shares * means)
-        return in_positives, 0.0 * of_negatives
+        """Return the Hessian of ``multipliers @ log_sums`` times a direction; it is linear in ``t``."""
+        means = self._normaliser.product(positive_direction)
+        spread = self._normaliser.transpose_product(multipliers)
+        in_positives = positive_direction * spread - self._normaliser.transpose_product(multipliers * means)
+        return in_positives, 0.0 * negative_direction
 
-    def diagonal(self, shares: Floats, curvature: Floats) -> tuple[Floats, Floats]:
+    def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the rows in the Hessian."""
-        return self._normaliser.transpose_product(shares), positive_part(curvature)
+        return self._normaliser.transpose_product(multipliers), positive_part(curvature)

@@ -1,4 +1,9 @@
-"""Grades of relevance and query groups."""
+"""Grades of relevance and query groups: every row should stand above the rows of its group of lower grade.
+
+Sums over pairs take one of two forms. A sum of exponentials over all better grades is a running sum over the
+grades of a group, so that each row is visited once. Any other sum takes the pairs in blocks, in each of which
+all rows of one side are compared with all of the other: one block a binary digit of the grades.
+"""
 
 from __future__ import annotations
 
@@ -11,74 +16,74 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.pairs.samples import Normaliser, Rows, Sample
+from pushrank.pairs.samples import Normaliser, RowNumbers, Sample
 
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]  # among the positives, or among the negatives
 
 
-class Split(NamedTuple):
+class Block(NamedTuple):
     """Disjoint segments, in each of which every source is compared with every target.
 
     Attributes
     ----------
     sources, targets : ndarray of int
-        Places among the positives and among the negatives, segment by segment.
-    source_bounds, target_bounds : ndarray of int, shape (n_segments + 1,)
+        Indices among the positives and among the negatives, segment by segment.
+    source_starts, target_starts : ndarray of int, shape (n_segments + 1,)
         Where each segment starts in them, and where the last ends.
     """
 
-    sources: Places
-    targets: Places
-    source_bounds: Places
-    target_bounds: Places
+    sources: Indices
+    targets: Indices
+    source_starts: Indices
+    target_starts: Indices
 
 
-def whole(n_positives: int, n_negatives: int) -> list[Split]:
-    """Return the one split of two classes, all compared with all."""
-    bounds = np.array([0, n_positives]), np.array([0, n_negatives])
-    return [Split(np.arange(n_positives), np.arange(n_negatives), *bounds)]
+def one_block(n_positives: int, n_negatives: int) -> list[Block]:
+    """Return the one block of two classes, all compared with all."""
+    starts = np.array([0, n_positives]), np.array([0, n_negatives])
+    return [Block(np.arange(n_positives), np.arange(n_negatives), *starts)]
 
 
-def joined(places: list[Places] | list[Places | slice], parts: list[Floats], n: int) -> Floats:
-    """Return the sum of parts, each of the entries at some places, shape (n,).
+def scatter_add(indices: list[Indices] | list[Indices | slice], parts: list[Floats], n: int) -> Floats:
+    """Return the sum of parts, each of the entries at some indices, shape (n,).
 
     Examples
     --------
-    >>> joined([np.array([1, 0]), np.array([1])], [np.array([1.0, 2.0]), np.array([5.0])], 2).tolist()
+    >>> scatter_add([np.array([1, 0]), np.array([1])], [np.array([1.0, 2.0]), np.array([5.0])], 2).tolist()
     [2.0, 6.0]
     """
     if len(parts) == 1:
-        if isinstance(places[0], slice):
+        if isinstance(indices[0], slice):
             return parts[0]
         # one scatter in place of a gather and a scatter
         alone = np.zeros(n)
-        alone[places[0]] = parts[0]
+        alone[indices[0]] = parts[0]
         return alone
     sums = np.zeros(n)
-    for taken, part in zip(places, parts, strict=True):
-        sums[taken] += part
+    for some, part in zip(indices, parts, strict=True):
+        sums[some] += part
     return sums
 
 
-def by_grade(grades_p: Floats, groups_p: Places, grades_n: Floats, groups_n: Places) -> list[Split]:
-    """Return splits in which every pair of a better and a worse grade of one group occurs exactly once.
+def grade_blocks(grades_p: Floats, groups_p: Indices, grades_n: Floats, groups_n: Indices) -> list[Block]:
+    """Return blocks in which every pair of a better and a worse grade of one group occurs exactly once.
 
     Two different grades, as numbers in binary, first differ at one digit, where the better has a one: so
-    there is a split for each digit, in which rows whose higher digits agree are together.
+    there is a block for each digit, in which rows whose higher digits agree are together.
 
     Notes
     -----
-    O(n log n) for each of the log2(number of grades) splits.
+    O(n log n) for each of the log2(number of grades) blocks.
 
     Examples
     --------
     >>> grades, group = np.array([2.0, 1.0, 0.0]), np.zeros(3, dtype=int)
-    >>> [(s.sources.tolist(), s.targets.tolist()) for s in by_grade(grades, group, grades, group)]
+    >>> [(s.sources.tolist(), s.targets.tolist()) for s in grade_blocks(grades, group, grades, group)]
     [([1], [2]), ([0], [1, 2])]
     """
     levels, codes = np.unique(np.concatenate([grades_p, grades_n]), return_inverse=True)
     codes_p, codes_n = codes[: len(grades_p)], codes[len(grades_p) :]
-    splits = []
+    blocks = []
     for digit in range(max(len(levels) - 1, 1).bit_length()):
         above, below = (codes_p >> digit) & 1 == 1, (codes_n >> digit) & 1 == 0
         sources, targets = np.flatnonzero(above), np.flatnonzero(below)
@@ -87,17 +92,17 @@ def by_grade(grades_p: Floats, groups_p: Places, grades_n: Floats, groups_n: Pla
         keys_n = groups_n[targets] * span + (codes_n[targets] >> (digit + 1))
         shared = np.intersect1d(keys_p, keys_n)
         if len(shared):
-            sources, source_bounds = _in_segments(sources, keys_p, shared)
-            targets, target_bounds = _in_segments(targets, keys_n, shared)
-            splits.append(Split(sources, targets, source_bounds, target_bounds))
-    return splits
+            sources, source_starts = _in_segments(sources, keys_p, shared)
+            targets, target_starts = _in_segments(targets, keys_n, shared)
+            blocks.append(Block(sources, targets, source_starts, target_starts))
+    return blocks
 
 
-def _in_segments(places: Places, keys: Places, shared: Places) -> tuple[Places, Places]:
-    """Return the places whose key is shared, ordered by it, and where each key starts."""
+def _in_segments(indices: Indices, keys: Indices, shared: Indices) -> tuple[Indices, Indices]:
+    """Return the indices whose key is shared, ordered by it, and where each key starts."""
     order = np.argsort(keys, kind="stable")
     order = order[np.isin(keys[order], shared)]
-    return places[order], np.append(np.searchsorted(keys[order], shared), len(order))
+    return indices[order], np.append(np.searchsorted(keys[order], shared), len(order))
 
 
 @compiled()
@@ -112,12 +117,12 @@ def recurrence(added, carried):
 
 
 @compiled()
-def running_log_sum(log_added, opens):
-    """Return the logarithms of running sums, begun anew where a group opens."""
+def running_log_sum(log_added, starts_group):
+    """Return the logarithms of running sums, begun anew where a group starts."""
     running = np.empty(len(log_added))
     total = 0.0
     for j in range(len(log_added)):
-        if opens[j]:
+        if starts_group[j]:
             total = log_added[j]
         else:
             larger, smaller = max(total, log_added[j]), min(total, log_added[j])
@@ -127,12 +132,12 @@ def running_log_sum(log_added, opens):
 
 
 @compiled()
-def running_minimum(lowest, opens):
-    """Return running minima, begun anew where a group opens."""
+def running_minimum(lowest, starts_group):
+    """Return running minima, begun anew where a group starts."""
     running = np.empty(len(lowest))
     least = np.inf
     for j in range(len(lowest)):
-        least = lowest[j] if opens[j] else min(least, lowest[j])
+        least = lowest[j] if starts_group[j] else min(least, lowest[j])
         running[j] = least
     return running
 
@@ -153,21 +158,21 @@ class GradedSample(Sample):
         A number for each row's group.
     upper_sizes, lower_sizes : ndarray of int, shape (n_steps,)
         How many rows each step adds to the sum, and how many it compares with the sum.
-    opens : ndarray of bool, shape (n_steps,)
+    starts_group : ndarray of bool, shape (n_steps,)
         Whether a step is the first of its group.
     backwards : bool
         Whether the steps lead from the worst grade to the best.
     """
 
     grades: Floats = field(default_factory=lambda: np.zeros(0))
-    groups: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    upper_sizes: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    lower_sizes: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    opens: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    groups: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    upper_sizes: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    lower_sizes: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    starts_group: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     backwards: bool = False
 
     @classmethod
-    def from_grades(cls, grades: Floats, groups: Rows, weights: Floats | None = None) -> GradedSample:
+    def from_grades(cls, grades: Floats, groups: RowNumbers, weights: Floats | None = None) -> GradedSample:
         """Build a sample from checked grades, group numbers and non-negative weights.
 
         Raises
@@ -188,11 +193,11 @@ class GradedSample(Sample):
         order = np.lexsort((-grades, groups))
         if weights is not None:
             order = order[weights[order] > 0.0]
-        of_group, of_grade = groups[order], grades[order]
+        sorted_groups, sorted_grades = groups[order], grades[order]
         new_group = np.ones(len(order), dtype=bool)
-        new_group[1:] = of_group[1:] != of_group[:-1]
+        new_group[1:] = sorted_groups[1:] != sorted_groups[:-1]
         new_level = new_group.copy()
-        new_level[1:] |= of_grade[1:] != of_grade[:-1]
+        new_level[1:] |= sorted_grades[1:] != sorted_grades[:-1]
         starts = np.flatnonzero(new_level)
         sizes = np.diff(starts, append=len(order))
         first = new_group[starts]
@@ -218,10 +223,10 @@ class GradedSample(Sample):
         )
 
     @cached_property
-    def splits(self) -> list[Split]:
-        """All comparisons as few sets of two-class comparisons."""
+    def blocks(self) -> list[Block]:
+        """All comparisons as few blocks."""
         grades_p, grades_n = self.gather(self.grades)
-        return by_grade(grades_p, self.groups[self.positives], grades_n, self.groups[self.negatives])
+        return grade_blocks(grades_p, self.groups[self.positives], grades_n, self.groups[self.negatives])
 
     def swapped(self) -> GradedSample:
         """Return the sample with all grades negated: the rows stay in order, the steps are walked back."""
@@ -235,64 +240,65 @@ class GradedSample(Sample):
             self.groups,
             self.lower_sizes,
             self.upper_sizes,
-            self.opens,
+            self.starts_group,
             not self.backwards,
         )
 
     def normaliser(self, exponents: Floats) -> Normaliser:
         """Return the running sums over the better grades."""
         if not self.backwards:
-            return _PrefixSumNormaliser(exponents, self.upper_sizes, self.lower_sizes, self.opens)
-        closes = np.roll(self.opens, -1)
+            return _PrefixSumNormaliser(exponents, self.upper_sizes, self.lower_sizes, self.starts_group)
+        ends_group = np.roll(self.starts_group, -1)
         reversed_sizes = self.upper_sizes[::-1], self.lower_sizes[::-1]
-        return _ReversedNormaliser(_PrefixSumNormaliser(exponents[::-1], *reversed_sizes, closes[::-1]))
+        return _ReversedNormaliser(_PrefixSumNormaliser(exponents[::-1], *reversed_sizes, ends_group[::-1]))
 
     def least_margin(self, scores: Floats) -> float:
         """Return the smallest margin, by running minima over the better grades."""
         if self.backwards:
             return self.swapped().least_margin(-scores)
-        of_positives, of_negatives = self.gather(scores)
-        lowest = np.minimum.reduceat(of_positives, _starts(self.upper_sizes))
-        highest = np.maximum.reduceat(of_negatives, _starts(self.lower_sizes))
-        return float(np.min(running_minimum(lowest, self.opens) - highest))
+        positive_scores, negative_scores = self.gather(scores)
+        lowest = np.minimum.reduceat(positive_scores, _starts(self.upper_sizes))
+        highest = np.maximum.reduceat(negative_scores, _starts(self.lower_sizes))
+        return float(np.min(running_minimum(lowest, self.starts_group) - highest))
 
     def subset(self, kept: NDArray[np.bool_]) -> GradedSample:
         """Return the sample of the kept rows."""
-        takes_part = np.zeros(self.n_rows, dtype=bool)
-        takes_part[self.positives] = takes_part[self.negatives] = True
-        weights = np.where(kept & takes_part, 1.0 if self.row_weights is None else self.row_weights, 0.0)
-        return GradedSample.from_grades(self.grades, self.groups, weights)
+        return GradedSample.from_grades(self.grades, self.groups, self._kept_weights(kept))
 
 
 class _PrefixSumNormaliser:
     """Running sums over the steps of every group, in units that neither overflow nor vanish."""
 
     def __init__(
-        self, exponents: Floats, upper_sizes: Rows, lower_sizes: Rows, opens: NDArray[np.bool_]
+        self,
+        exponents: Floats,
+        upper_sizes: RowNumbers,
+        lower_sizes: RowNumbers,
+        starts_group: NDArray[np.bool_],
     ) -> None:
         self._upper_sizes, self._lower_sizes = upper_sizes, lower_sizes
         self._upper_starts, self._lower_starts = _starts(upper_sizes), _starts(lower_sizes)
         largest = np.maximum.reduceat(exponents, self._upper_starts)
         in_units = np.exp(exponents - np.repeat(largest, upper_sizes))
         log_added = largest + np.log(np.add.reduceat(in_units, self._upper_starts))
-        log_running = running_log_sum(log_added, opens)
-        # the share of a positive in the sum of the step that adds it, and of a sum in the next one
-        self._shares = np.exp(exponents - np.repeat(log_running, upper_sizes))
+        log_running = running_log_sum(log_added, starts_group)
+        # the fraction of a positive in the sum of the step that adds it, and of a sum in the next one
+        self._softmax = np.exp(exponents - np.repeat(log_running, upper_sizes))
         self._carried = np.zeros_like(log_running)
-        self._carried[1:] = np.exp(np.where(opens[1:], -np.inf, log_running[:-1] - log_running[1:]))
+        self._carried[1:] = np.exp(np.where(starts_group[1:], -np.inf, log_running[:-1] - log_running[1:]))
         self.log_totals: Floats = np.repeat(log_running, lower_sizes)
 
-    def product(self, of_positives: Floats) -> Floats:
+    def product(self, positive_values: Floats) -> Floats:
         """Return the running means."""
-        added = np.add.reduceat(self._shares * of_positives, self._upper_starts)
+        added = np.add.reduceat(self._softmax * positive_values, self._upper_starts)
         return np.repeat(recurrence(added, self._carried), self._lower_sizes)
 
-    def transpose_product(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, negative_values: Floats) -> Floats:
         """Return what the positives get back from all steps at or after theirs."""
-        compared = np.add.reduceat(of_negatives, self._lower_starts)
+        compared = np.add.reduceat(negative_values, self._lower_starts)
         from_later = np.append(self._carried[1:], 0.0)[::-1]
         gathered: Floats = recurrence(compared[::-1], from_later)[::-1]
-        returned: Floats = self._shares * np.repeat(gathered, self._upper_sizes)
+        returned: Floats = self._softmax * np.repeat(gathered, self._upper_sizes)
         return returned
 
 
@@ -303,14 +309,14 @@ class _ReversedNormaliser:
         self._normaliser = normaliser
         self.log_totals: Floats = normaliser.log_totals[::-1]
 
-    def product(self, of_positives: Floats) -> Floats:
+    def product(self, positive_values: Floats) -> Floats:
         """Return the running means."""
-        return self._normaliser.product(of_positives[::-1])[::-1]
+        return self._normaliser.product(positive_values[::-1])[::-1]
 
-    def transpose_product(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, negative_values: Floats) -> Floats:
         """Return what the positives get back."""
-        return self._normaliser.transpose_product(of_negatives[::-1])[::-1]
+        return self._normaliser.transpose_product(negative_values[::-1])[::-1]
 
 
-def _starts(sizes: Rows) -> Rows:
+def _starts(sizes: RowNumbers) -> RowNumbers:
     return np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.intp)

@@ -1,10 +1,8 @@
-"""Inner sums of piecewise polynomial losses, by sorting.
+r"""Inner sums of piecewise polynomial losses, in O((I + K) log(I + K)), by sorting both sides.
 
-The order of many scores, faster than an index sort.
-
-Sorting numbers is several times faster than sorting their places by them. So the places are written into the
-lowest bits of the numbers, the numbers are sorted, and the few runs that the overwritten bits would have told
-apart are put right; where they are not few, the scores lie so near together that places are sorted after all.
+Along rising scores of the negatives ever more positives come within reach of a piece. The moments
+:math:`\sum_i w_i (u + t - s_i)^m` of those within, u the piece's breakpoint, follow from one negative to the
+next by sums of numbers that are not negative, so that no digits cancel, whatever the range of the scores.
 """
 
 from __future__ import annotations
@@ -20,8 +18,8 @@ from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, side_by_side
 from pushrank.losses import Loss
 from pushrank.pairs.array_api import ArrayWalk
-from pushrank.pairs.graded import Places, Split, joined, whole
-from pushrank.pairs.inner_sums import SLOPE, VALUE, PairSums
+from pushrank.pairs.graded import Block, Indices, one_block, scatter_add
+from pushrank.pairs.pair_sums import SLOPE, VALUE, PairSums, polynomial_derivative
 
 FEW = 1 << 14  # fewer are ordered at once either way
 WRONG = 1 / 16  # the largest part out of order that is put right run by run
@@ -192,15 +190,15 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
 
 
 @compiled()
-def segment_sums(sources, weights, source_bounds, targets, target_bounds, ends, coefficients, closed):
+def segment_sums(sources, weights, source_starts, targets, target_starts, ends, coefficients, closed):
     """Return the sums of all pieces for every segment's targets over the sources of the same segment.
 
     Row j of ``coefficients`` is for margins from ``ends[j]`` to ``ends[j + 1]``.
     """
     out = np.zeros(len(targets))
-    for segment in range(len(target_bounds) - 1):
-        first, last = source_bounds[segment], source_bounds[segment + 1]
-        start, stop = target_bounds[segment], target_bounds[segment + 1]
+    for segment in range(len(target_starts) - 1):
+        first, last = source_starts[segment], source_starts[segment + 1]
+        start, stop = target_starts[segment], target_starts[segment + 1]
         lowest = 1 if coefficients.shape[1] <= 3 else 0
         if lowest:
             add_lowest_piece(
@@ -227,24 +225,19 @@ def segment_sums(sources, weights, source_bounds, targets, target_bounds, ends, 
 
 
 class SortedSums(PairSums):
-    r"""Log inner sums of a piecewise polynomial loss, in O((I + K) log(I + K)).
-
-    Along rising scores of the negatives ever more positives come within reach of a piece. The moments
-    :math:`\sum_i w_i (u + t - s_i)^m` of those within, u the piece's upper end, follow from one negative to
-    the next by sums of numbers that are not negative, so that no digits cancel, whatever the range of the
-    scores.
+    """Log inner sums of a piecewise polynomial loss.
 
     Parameters
     ----------
     loss : Loss
         A loss with ``pieces``.
-    of_positives : ndarray of shape (I,)
+    positive_scores : ndarray of shape (I,)
         The scores ``s``.
-    of_negatives : ndarray of shape (K,)
+    negative_scores : ndarray of shape (K,)
         The scores ``t``.
     weights : ndarray of shape (I,) or None
         Weights of the positives.
-    splits : list of Split, optional
+    blocks : list of Block, optional
         Which are compared with which; by default all with all. Each costs a walk.
 
     Examples
@@ -258,42 +251,41 @@ class SortedSums(PairSums):
     def __init__(
         self,
         loss: Loss,
-        of_positives: Floats,
-        of_negatives: Floats,
+        positive_scores: Floats,
+        negative_scores: Floats,
         weights: Floats | None,
-        splits: Sequence[Split] | None = None,
+        blocks: Sequence[Block] | None = None,
     ) -> None:
-        self._polynomials = [_Polynomials.of(loss, order) for order in range(3)]
-        self._elsewhere = None if is_numpy(of_positives) else ArrayWalk(of_positives, of_negatives)
-        if self._elsewhere is None:
-            splits = whole(len(of_positives), len(of_negatives)) if splits is None else splits
-            self._walks = [_Walk(split, of_positives, of_negatives) for split in splits]
-        super().__init__(loss, of_positives, of_negatives, weights)
+        self._polynomials = [_Polynomials.from_loss(loss, order) for order in range(3)]
+        self._walks: Sequence[_Walk | ArrayWalk]
+        if not is_numpy(positive_scores):
+            self._walks = [ArrayWalk(positive_scores, negative_scores)]
+        else:
+            if blocks is None:
+                blocks = one_block(len(positive_scores), len(negative_scores))
+            self._walks = [_Walk(block, positive_scores, negative_scores) for block in blocks]
+        super().__init__(loss, positive_scores, negative_scores, weights)
 
-    def _over_negatives_and_slopes(self, per_sum: Floats) -> tuple[Floats, Floats]:
+    def _adjoint_and_slopes(self, per_sum: Floats) -> tuple[Floats, Floats]:
+        n_scores = self._positives.shape[0] + self._negatives.shape[0]
         in_positives, slopes = side_by_side(
             lambda: self._over_negatives(SLOPE, per_sum),
             lambda: self._slopes,
-            many=self._elsewhere is None and len(self._positives) + len(self._negatives) >= CHUNK_ELEMENTS,
+            many=is_numpy(per_sum) and n_scores >= CHUNK_ELEMENTS,
         )
         return in_positives, slopes
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
-        if self._elsewhere is not None:
-            sums: Floats = self._elsewhere.over_sources(weights, *self._polynomials[order])
-            return positive_part(sums) if order == VALUE and factors is None else sums
         parts = [walk.over_sources(weights, self._polynomials[order]) for walk in self._walks]
-        return joined([walk.places_n for walk in self._walks], parts, len(self._negatives))
+        sums = scatter_add([walk.targets for walk in self._walks], parts, self._negatives.shape[0])
+        # the sums of other libraries' arrays are differences, which rounding may leave below zero
+        return positive_part(sums) if order == VALUE and factors is None and not is_numpy(sums) else sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
-        if self._elsewhere is not None:
-            found: Floats = self._elsewhere.over_targets(factors, *self._polynomials[order])
-            return self._weights * found
         parts = [walk.over_targets(factors, self._polynomials[order]) for walk in self._walks]
-        sums = joined([walk.places_p for walk in self._walks], parts, len(self._positives))
-        sums *= self._weights
-        return sums
+        sums = scatter_add([walk.sources for walk in self._walks], parts, self._positives.shape[0])
+        return self._weights * sums
 
 
 class _Polynomials(NamedTuple):
@@ -301,7 +293,7 @@ class _Polynomials(NamedTuple):
 
     Attributes
     ----------
-    ends : ndarray of shape (n_pieces + 1,)
+    breakpoints : ndarray of shape (n_pieces + 1,)
         The margins between them, the first minus infinity.
     coefficients : ndarray of shape (n_pieces, n_powers)
         Of powers of the distance to a piece's upper end.
@@ -309,46 +301,46 @@ class _Polynomials(NamedTuple):
         Whether the upper ends belong to the pieces.
     """
 
-    ends: Floats
+    breakpoints: Floats
     coefficients: Floats
     closed: bool
 
     @classmethod
-    def of(cls, loss: Loss, order: int) -> _Polynomials:
+    def from_loss(cls, loss: Loss, order: int) -> _Polynomials:
         """Return those of a derivative of a loss, the loss itself being the one of order zero."""
         pieces = loss.pieces
-        ends = np.array([-np.inf, *(piece.breakpoint for piece in pieces)])
-        if not (np.isfinite(ends[1:]).all() and (np.diff(ends) > 0.0).all()):
+        breakpoints = np.array([-np.inf, *(piece.breakpoint for piece in pieces)])
+        if not (np.isfinite(breakpoints[1:]).all() and (np.diff(breakpoints) > 0.0).all()):
             raise ValueError(f"the pieces of {loss} must end at rising finite margins, got {pieces}.")
         coefficients = np.zeros((len(pieces), max(len(piece.coefficients) for piece in pieces)))
         for row, piece in zip(coefficients, pieces, strict=True):
             row[: len(piece.coefficients)] = piece.coefficients
-        for _ in range(order):
-            # d/dr of (u - r) ** m is -m (u - r) ** (m - 1)
-            coefficients = -np.arange(1, coefficients.shape[1]) * coefficients[:, 1:]
-        return cls(ends, coefficients, order == 0)
+        return cls(breakpoints, polynomial_derivative(coefficients, order), order == 0)
 
 
 class _Walk:
-    """A split with both sides in the order of their scores."""
+    """A block of pairs with both sides in the order of their scores."""
 
-    def __init__(self, split: Split, of_positives: Floats, of_negatives: Floats) -> None:
-        self.places_p, self.places_n = side_by_side(
-            lambda: _by_score(split.sources, split.source_bounds, of_positives),
-            lambda: _by_score(split.targets, split.target_bounds, of_negatives),
-            many=len(split.sources) + len(split.targets) >= CHUNK_ELEMENTS,
+    def __init__(self, block: Block, positive_scores: Floats, negative_scores: Floats) -> None:
+        self.sources, self.targets = side_by_side(
+            lambda: _by_score(block.sources, block.source_starts, positive_scores),
+            lambda: _by_score(block.targets, block.target_starts, negative_scores),
+            many=len(block.sources) + len(block.targets) >= CHUNK_ELEMENTS,
         )
-        self._sorted_p, self._sorted_n = of_positives[self.places_p], of_negatives[self.places_n]
-        self._bounds_p, self._bounds_n = split.source_bounds, split.target_bounds
+        self._source_scores, self._target_scores = (
+            positive_scores[self.sources],
+            negative_scores[self.targets],
+        )
+        self._source_starts, self._target_starts = block.source_starts, block.target_starts
 
     def over_sources(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return what the sources give to each target, in the targets' order here."""
         found: Floats = segment_sums(
-            self._sorted_p,
-            weights[self.places_p],
-            self._bounds_p,
-            self._sorted_n,
-            self._bounds_n,
+            self._source_scores,
+            weights[self.sources],
+            self._source_starts,
+            self._target_scores,
+            self._target_starts,
             *pieces,
         )
         return found
@@ -356,19 +348,19 @@ class _Walk:
     def over_targets(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return what the targets give to each source: the same walk, mirrored."""
         mirrored: Floats = segment_sums(
-            -self._sorted_n[::-1],
-            weights[self.places_n][::-1],
-            len(self._sorted_n) - self._bounds_n[::-1],
-            -self._sorted_p[::-1],
-            len(self._sorted_p) - self._bounds_p[::-1],
+            -self._target_scores[::-1],
+            weights[self.targets][::-1],
+            len(self._target_scores) - self._target_starts[::-1],
+            -self._source_scores[::-1],
+            len(self._source_scores) - self._source_starts[::-1],
             *pieces,
         )
         return mirrored[::-1]
 
 
-def _by_score(places: Places, bounds: Places, scores: Floats) -> Places:
-    """Return places ordered by score within every segment."""
-    if len(bounds) == 2:
-        return ascending(scores) if len(places) == len(scores) else places[ascending(scores[places])]
-    segments = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-    return places[np.lexsort((scores[places], segments))]
+def _by_score(indices: Indices, starts: Indices, scores: Floats) -> Indices:
+    """Return indices ordered by score within every segment."""
+    if len(starts) == 2:
+        return ascending(scores) if len(indices) == len(scores) else indices[ascending(scores[indices])]
+    segments = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return indices[np.lexsort((scores[indices], segments))]

@@ -1,4 +1,4 @@
-"""Which rows should stand above which: two classes."""
+"""Which rows should stand above which: the protocol of all samples, and two classes of rows."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pushrank._array import namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
 from pushrank._validation import check_ordered_categorical, checked_weights, two_classes
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
 class Normaliser(Protocol):
-    r"""The sum of every negative's positives, :math:`A_k = \sum_i \pi_{ik} e^{a_i}`, and their shares in it.
+    r"""For each negative k, :math:`\ln A_k` with :math:`A_k = \sum_i \pi_{ik} e^{a_i}` over its positives.
 
-    The shares :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k` of a negative sum to one. They are never laid out pair
-    by pair.
+    With it come the products with the row-stochastic matrix :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k`, one
+    softmax a negative, which is never laid out pair by pair.
     """
 
     @property
     def log_totals(self) -> Floats | float:
         """The ``ln A_k``, shape (K,), or one number where they are all the same."""
 
-    def product(self, of_positives: Floats) -> Floats | float:
+    def product(self, positive_values: Floats) -> Floats | float:
         """Return ``sum_i m_ki u_i``, shape (K,), or one number where all are the same."""
 
-    def transpose_product(self, of_negatives: Floats) -> Floats:
+    def transpose_product(self, negative_values: Floats) -> Floats:
         """Return ``sum_k v_k m_ki``, shape (I,)."""
 
 
@@ -45,15 +45,15 @@ class Sample(ABC):
     n_rows : int
         Rows of the data, those that take no part included.
     positives, negatives : ndarray of int
-        Numbers of the rows that should stand above some row, the paper's ``x_i`` (i = 1..I), and of those
-        that should stand below some row, its ``x~_k`` (k = 1..K). Beyond two classes a row can be both.
+        Numbers of the rows that are preferred to some row, the paper's ``x_i`` (i = 1..I), and of those to
+        which some row is preferred, its ``x~_k`` (k = 1..K). Beyond two classes a row can be both.
     positive_weights, negative_weights : ndarray of float64 or None
         Their sample weights, all positive; None when every row weighs one.
     """
 
     n_rows: int
-    positives: Rows
-    negatives: Rows
+    positives: RowNumbers
+    negatives: RowNumbers
     positive_weights: Floats | None = None
     negative_weights: Floats | None = None
 
@@ -87,10 +87,7 @@ class Sample(ABC):
         """
         weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
         own = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
-        log_totals = self.normaliser(np.log(weights)).log_totals
-        if isinstance(log_totals, float):
-            return np.array([log_totals]), np.array([own.sum()])
-        return log_totals, own
+        return np.asarray(self.normaliser(np.log(weights)).log_totals), own
 
     @property
     def class_weights(self) -> tuple[float, float]:
@@ -135,32 +132,58 @@ class Sample(ABC):
         """Return the entries of the positives and of the negatives of a vector over all rows."""
         return values[self.positives], values[self.negatives]
 
-    def scatter(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+    def scatter(self, positive_values: Floats, negative_values: Floats) -> Floats:
         """Return one vector over all rows, zero on rows that take no part; rows that are both add up."""
         values = np.zeros(self.n_rows)
-        values[self.positives] = of_positives
-        values[self.negatives] += of_negatives
+        values[self.positives] = positive_values
+        values[self.negatives] += negative_values
         return values
+
+    def _kept_weights(self, kept: NDArray[np.bool_]) -> Floats:
+        """Return the weights of all rows, zero for those that are not kept or take no part."""
+        takes_part = np.zeros(self.n_rows, dtype=bool)
+        takes_part[self.positives] = takes_part[self.negatives] = True
+        return np.where(kept & takes_part, 1.0 if self.row_weights is None else self.row_weights, 0.0)
 
 
 class SharedNormaliser:
-    """Every negative is compared with all positives: one sum serves them all."""
+    """Every negative is compared with all positives: one softmax serves them all."""
 
     def __init__(self, exponents: Floats) -> None:
-        self._mass, self.log_totals = softmax_and_log_sum(exponents)
+        self._softmax, self.log_totals = softmax_and_log_sum(exponents)
 
-    def product(self, of_positives: Floats) -> float:
+    def product(self, positive_values: Floats) -> float:
         """Return the one weighted mean."""
-        return float(self._mass @ of_positives)
+        return float(self._softmax @ positive_values)
 
-    def transpose_product(self, of_negatives: Floats) -> Floats:
-        """Return the positives' shares of the total."""
-        shared: Floats = float(namespace(of_negatives).sum(of_negatives)) * self._mass
-        return shared
+    def transpose_product(self, negative_values: Floats) -> Floats:
+        """Return the total of the values, divided among the positives by the softmax."""
+        divided: Floats = float(namespace(negative_values).sum(negative_values)) * self._softmax
+        return divided
+
+
+class TwoClassSample(Sample):
+    """What two classes have in common, in arrays of whatever library."""
+
+    def normaliser(self, exponents: Floats) -> Normaliser:
+        """Return the one sum that all negatives share."""
+        return SharedNormaliser(exponents)
+
+    @cached_property
+    def totals(self) -> tuple[Floats, Floats]:
+        """The logarithm of the weight of the positives, and the weight of the negatives, one entry each."""
+        positive_weight, negative_weight = self.class_weights
+        return np.log([positive_weight]), np.array([negative_weight])
+
+    def least_margin(self, scores: Floats) -> float:
+        """Return the lowest score of a positive less the highest of a negative."""
+        positive_scores, negative_scores = self.gather(scores)
+        xp = namespace(scores)
+        return float(xp.min(positive_scores)) - float(xp.max(negative_scores))
 
 
 @dataclass(frozen=True, eq=False)
-class BipartiteSample(Sample):
+class BipartiteSample(TwoClassSample):
     """Two classes: every positive should stand above every negative.
 
     Rows of weight zero belong to neither class: they take no part in any sum. Row numbers ascend.
@@ -178,12 +201,7 @@ class BipartiteSample(Sample):
         counted = True if weights is None else weights > 0.0
         positives = np.flatnonzero(is_positive & counted)
         negatives = np.flatnonzero(~is_positive & counted)
-        for rows, name in ((positives, "positive"), (negatives, "negative")):
-            if not len(rows):
-                raise ValueError(
-                    f"no {name} example was found whose sample_weight is not zero; ranking needs at least "
-                    f"one row of each class (found {len(positives)} positives, {len(negatives)} negatives)."
-                )
+        check_both_classes(len(positives), len(negatives))
         if weights is None:
             return cls(len(is_positive), positives, negatives)
         return cls(len(is_positive), positives, negatives, weights[positives], weights[negatives])
@@ -221,11 +239,11 @@ class BipartiteSample(Sample):
             self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights
         )
 
-    def scatter(self, of_positives: Floats, of_negatives: Floats) -> Floats:
+    def scatter(self, positive_values: Floats, negative_values: Floats) -> Floats:
         """Return one vector over all rows, zero on rows that take no part; no row is both."""
         values = np.zeros(self.n_rows)
-        values[self.positives] = of_positives
-        values[self.negatives] = of_negatives
+        values[self.positives] = positive_values
+        values[self.negatives] = negative_values
         return values
 
     @property
@@ -235,22 +253,25 @@ class BipartiteSample(Sample):
         codes[self.positives] = 1
         return codes
 
-    def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the one sum that all negatives share."""
-        return SharedNormaliser(exponents)
-
-    def least_margin(self, scores: Floats) -> float:
-        """Return the lowest score of a positive less the highest of a negative."""
-        return float(scores[self.positives].min() - scores[self.negatives].max())
-
     def subset(self, kept: NDArray[np.bool_]) -> BipartiteSample:
         """Return the sample of the kept rows."""
-        is_positive = np.zeros(self.n_rows, dtype=bool)
-        is_positive[self.positives] = True
-        takes_part = is_positive.copy()
-        takes_part[self.negatives] = True
-        weights = np.where(kept & takes_part, 1.0 if self.row_weights is None else self.row_weights, 0.0)
-        sample = BipartiteSample.from_mask(is_positive, weights)
+        sample = BipartiteSample.from_mask(self.class_codes == 1, self._kept_weights(kept))
         if self.row_weights is None:
             return BipartiteSample(self.n_rows, sample.positives, sample.negatives)
         return sample
+
+
+def check_both_classes(n_positives: int, n_negatives: int) -> None:
+    """Raise where a class has no row of positive weight.
+
+    Raises
+    ------
+    ValueError
+        When a count is zero.
+    """
+    for count, name in ((n_positives, "positive"), (n_negatives, "negative")):
+        if not count:
+            raise ValueError(
+                f"no {name} example was found whose sample_weight is not zero; ranking needs at least "
+                f"one row of each class (found {n_positives} positives, {n_negatives} negatives)."
+            )

@@ -13,7 +13,7 @@ from pushrank._numeric import Floats
 from pushrank._validation import distinct, not_two_classes
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
-from pushrank.pairs.samples import BipartiteSample, Rows, Sample
+from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
 
 
 def sample_of_labels(
@@ -21,7 +21,7 @@ def sample_of_labels(
     labels: NDArray[Any],
     weights: Floats | None = None,
     qid: ArrayLike | None = None,
-) -> tuple[Sample, NDArray[Any], NDArray[Any], Rows | None]:
+) -> tuple[Sample, NDArray[Any], NDArray[Any], RowNumbers | None]:
     """Return the sample of two classes or grades, in query groups or in one list.
 
     Parameters
@@ -70,7 +70,7 @@ def sample_of_labels(
     return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
 
 
-def group_numbers(qid: ArrayLike, n_rows: int) -> Rows:
+def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
     """Return the query groups as numbers, shape (n_rows,).
 
     Raises
@@ -108,7 +108,7 @@ def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> C
             "pairs must be (better, worse) or (better, worse, weight), or an array with these columns; found "
             f"{len(columns)} parts. A list of pairs becomes such an array by np.array(pairs)."
         )
-    rows: list[Rows] = []
+    rows: list[RowNumbers] = []
     for name, column in zip(("better", "worse"), columns, strict=False):
         numbers = column_or_1d(column)
         if not len(numbers):

@@ -14,7 +14,7 @@ from pushrank._numeric import Floats
 from pushrank.estimators._base import BaseRanker
 from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
-from pushrank.pairs import BipartiteSample, inner_sums
+from pushrank.pairs import BipartiteSample, log_inner_sums
 from pushrank.plots._axes import axes_or_new
 from pushrank.plots._display import RankingDisplay, estimator_name, final_step
 from pushrank.plots._docstrings import written_out
@@ -223,7 +223,7 @@ def _push_cells(
     cells = np.zeros((len(high_edges) - 1, len(low_edges) - 1))
     if log_total == -np.inf:
         return cells, log_total
-    of_lows = total.shares / total.shares.sum()
+    of_lows = total.gradient / total.gradient.sum()
     unit = np.where(np.isfinite(log_sums), log_sums, 0.0)
     for b, (start, stop) in enumerate(pairwise(high_edges)):
         # one group of highs at a time: never a row of memory for each pair
@@ -234,4 +234,4 @@ def _push_cells(
 
 def _log_sums(objective: PushObjective, highs: Floats, lows: Floats) -> Floats:
     sample = BipartiteSample.from_mask(np.arange(len(highs) + len(lows)) < len(highs))
-    return inner_sums(losses.resolve(objective.loss), sample, np.concatenate([highs, lows])).log_sums
+    return log_inner_sums(losses.resolve(objective.loss), sample, np.concatenate([highs, lows])).log_sums
