@@ -255,7 +255,7 @@ def test_many_small_groups_cost_little():
 
     def held(n):
         sample = GradedSample.from_grades(np.arange(n) % 5.0, np.arange(n) // 10)
-        return sum(len(split.sources) + len(split.targets) for split in sample.splits)
+        return sum(len(split.sources) + len(split.targets) for split in sample.blocks)
 
     assert held(40_000) == 4 * held(10_000)
 

@@ -238,9 +238,9 @@ def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
 def _steps(sample: Sample) -> tuple[Any, Any, Any]:
     """Return the level of each positive and of each negative, and which levels follow one of their group."""
     if isinstance(sample, GradedSample):
-        numbers = np.arange(len(sample.opens))
+        numbers = np.arange(len(sample.starts_group))
         upper = np.repeat(numbers, sample.upper_sizes)
-        return upper, np.repeat(numbers, sample.lower_sizes), ~sample.opens
+        return upper, np.repeat(numbers, sample.lower_sizes), ~sample.starts_group
     return (
         np.zeros(len(sample.positives), dtype=np.intp),
         np.zeros(len(sample.negatives), dtype=np.intp),
