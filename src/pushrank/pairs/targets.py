@@ -87,7 +87,7 @@ def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
             f"qid must hold one entry a row; found {len(labels)} entries for {n_rows} rows. Sizes of "
             "consecutive groups become entries by np.repeat(np.arange(len(sizes)), sizes)."
         )
-    numbers: Rows = np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    numbers: RowNumbers = np.unique(labels, return_inverse=True)[1].astype(np.intp)
     return numbers
 
 
