@@ -17,7 +17,7 @@ from sklearn.utils import check_X_y
 
 from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVM
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.gradient_projection import within_budget
+from pushrank.solvers.infinite_push.gradient_projection import project_to_budget
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 oracle = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # of the cone solver, at 1e-9
@@ -26,7 +26,6 @@ KINDS = {
     "push": lambda C=1.0, **options: InfinitePush(C, **options),
     "top push": lambda C=1.0, **options: InfinitePush(C, loss="squared_hinge", **options),
     "push, wide": lambda C=1.0, **options: InfinitePush(C, solver="semismooth-newton", **options),
-    "push, projected": lambda C=1.0, **options: InfinitePush(C, solver="projected-dual", **options),
     "push, rbf": lambda C=1.0, **options: InfinitePush(C, "rbf", **options),
     "hinge": lambda C=1.0, **options: RankSVM(C, loss="hinge", **options),
     "squared hinge": lambda C=1.0, **options: RankSVM(C, **options),
@@ -271,7 +270,7 @@ def test_the_projection_on_the_budget_is_the_nearest_point(seed):
     cp.Problem(cp.Minimize(cp.sum_squares(a - values)), limits).solve(
         solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
     )
-    ours = within_budget(values, budget)
+    ours = project_to_budget(values, budget)
     assert ours.min() >= 0
     assert ours.max(axis=0).sum() <= budget * (1 + 1e-12)
     assert ((ours - values) ** 2).sum() <= ((a.value - values) ** 2).sum() + 1e-6

@@ -51,7 +51,7 @@ KINDS = {
     "ranksvm, paper": (RankSVM(loss="hinge", solver="gradient-projection", tol=1e-2), GAP),
     "ranksvm, kernel": (RankSVM(10.0, "rbf"), GAP),
     "infinite push": (InfinitePush(10.0), GAP),
-    "infinite push, wide": (InfinitePush(10.0, solver="projected-dual"), GAP),
+    "infinite push, wide": (InfinitePush(10.0, solver="semismooth-newton"), GAP),
     "infinite push, kernel": (InfinitePush(10.0, "rbf"), GAP),
     "svmmap": (SVMMAP(10.0), GAP),
     "structural": (StructSVM(), GAP),

@@ -39,13 +39,13 @@ from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge, mean_hinge
 from pushrank.objectives.precision_at_k import PrecisionAtK
-from pushrank.pairs import BipartiteSample, Sample
+from pushrank.pairs import Sample
 from pushrank.prices import Maximum
 from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import Risk, cutting_plane
-from pushrank.solvers.infinite_push import METHODS, quickest
-from pushrank.solvers.infinite_push.dual import DualPoint, WorstNegative, shared_costs
-from pushrank.solvers.infinite_push.gradient_projection import gradient_projection, within_budget
+from pushrank.solvers.infinite_push import KERNEL_SOLVERS, LINEAR_SOLVERS, SOLVERS, solve_infinite_push
+from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
+from pushrank.solvers.infinite_push.gradient_projection import rank_svm_by_pairs
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import Certificate, squared_hinge_certificate
 
@@ -73,12 +73,11 @@ class InfinitePush(KernelRanker):
         function cannot be saved. ``"precomputed"`` takes that matrix in place of ``X``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
-    solver : {"auto", "interior-point", "semismooth-newton", "projected-dual", "smo", "gradient-projection"}
-        ``"auto"``, the default, takes an interior point method on a working set of rows for dense or small
-        data; Newton's method on proximal points of the dual for sparse data and more than 1,000 features,
-        with the interior point method after 300 iterations where there are at most 3,000; sequential minimal
-        optimisation for kernels. ``"projected-dual"`` is accelerated projected
-        gradients on the dual, of any scores; the Newton method starts with 64 of its iterations.
+    solver : {"auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"}, default="auto"
+        ``"auto"`` takes an interior point method on a working set of rows for dense or small data; Newton's
+        method on proximal points of the dual for sparse data and more than 1,000 features, with the interior
+        point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
+        kernels. Those three names force one, each for its kind of scores.
         ``"gradient-projection"`` is the algorithm of Agarwal's figure 2, with a variable for each pair, for
         reproduction: it takes unweighted rows and the hinge, and hardly ever reaches ``tol``.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -161,9 +160,7 @@ class InfinitePush(KernelRanker):
         kernel: Any = "linear",
         *,
         loss: Literal["hinge", "squared_hinge"] = "hinge",
-        solver: Literal[
-            "auto", "interior-point", "semismooth-newton", "projected-dual", "smo", "gradient-projection"
-        ] = "auto",
+        solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto",
         gamma: float | Literal["scale", "auto"] = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -189,41 +186,17 @@ class InfinitePush(KernelRanker):
     def _optimise(
         self, model: Model, sample: Any, C: float, callback: Callback | None, state: Any
     ) -> Solution:
-        problem = WorstNegative(model, sample, shared_costs(sample, C), self.loss)
-        tol, max_iter = float(self.tol), int(self.max_iter)
-        if self.solver == OF_THE_PAPER:
-            point, n_iter = self._by_pairs(problem, C, callback)
-        else:
-            start = None if state is None else problem.nearby(state)
-            solve = quickest if self.solver == "auto" else METHODS[str(self.solver)]
-            point, n_iter = solve(problem, tol, max_iter, callback, start)
+        dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), self.loss)
+        start = None if state is None else dual.rescaled(state)
+        found, n_iter = solve_infinite_push(
+            dual, str(self.solver), float(self.tol), int(self.max_iter), callback, start
+        )
         return Solution(
-            point.coef, point.certificate, n_iter, point, sample.scatter(point.alpha, -point.beta)
+            found.coef, found.certificate, n_iter, found, sample.scatter(found.alpha, -found.beta)
         )
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
         return PushObjective(self.loss, Maximum(), scale="mean").evaluation(sample, scores).value
-
-    def _by_pairs(self, problem: WorstNegative, C: float, callback: Callback | None) -> tuple[DualPoint, int]:
-        """Run the paper's algorithm."""
-        sample: Any = problem.sample
-        if sample.positive_weights is not None:
-            raise ValueError("solver='gradient-projection' takes no sample_weight; use solver='auto'.")
-        budget = C / len(sample.positives)
-
-        def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
-            return problem.certificate(pairs.sum(axis=1), coef, scores)
-
-        found, n_iter = gradient_projection(
-            lambda pairs: within_budget(pairs, budget),
-            certify,
-            problem.model,
-            sample,
-            float(self.tol),
-            int(self.max_iter),
-            callback,
-        )
-        return problem.at(found.variables.sum(axis=1), found.variables.sum(axis=0)), n_iter
 
     def _what_went_wrong(self, cost: float) -> str:
         # every loss is one at zero, so that the objective there is the cost
@@ -242,8 +215,8 @@ class InfinitePush(KernelRanker):
         super()._check_parameters()
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}.")
-        check_solver(self.solver, ("auto", *METHODS, OF_THE_PAPER))
-        if self.solver in (("smo",) if self._is_linear else ("interior-point", "semismooth-newton")):
+        check_solver(self.solver, SOLVERS)
+        if self.solver in (KERNEL_SOLVERS if self._is_linear else LINEAR_SOLVERS):
             kinds = "kernels" if self._is_linear else "linear scores"
             raise ValueError(
                 f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
@@ -443,7 +416,8 @@ class RankSVM(ComparingRanker, KernelRanker):
         self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
     ) -> Solution:
         if self.solver == OF_THE_PAPER:
-            return self._by_pairs(model, sample, C, callback)
+            by_pairs = rank_svm_by_pairs(model, sample, C, float(self.tol), int(self.max_iter), callback)
+            return Solution(by_pairs.coef, by_pairs.certificate, by_pairs.n_iter, None)
         if self.loss == "hinge":
             risk = partial(mean_hinge, sample)
             found = cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), callback, state)
@@ -458,30 +432,6 @@ class RankSVM(ComparingRanker, KernelRanker):
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
         return self._objective().evaluation(sample, scores).value
-
-    def _by_pairs(self, model: Model, sample: Sample, C: float, callback: Callback | None) -> Solution:
-        """Run the paper's algorithm."""
-        if not isinstance(sample, BipartiteSample) or sample.positive_weights is not None:
-            raise ValueError(
-                "solver='gradient-projection' takes two classes without sample_weight; use solver='auto'."
-            )
-        highest = C / sample.pair_weight
-
-        def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
-            penalty = 0.5 * model.squared_norm(coef, scores)
-            loss = mean_hinge(sample, scores)[0]
-            return Certificate(penalty + C * loss, float(pairs.sum()) - penalty)
-
-        found, n_iter = gradient_projection(
-            lambda pairs: np.clip(pairs, 0.0, highest),
-            certify,
-            model,
-            sample,
-            float(self.tol),
-            int(self.max_iter),
-            callback,
-        )
-        return Solution(found.coef, found.certificate, n_iter, None)
 
 
 class SVMMAP(CertifiedRanker):

@@ -1,4 +1,8 @@
-"""The Infinite Push by the method that suits the data."""
+"""The Infinite Push: one solver for dense data, one for sparse, one for kernels, and the paper's own.
+
+``"auto"`` chooses the first three by the data. The dual and its notation are in
+:mod:`pushrank.solvers.infinite_push.dual`.
+"""
 
 from __future__ import annotations
 
@@ -11,63 +15,64 @@ from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
-from pushrank.solvers.infinite_push.dual import DualPoint, HingeLoss, WorstNegative, shared_costs
-from pushrank.solvers.infinite_push.interior_point import SMALL, interior_point
-from pushrank.solvers.infinite_push.semismooth_newton import projected_dual, semismooth_newton
+from pushrank.solvers.infinite_push.dual import DualSolution, HingeLoss, InfinitePushDual, cost_per_positive
+from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs
+from pushrank.solvers.infinite_push.interior_point import MAX_DENSE_ENTRIES, interior_point
+from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
-from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result
+from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result, offset_callback
 
-METHODS = {
-    "interior-point": interior_point,
-    "semismooth-newton": semismooth_newton,
-    "projected-dual": projected_dual,
-    "smo": smo,
-}
+LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
+SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS, "gradient-projection")
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
-WIDEST = 1000  # columns up to which factoring a matrix of that size is cheap
-WIDEST_FACTORED = 3000  # and up to which it is a way out
-PATIENCE = 300  # iterations of Newton's method before it is taken
+MAX_FEATURES_DENSE = 1000  # up to which factoring a matrix of that size is cheap
+MAX_FEATURES_FACTORED = 3000  # up to which the interior point method is a way out, in seconds
+MAX_NEWTON_ITERATIONS = 300  # before it is taken: those that converge do so in about 100
 
 
-def method_for(model: Model) -> str:
-    """Return the name of the method that is quickest on the data."""
-    if not isinstance(model, LinearModel):
-        return "smo"
-    X = model.data
-    few = X.shape[1] <= WIDEST and (not sp.issparse(X) or X.shape[0] * X.shape[1] <= SMALL)
-    return "interior-point" if few else "semismooth-newton"
-
-
-def quickest(
-    problem: WorstNegative,
+def solve_infinite_push(
+    dual: InfinitePushDual,
+    solver: str,
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
-    start: DualPoint | None = None,
-) -> tuple[DualPoint, int]:
-    """Return what the method that suits the data finds, and the interior point where Newton's is slow.
+    start: DualSolution | None = None,
+) -> tuple[DualSolution, int]:
+    """Return dual variables whose relative gap is at most ``tol`` where iterations allow, and their number.
 
-    Parameters are those of :func:`pushrank.solvers.infinite_push.interior_point.interior_point`.
+    ``solver`` is one of ``SOLVERS``; other parameters are those of
+    :func:`pushrank.solvers.infinite_push.interior_point.interior_point`.
     """
-    name = method_for(problem.model)
-    if name != "semismooth-newton" or problem.model.n_features > WIDEST_FACTORED:  # type: ignore[attr-defined]
-        return METHODS[name](problem, tol, max_iter, callback, start)
-    point, n_iter = semismooth_newton(problem, tol, min(PATIENCE, max_iter), callback, start)
-    if point.certificate.gap <= tol or n_iter >= max_iter:
-        return point, n_iter
+    if solver == "gradient-projection":
+        return infinite_push_by_pairs(dual, tol, max_iter, callback)
+    name = solver_for(dual.model) if solver == "auto" else solver
+    if name == "smo":
+        return smo(dual, tol, max_iter, callback, start)
+    if name == "interior-point":
+        return interior_point(dual, tol, max_iter, callback, start)
+    fallback = solver == "auto" and dual.model.n_features <= MAX_FEATURES_FACTORED  # type: ignore[attr-defined]
+    patience = min(MAX_NEWTON_ITERATIONS, max_iter) if fallback else max_iter
+    solution, n_iter = semismooth_newton(dual, tol, patience, callback, start)
+    if not fallback or solution.certificate.gap <= tol or n_iter >= max_iter:
+        return solution, n_iter
+    # Newton's steps are slow on categories at a large C; the matrix is still small enough to factor
+    other, more = interior_point(dual, tol, max_iter - n_iter, offset_callback(callback, n_iter), solution)
+    return min(solution, other, key=lambda found: found.certificate.gap), n_iter + more
 
-    def go_on(iteration: int, /, **shown: float) -> None:
-        if callback is not None:
-            callback(n_iter + iteration, **shown)
 
-    other, more = interior_point(problem, tol, max_iter - n_iter, go_on, point)
-    return min(point, other, key=lambda found: found.certificate.gap), n_iter + more
+def solver_for(model: Model) -> str:
+    """Return the name of the solver that is quickest on the data."""
+    if not isinstance(model, LinearModel):
+        return "smo"
+    X = model.data
+    dense = not sp.issparse(X) or X.shape[0] * X.shape[1] <= MAX_DENSE_ENTRIES
+    return "interior-point" if dense and X.shape[1] <= MAX_FEATURES_DENSE else "semismooth-newton"
 
 
 def is_infinite_push(objective: PushObjective, sample: Sample) -> bool:
     """Return whether an objective is the largest sum of hinges, or of their squares, of two classes."""
-    of_hinges = type(losses.resolve(objective.loss)) in HINGES and isinstance(objective.price, Maximum)
-    return of_hinges and objective.side != "both" and isinstance(sample, BipartiteSample)
+    hinge = type(losses.resolve(objective.loss)) in HINGES and isinstance(objective.price, Maximum)
+    return hinge and objective.side != "both" and isinstance(sample, BipartiteSample)
 
 
 def infinite_push(
@@ -82,8 +87,8 @@ def infinite_push(
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective that is the Infinite Push.
 
     On the scale of the mean F is the largest mean loss of a negative, so that the problem is that of
-    :class:`WorstNegative` times alpha, with costs of :math:`1/\alpha` in all. The pull of positives is the
-    push of the classes exchanged, by the opposite coefficients.
+    :class:`InfinitePushDual` times alpha, with :math:`C = 1/\alpha`. The pull of positives is the push of the
+    classes exchanged, by the opposite coefficients.
 
     Parameters are those of :func:`pushrank.solvers.smoothing.smoothing`.
 
@@ -97,7 +102,7 @@ def infinite_push(
     pulls = objective.side == "pull"
     sample = sample.swapped() if pulls else sample
     loss = HINGES[type(losses.resolve(objective.loss))]
-    problem = WorstNegative(model, sample, shared_costs(sample, 1.0 / alpha), loss)
+    dual = InfinitePushDual(model, sample, cost_per_positive(sample, 1.0 / alpha), loss)
     path = [1.0]  # every loss is one where all scores are zero
 
     def note(iteration: int, /, **shown: float) -> None:
@@ -106,10 +111,10 @@ def infinite_push(
         if callback is not None:
             callback(iteration, **{**shown, "objective": path[-1]})
 
-    point, n_iter = quickest(problem, tol, max_iter, note)
-    certificate = Certificate(alpha * point.certificate.primal, alpha * point.certificate.dual)
+    solution, n_iter = solve_infinite_push(dual, "auto", tol, max_iter, note)
+    certificate = Certificate(alpha * solution.certificate.primal, alpha * solution.certificate.dual)
     gap = certificate.gap
-    coef = -point.coef if pulls else point.coef
+    coef = -solution.coef if pulls else solution.coef
     message = "" if gap <= tol else certificate.advice(n_iter, "raise alpha")
     result = Result(coef, np.array(path), bool(gap <= tol), gap, message)
     return CertifiedResult(result, certificate, path[0], certificate.proves_collapse(path[0], tol))

@@ -1,16 +1,15 @@
-"""The dual by an interior point method on a working set.
+r"""The dual of the Infinite Push by an interior point method on working sets, for dense and for small data.
 
-Which positives of an Infinite Push have variables of their own in a restricted problem.
+Few negatives ever are the highest-scored, and under the hinge few positives are near their margin: a
+restricted problem of those rows is solved, rows that it turns out to need join, and so on until none is
+missing.
 
-Under the hinge a positive well below its margin has its variable at the upper bound, and one well above it at
-zero. Held there they enter as a constant pull, however many they are: only those near the margin are free.
-Held variables are feasible, so that a restricted solution still bounds the whole problem.
+- Negatives: some hundred of the highest-scored; those that the answer scores higher than all of these join.
+- Positives (shrinking, where they are many, and under the hinge alone): one well below its margin has its
+  variable at the upper bound, one well above it at zero. Fixed there they enter as a constant vector, however
+  many they are; only those near the margin are free.
 
-The Infinite Push by an interior point method on working sets of rows.
-
-Few negatives ever are the highest-scored: a restricted problem of some hundred of them is solved, those that
-its answer scores too high join, and so on. Of the positives those near their margin take part, where there
-are many. A restricted dual solution is feasible for the whole problem, so that the certificate is one of the
+A solution of the restricted problem is feasible for the whole problem, so that its certificate is one of the
 whole problem too.
 
 Sanjay Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM Journal on Optimization
@@ -30,64 +29,162 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
-from pushrank.solvers.infinite_push.dual import DualPoint, WorstNegative
+from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
 from pushrank.solvers.result import Callback
 
-FREE = 16  # times the number of features
-LEAST_FREE = 64
-WRONG = 0.1  # of the tolerated gap, which holding may cost
+# The sizes of working sets, times the number of features: that many rows can be at the margin.
+FREE_POSITIVES, MIN_FREE_POSITIVES = 16, 64
+FIRST_NEGATIVES, MORE_NEGATIVES, MIN_NEGATIVES = 16, 8, 64
+MAX_DENSE_ENTRIES = 1 << 22  # 32 MB; sparse data of fewer entries are quicker as dense ones
+
+# Precision, relative to the objective.
+SHRINKING_TOLERANCE = 0.1  # of the tolerated gap, which variables at the wrong bound may cost
+FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, times the last whole gap
+CHEAP_WORK = 1 << 20  # below this (I + J) d^2 iterations take milliseconds, and it goes on to the gap below
+CHEAP_GAP = 1e-14
+MAX_STALLED = 3  # iterations that did not halve the gap, before that is as far as rounding lets it
+
+# The method itself.
+BOUNDARY_FRACTION = 0.995  # of the way to the boundary
+PLAIN_CENTRING = 0.1  # of the mean complementarity product, in a step that goes without correction
+RIDGE = 1e-15  # on a matrix of unit diagonal: its factor exists whatever rounding does
+NEGLIGIBLE_BETA = 1e-9  # of the largest
+NONE = np.zeros(0)
 
 
-class HeldPositives:
-    """A choice of free positives, at first an even sample of them that stands for all.
+def interior_point(
+    dual: InfinitePushDual,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+    start: DualSolution | None = None,
+) -> tuple[DualSolution, int]:
+    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
+
+    Parameters
+    ----------
+    dual : InfinitePushDual
+        The problem, of a linear model.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        The largest number of iterations in all.
+    callback : callable, optional
+        Called after every restricted problem with the iterations, the primal objective and the gap.
+    start : DualSolution, optional
+        A feasible point near the optimum: its highest-scored negatives are the first working set.
+
+    Notes
+    -----
+    An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), I and J being the sizes of the
+    working sets; every restricted problem reads all rows a few times.
+    """
+    model, sample = dual.model, dual.sample
+    if not isinstance(model, LinearModel):
+        raise TypeError("the interior point method needs a linear model; use smo for kernels.")
+    n_features = model.n_features
+    scores = model.scores(_difference_of_means(dual) if start is None else start.coef)
+    shrinking = Shrinking(dual, n_features)
+    if start is not None:
+        shrinking.check_and_update(scores[sample.positives] - scores[sample.negatives].max(), 0.0)
+    working = _highest(scores[sample.negatives], max(FIRST_NEGATIVES * n_features, MIN_NEGATIVES))
+    positives, centre, fixed_sum = _free_rows(dual, shrinking)
+    best: DualSolution | None = None
+    n_iter, within = 0, max(0.1 * tol, FIRST_GAP)  # as long as negatives are missing, precision is wasted
+    while True:
+        negatives = _minus(_rows(model, sample.negatives[working]), centre)
+        restricted = _RestrictedProblem(dual, shrinking, fixed_sum, positives, negatives)
+        cheap = (positives.shape[0] + negatives.shape[0]) * n_features**2 <= CHEAP_WORK
+        n_iter += restricted.solve(within, CHEAP_GAP if cheap else within, max_iter - n_iter)
+        found = restricted.iterate
+        beta = np.zeros(len(sample.negatives))
+        beta[working] = found.beta
+        solution = dual.solution(shrinking.all_variables(found.alpha), beta)
+        scores = model.scores(found.w)
+        if solution.certificate.gap > tol:
+            solution = dual.with_better_coef(solution, found.w, scores)
+        if best is None or solution.certificate.gap < best.certificate.gap:
+            best = solution
+        if callback is not None:
+            callback(n_iter, objective=solution.certificate.primal, gap=solution.certificate.gap)
+        if best.certificate.gap <= tol or n_iter >= max_iter:
+            return best, n_iter
+        margins = scores[sample.positives] - (found.t + found.w @ centre)
+        right_bounds = shrinking.check_and_update(margins, tol * abs(best.certificate.primal))
+        if not right_bounds:
+            positives, centre, fixed_sum = _free_rows(dual, shrinking)
+        # not the scores of the solution, whose coefficients rounding may have made another's
+        negative_scores = scores[sample.negatives]
+        missing = negative_scores > negative_scores[working].max()
+        missing[working] = False
+        candidates = np.flatnonzero(missing)
+        if right_bounds and not len(candidates):
+            if within <= 0.1 * tol:
+                return best, n_iter
+            within = 0.1 * tol
+            continue
+        within = max(0.1 * tol, min(within, LATER_GAP * solution.certificate.gap))
+        # those that no longer come near the top leave
+        near_top = negative_scores[working] > np.quantile(negative_scores[working], 0.5)
+        kept = working[(found.beta > NEGLIGIBLE_BETA * found.beta.max()) | near_top]
+        n_joining = max(MORE_NEGATIVES * n_features, MIN_NEGATIVES)
+        working = np.union1d(kept, candidates[_highest(negative_scores[candidates], n_joining)])
+
+
+class Shrinking:
+    """Which positives' dual variables are free in the restricted problem, and which are fixed at a bound.
+
+    At first an even sample of the positives is free and stands for all; then those nearest to the margin,
+    the others being fixed.
 
     Attributes
     ----------
     free : ndarray of shape (n_free,)
-        Their numbers among the positives, ascending.
-    costs : ndarray of shape (n_free,)
-        Their costs.
-    held : ndarray of shape (n_positives,)
-        The variables of those that are held; zero for the free.
+        The numbers of the free ones among the positives, ascending.
+    free_C : ndarray of shape (n_free,)
+        Their :math:`C_i`.
+    fixed : ndarray of shape (n_positives,)
+        The values of the fixed variables; zero for the free ones.
     """
 
-    def __init__(self, problem: WorstNegative, n_features: int) -> None:
-        self._costs = problem.costs
-        n_positives = len(problem.costs)
-        self._size = max(FREE * n_features, LEAST_FREE)
-        self._chosen = problem.squared or n_positives <= 2 * self._size
-        self.held = np.zeros(n_positives)
+    def __init__(self, dual: InfinitePushDual, n_features: int) -> None:
+        self._C = dual.sample_C
+        n_positives = len(self._C)
+        self._n_free = max(FREE_POSITIVES * n_features, MIN_FREE_POSITIVES)
+        # without upper bounds only zero could be fixed, and few variables are zero
+        self._chosen = dual.squared or n_positives <= 2 * self._n_free
+        self.fixed = np.zeros(n_positives)
         if self._chosen:
             self.free = np.arange(n_positives)
-            self.costs = problem.costs
+            self.free_C = self._C
         else:
-            self.free = np.linspace(0, n_positives - 1, self._size).astype(np.intp)
-            self.costs = problem.costs[self.free] * (problem.costs.sum() / problem.costs[self.free].sum())
+            self.free = np.linspace(0, n_positives - 1, self._n_free).astype(np.intp)
+            self.free_C = self._C[self.free] * (self._C.sum() / self._C[self.free].sum())
 
-    def whole(self, alpha: Floats) -> Floats:
-        """Return the variables of all positives from those of the free."""
-        variables = self.held.copy()
-        variables[self.free] = alpha
+    def all_variables(self, free_variables: Floats) -> Floats:
+        """Return the variables of all positives from those of the free ones."""
+        variables = self.fixed.copy()
+        variables[self.free] = free_variables
         return variables
 
-    def suits(self, margins: Floats, tolerated: float) -> bool:
-        """Return whether holding costs little at the margins of all positives; else free more of them.
+    def check_and_update(self, margins: Floats, tolerance: float) -> bool:
+        """Return whether fixing costs little at the margins of all positives; else free more of them.
 
-        From the sample on it is those nearest to the margin that are free, and then all that turn out to be
-        held at the wrong bound: each time the restricted problem's optimum rises towards that of the whole.
+        After the sample those nearest to the margin are free, and then all that turn out to be fixed at the
+        wrong bound: each time the restricted problem's optimum rises towards that of the whole.
         """
         if not self._chosen:
             self._chosen = True
-            self.free = _nearest(np.abs(margins - 1.0), self._size)
-            self.held = np.where(margins < 1.0, self._costs, 0.0)
+            self.free = _nearest(np.abs(margins - 1.0), self._n_free)
+            self.fixed = np.where(margins < 1.0, self._C, 0.0)
         else:
-            wrong = np.maximum(np.where(self.held > 0.0, margins - 1.0, 1.0 - margins), 0.0)
+            wrong = np.maximum(np.where(self.fixed > 0.0, margins - 1.0, 1.0 - margins), 0.0)
             wrong[self.free] = 0.0
-            if float(self._costs @ wrong) <= WRONG * tolerated:
+            if float(self._C @ wrong) <= SHRINKING_TOLERANCE * tolerance:
                 return True
             self.free = np.union1d(self.free, np.flatnonzero(wrong))
-        self.held[self.free] = 0.0
-        self.costs = self._costs[self.free]
+        self.fixed[self.free] = 0.0
+        self.free_C = self._C[self.free]
         return False
 
 
@@ -98,165 +195,55 @@ def _nearest(distances: Floats, size: int) -> NDArray[np.intp]:
     return np.sort(np.argpartition(distances, size - 1)[:size])
 
 
-SMALL = 1 << 22  # entries up to which sparse data are as well taken for dense
-FIRST_NEGATIVES = 16  # times the number of features
-MORE_NEGATIVES = 8
-LEAST_NEGATIVES = 64
-STEP = 0.995  # of the way to the boundary
-CHEAP_WORK = 1 << 20  # below this (I + J) d^2, iterations take milliseconds
-REFINED = 1e-14  # and so does going on to this gap, or as far as rounding lets
-STALLED = 3
-CENTRED = 0.1  # of the mean complementarity product, in a step that goes without correction
-RIDGE = 1e-15
-NONE = np.zeros(0)
-FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, against the last gap
+def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
+    """Return the numbers of the highest scores, ascending."""
+    return _nearest(-scores, size)
 
 
-def interior_point(
-    problem: WorstNegative,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
-    start: DualPoint | None = None,
-) -> tuple[DualPoint, int]:
-    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
-
-    Parameters
-    ----------
-    problem : WorstNegative
-        Dense data.
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        The most iterations in all.
-    callback : callable, optional
-        Called after every iteration with its number, the primal objective and the gap.
-    start : DualPoint, optional
-        A feasible point near the optimum: its highest-scored negatives are the first working set.
-
-    Notes
-    -----
-    An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), I and J being the sizes of the
-    working sets; every round reads all rows a few times.
-    """
-    model, sample = problem.model, problem.sample
-    if not isinstance(model, LinearModel):
-        raise TypeError("the interior point method needs a linear model; use smo for kernels.")
-    n_features = model.n_features
-    direction = _towards_positives(problem) if start is None else start.coef
-    scores = model.scores(direction)
-    choice = HeldPositives(problem, n_features)
-    if start is not None:
-        choice.suits(scores[sample.positives] - scores[sample.negatives].max(), 0.0)
-    size = max(FIRST_NEGATIVES * n_features, LEAST_NEGATIVES)
-    working = _highest(scores[sample.negatives], size)
-    positives, centre, pull = _free_rows(problem, choice)
-    best: DualPoint | None = None
-    # as long as negatives are missing, precision is wasted
-    n_iter, within = 0, max(0.1 * tol, FIRST_GAP)
-    while True:
-        negatives = _less(_rows(model, sample.negatives[working]), centre)
-        room = max_iter - n_iter
-        restricted = _Restricted(problem, choice, pull, positives, negatives)
-        cheap = (positives.shape[0] + negatives.shape[0]) * n_features**2 <= CHEAP_WORK
-        n_iter += restricted.solve(within, REFINED if cheap else within, room)
-        now = restricted.now
-        whole = np.zeros(len(sample.negatives))
-        whole[working] = now.beta
-        point = problem.at(choice.whole(now.alpha), whole)
-        scores = model.scores(now.w)
-        if point.certificate.gap > tol:
-            point = problem.improved(point, now.w, scores)
-        if best is None or point.certificate.gap < best.certificate.gap:
-            best = point
-        if callback is not None:
-            callback(n_iter, objective=point.certificate.primal, gap=point.certificate.gap)
-        if best.certificate.gap <= tol or n_iter >= max_iter:
-            return best, n_iter
-        margins = scores[sample.positives] - (now.t + now.w @ centre)
-        suits = choice.suits(margins, tol * abs(best.certificate.primal))
-        if not suits:
-            positives, centre, pull = _free_rows(problem, choice)
-        # not the scores of the point, whose coefficients rounding may have made another's
-        scores = scores[sample.negatives]
-        highest_within = scores[working].max()
-        outside = np.ones(len(scores), dtype=bool)
-        outside[working] = False
-        outside &= scores > highest_within
-        candidates = np.flatnonzero(outside)
-        if suits and not len(candidates):
-            if within <= 0.1 * tol:
-                return best, n_iter
-            within = 0.1 * tol
-            continue
-        within = max(0.1 * tol, min(within, LATER_GAP * point.certificate.gap))
-        # those that no longer come near the top leave
-        kept = working[
-            (now.beta > 1e-9 * now.beta.max()) | (scores[working] > np.quantile(scores[working], 0.5))
-        ]
-        size = max(MORE_NEGATIVES * n_features, LEAST_NEGATIVES)
-        joining = candidates[_highest(scores[candidates], size)]
-        working = np.union1d(kept, joining)
-
-
-def _free_rows(problem: WorstNegative, choice: HeldPositives) -> tuple[Any, Floats, Floats]:
-    """Return the rows of the free positives less a centre, the centre, and the pull of the held ones.
+def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Floats, Floats]:
+    """Return the rows of the free positives less a centre, the centre, and the weighted sum of the fixed
+    ones.
 
     The centre is their mean, against the rounding of what all rows share; sparse rows stay as they are.
     """
-    model, sample = problem.model, problem.sample
-    rows = _rows(model, sample.positives[choice.free])
+    model, sample = dual.model, dual.sample
+    rows = _rows(model, sample.positives[shrinking.free])
     centre = np.zeros(rows.shape[1]) if sp.issparse(rows) else rows.mean(axis=0)
-    held, mean = float(choice.held.sum()), np.asarray(rows.mean(axis=0)).ravel()
-    if held == 0.0:
-        return _less(rows, centre), centre, np.zeros_like(centre)
-    factors = choice.held.copy()
-    factors[choice.free] = -held / len(choice.free)
-    pull = model.rmatvec(sample.scatter(factors, np.zeros(len(sample.negatives))))
-    return _less(rows, centre), centre, pull + held * (mean - centre)
+    total, mean = float(shrinking.fixed.sum()), np.asarray(rows.mean(axis=0)).ravel()
+    if total == 0.0:
+        return _minus(rows, centre), centre, np.zeros_like(centre)
+    factors = shrinking.fixed.copy()
+    factors[shrinking.free] = -total / len(shrinking.free)
+    fixed_sum = model.rmatvec(sample.scatter(factors, np.zeros(len(sample.negatives))))
+    return _minus(rows, centre), centre, fixed_sum + total * (mean - centre)
 
 
 def _rows(model: Any, numbers: NDArray[np.intp]) -> Any:
     """Return some rows, dense and each less the same constant, or CSR where all of them are many numbers."""
     X = model.data
-    sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > SMALL
+    sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > MAX_DENSE_ENTRIES
     return X.tocsr()[numbers] if sparse else model.rows(numbers)
 
 
-def _less(rows: Any, centre: Floats) -> Any:
-    """Return dense rows less a centre."""
+def _minus(rows: Any, centre: Floats) -> Any:
+    """Return dense rows less a centre, sparse ones as they are."""
     return rows if sp.issparse(rows) else rows - centre
 
 
-def _towards_positives(problem: WorstNegative) -> Floats:
-    """Return the way from the mean of the negatives to that of the positives."""
-    n_positives, n_negatives = len(problem.sample.positives), len(problem.sample.negatives)
-    shares = np.full(n_positives, 1.0 / n_positives), np.full(n_negatives, -1.0 / n_negatives)
-    return problem.model.rmatvec(problem.sample.scatter(*shares))
+def _difference_of_means(dual: InfinitePushDual) -> Floats:
+    """Return the mean of the positives less that of the negatives."""
+    n_positives, n_negatives = len(dual.sample.positives), len(dual.sample.negatives)
+    factors = np.full(n_positives, 1.0 / n_positives), np.full(n_negatives, -1.0 / n_negatives)
+    return dual.model.rmatvec(dual.sample.scatter(*factors))
 
 
-def _weighted_gram(rows: Any, weights: Floats) -> Any:
-    """Return ``rows.T @ diag(weights) @ rows``."""
-    if sp.issparse(rows):
-        return (rows.T @ sp.diags_array(weights) @ rows).toarray()
-    weighted = rows * np.sqrt(weights)[:, None]
-    return weighted.T @ weighted  # half the work of a product of two matrices
-
-
-def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
-    """Return the numbers of the highest scores, ascending."""
-    if size >= len(scores):
-        return np.arange(len(scores))
-    return np.sort(np.argpartition(-scores, size - 1)[:size])
-
-
-class _Variables(NamedTuple):
+class _Iterate(NamedTuple):
     """The variables of a restricted problem, or a step of them.
 
-    The primal ones are w, t and the positives' excess (the hinge's slack variable); ``slack`` and ``below``
-    are what the constraints of the positives and of the negatives have to spare, with the multipliers
-    ``alpha`` and ``beta``, and ``room`` = upper - alpha is that of the excess. The last two are empty where
-    there is no upper bound.
+    The primal ones are w, t and the positives' ``excess`` (the hinge's slack variable); ``slack`` and
+    ``below`` are what the constraints of the positives and of the negatives have to spare, with the
+    multipliers ``alpha`` and ``beta``, and ``room`` = upper bound - alpha is that of the excess. The last two
+    are empty where there is no upper bound.
     """
 
     w: Floats
@@ -274,16 +261,16 @@ class _Variables(NamedTuple):
         return (self.alpha, self.slack), (self.beta, self.below), (self.room, self.excess)
 
     @property
-    def products(self) -> float:
-        """The sum of these products."""
+    def complementarity(self) -> float:
+        """The sum of these products, which is the duality gap of a feasible iterate."""
         return float(sum(left @ right for left, right in self.pairs))
 
-    def after(self, step: _Variables, length: float) -> _Variables:
+    def after(self, step: _Iterate, length: float) -> _Iterate:
         """Return the variables after a step."""
         both: Iterable[tuple[Any, Any]] = zip(self, step, strict=True)
-        return _Variables(*(value + length * move for value, move in both))
+        return _Iterate(*(value + length * move for value, move in both))
 
-    def longest(self, step: _Variables) -> float:
+    def max_length(self, step: _Iterate) -> float:
         """Return the longest step of at most one that keeps the pairs positive."""
         both = zip(chain(*self.pairs), chain(*step.pairs), strict=True)
         # the largest share of a variable that a whole step would take away
@@ -291,112 +278,115 @@ class _Variables(NamedTuple):
         return 1.0 / max(taken, 1.0)
 
 
-class _Restricted:
+class _RestrictedProblem:
     """The problem of some positives and some negatives, by Mehrotra's method.
 
     Parameters
     ----------
-    problem : WorstNegative
-        The loss.
-    choice : HeldPositives
-        The free positives' costs, and what is held.
-    pull : ndarray of shape (d,)
-        The sum of the held positives times their variables.
-    positives, negatives : ndarray of shape (I, d) and (J, d)
+    dual : InfinitePushDual
+        The whole problem.
+    shrinking : Shrinking
+        Which positives are free, and the fixed variables.
+    fixed_sum : ndarray of shape (d,)
+        The sum of the fixed positives times their variables.
+    positives, negatives : ndarray or CSR of shape (I, d) and (J, d)
         Rows, less a common centre.
     """
 
     def __init__(
         self,
-        problem: WorstNegative,
-        choice: HeldPositives,
-        pull: Floats,
+        dual: InfinitePushDual,
+        shrinking: Shrinking,
+        fixed_sum: Floats,
         positives: Floats,
         negatives: Floats,
     ) -> None:
-        self._problem, self._positives, self._negatives = problem, positives, negatives
-        self._costs, self._pull, self._held = choice.costs, pull, float(choice.held.sum())
-        self._bounded = not problem.squared
-        self._bend = problem.bend[choice.free]
-        self._upper = self._costs if self._bounded else problem.upper
-        costs = self._costs
-        alpha, ones = 0.5 * costs, np.ones(positives.shape[0])
-        self.now = _Variables(
+        self._squared, self._positives, self._negatives = dual.squared, positives, negatives
+        self._C, self._fixed_sum, self._fixed_total = (
+            shrinking.free_C,
+            fixed_sum,
+            float(shrinking.fixed.sum()),
+        )
+        self._bounded = not dual.squared
+        self._quadratic = dual.quadratic[shrinking.free]
+        self._upper_bound = self._C if self._bounded else dual.upper_bound
+        alpha, ones = 0.5 * self._C, np.ones(positives.shape[0])
+        n_negatives = negatives.shape[0]
+        self.iterate = _Iterate(
             w=np.zeros(positives.shape[1]),
             t=0.0,
             alpha=alpha,
             slack=ones,
-            beta=np.full(negatives.shape[0], (self._held + alpha.sum()) / negatives.shape[0]),
-            below=np.ones(negatives.shape[0]),
-            room=0.5 * costs if self._bounded else NONE,
+            beta=np.full(n_negatives, (self._fixed_total + alpha.sum()) / n_negatives),
+            below=np.ones(n_negatives),
+            room=0.5 * self._C if self._bounded else NONE,
             excess=ones if self._bounded else NONE,
         )
 
-    @np.errstate(all="ignore")  # as far as floats reach
-    def solve(self, tol: float, target: float, max_iter: int) -> int:
+    @np.errstate(all="ignore")  # overflow ends the iterations: as far as floats reach
+    def solve(self, tol: float, cheap_tol: float, max_iter: int) -> int:
         """Go on until the complementarity is within ``tol`` of the objective; return the iterations.
 
-        From there it goes on to ``target`` as long as rounding lets it.
+        From there it goes on to ``cheap_tol`` as long as rounding lets it.
         """
-        least, stalled = np.inf, 0
+        least, n_stalled = np.inf, 0
         for iteration in range(max_iter):
-            if self._finished(tol):
-                if self._products <= target * self._value:
+            gap = self.iterate.complementarity
+            self._set_residuals()
+            if gap + self._infeasibility <= tol * self._objective:
+                if gap <= cheap_tol * self._objective:
                     return iteration
-                stalled = 0 if self._products < 0.5 * least else stalled + 1
-                least = min(least, self._products)
-                if stalled == STALLED:
+                n_stalled = 0 if gap < 0.5 * least else n_stalled + 1
+                least = min(least, gap)
+                if n_stalled == MAX_STALLED:
                     return iteration
             try:
                 self._factor()
             except scipy.linalg.LinAlgError:
                 return iteration
-            affine = self._direction(0.0)
-            after = self.now.after(affine, self.now.longest(affine)).products
-            count = sum(len(left) for left, _ in self.now.pairs)
-            centred = self._products / count * (after / self._products) ** 3
-            step = self._direction(centred, affine)
-            corrected = self.now.after(step, STEP * self.now.longest(step)).products
-            if self._unmet < self._products < corrected:
+            predictor = self._direction(0.0)
+            predicted = self.iterate.after(predictor, self.iterate.max_length(predictor)).complementarity
+            count = sum(len(left) for left, _ in self.iterate.pairs)
+            step = self._direction(gap / count * (predicted / gap) ** 3, predictor)
+            corrected = self.iterate.after(step, BOUNDARY_FRACTION * self.iterate.max_length(step))
+            if self._infeasibility < gap < corrected.complementarity:
                 # the correction, made for a whole step, leads astray in a short one, round and round
-                step = self._direction(CENTRED * self._products / count)
+                step = self._direction(PLAIN_CENTRING * gap / count)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration
-            self.now = self.now.after(step, STEP * self.now.longest(step))
+            self.iterate = self.iterate.after(step, BOUNDARY_FRACTION * self.iterate.max_length(step))
         return max_iter
 
-    def _finished(self, tol: float) -> bool:
-        """Set the residuals of the conditions of optimality, and return whether all are small."""
-        w, t, alpha, slack, beta, below, room, excess = self.now
-        self._products = self.now.products
-        self._of_w = w - self._pull - self._positives.T @ alpha + self._negatives.T @ beta
-        self._of_t = float(self._held + alpha.sum() - beta.sum())
+    def _set_residuals(self) -> None:
+        """Set the residuals of the conditions of optimality, their size, and the primal objective."""
+        w, t, alpha, slack, beta, below, room, excess = self.iterate
+        self._residual_w = w - self._fixed_sum - self._positives.T @ alpha + self._negatives.T @ beta
+        self._residual_t = float(self._fixed_total + alpha.sum() - beta.sum())
         margins = self._positives @ w - t
         relieved = margins + excess if self._bounded else margins
-        self._of_slack = slack - (relieved + self._bend * alpha - 1.0)
-        self._of_below = below - (t - self._negatives @ w)
-        self._of_room = self._upper - alpha - room if self._bounded else NONE
+        self._residual_slack = slack - (relieved + self._quadratic * alpha - 1.0)
+        self._residual_below = below - (t - self._negatives @ w)
+        self._residual_room = self._upper_bound - alpha - room if self._bounded else NONE
         shortfall = np.maximum(1.0 - margins, 0.0)
-        losses = shortfall**2 if self._problem.squared else shortfall
-        of_held = self._held * (1.0 + t) - float(self._pull @ w)
-        self._value = 0.5 * float(w @ w) + float(self._costs @ losses) + of_held
-        total = self._held + float(self._costs.sum())
-        unmet = float(np.abs(self._of_slack).max() + np.abs(self._of_below).max())
-        self._unmet = total * unmet + abs(self._of_t)
-        return self._products + self._unmet <= tol * self._value
+        losses = shortfall**2 if self._squared else shortfall
+        fixed_loss = self._fixed_total * (1.0 + t) - float(self._fixed_sum @ w)
+        self._objective = 0.5 * float(w @ w) + float(self._C @ losses) + fixed_loss
+        total = self._fixed_total + float(self._C.sum())
+        unmet = float(np.abs(self._residual_slack).max() + np.abs(self._residual_below).max())
+        self._infeasibility = total * unmet + abs(self._residual_t)
 
     def _factor(self) -> None:
         """Factor the matrix of the normal equations in (w, t)."""
-        w, _, alpha, slack, beta, below, room, excess = self.now
-        resistance = slack / alpha + self._bend
+        w, _, alpha, slack, beta, below, room, excess = self.iterate
+        resistance = slack / alpha + self._quadratic
         if self._bounded:
             resistance = resistance + excess / room
-        self._of_positives, self._of_negatives = 1.0 / resistance, beta / below
+        self._positive_weights, self._negative_weights = 1.0 / resistance, beta / below
         n_features = len(w)
         matrix = np.zeros((n_features + 1, n_features + 1))
         for rows, weights in (
-            (self._positives, self._of_positives),
-            (self._negatives, self._of_negatives),
+            (self._positives, self._positive_weights),
+            (self._negatives, self._negative_weights),
         ):
             matrix[:-1, :-1] += _weighted_gram(rows, weights)
             matrix[-1, :-1] -= rows.T @ weights
@@ -409,29 +399,38 @@ class _Restricted:
         scaled[np.diag_indices_from(scaled)] += RIDGE
         self._cholesky = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
 
-    def _direction(self, target: float, affine: _Variables | None = None) -> _Variables:
-        """Return the Newton step to complementarity products of ``target``, corrected for a first one."""
-        now = self.now
+    def _direction(self, target: float, predictor: _Iterate | None = None) -> _Iterate:
+        """Return the Newton step to complementarity products of ``target``, corrected for a predictor."""
+        now = self.iterate
         aims = [target - left * right for left, right in now.pairs]
-        if affine is not None:
-            aims = [aim - left * right for aim, (left, right) in zip(aims, affine.pairs, strict=True)]
+        if predictor is not None:
+            aims = [aim - left * right for aim, (left, right) in zip(aims, predictor.pairs, strict=True)]
         to_slack, to_below, to_excess = aims
-        of_positives = self._of_slack + to_slack / now.alpha
+        positive_aims = self._residual_slack + to_slack / now.alpha
         if self._bounded:
-            of_positives = of_positives - (to_excess - now.excess * self._of_room) / now.room
-        of_negatives = self._of_below + to_below / now.beta
-        pull_p, pull_n = self._of_positives * of_positives, self._of_negatives * of_negatives
+            positive_aims = positive_aims - (to_excess - now.excess * self._residual_room) / now.room
+        negative_aims = self._residual_below + to_below / now.beta
+        positive_pull = self._positive_weights * positive_aims
+        negative_pull = self._negative_weights * negative_aims
         right = np.append(
-            -self._of_w + self._positives.T @ pull_p - self._negatives.T @ pull_n,
-            -self._of_t - pull_p.sum() + pull_n.sum(),
+            -self._residual_w + self._positives.T @ positive_pull - self._negatives.T @ negative_pull,
+            -self._residual_t - positive_pull.sum() + negative_pull.sum(),
         )
         move = self._scale * scipy.linalg.cho_solve(self._cholesky, self._scale * right, check_finite=False)
         w, t = move[:-1], float(move[-1])
-        alpha = self._of_positives * (of_positives - (self._positives @ w - t))
-        beta = self._of_negatives * (of_negatives - (t - self._negatives @ w))
-        room = self._of_room - alpha if self._bounded else NONE
+        alpha = self._positive_weights * (positive_aims - (self._positives @ w - t))
+        beta = self._negative_weights * (negative_aims - (t - self._negatives @ w))
+        room = self._residual_room - alpha if self._bounded else NONE
         slack, below, excess = (
             (aim - right * move) / left
             for aim, move, (left, right) in zip(aims, (alpha, beta, room), now.pairs, strict=True)
         )
-        return _Variables(w, t, alpha, slack, beta, below, room, excess)
+        return _Iterate(w, t, alpha, slack, beta, below, room, excess)
+
+
+def _weighted_gram(rows: Any, weights: Floats) -> Any:
+    """Return ``rows.T @ diag(weights) @ rows``."""
+    if sp.issparse(rows):
+        return (rows.T @ sp.diags_array(weights) @ rows).toarray()
+    weighted = rows * np.sqrt(weights)[:, None]
+    return weighted.T @ weighted  # half the work of a product of two matrices

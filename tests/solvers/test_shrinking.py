@@ -1,4 +1,6 @@
-"""Positives that are held at a bound leave the optimum where it is."""
+"""Positives whose variables are fixed at a bound leave the optimum where it is."""
+
+import sys
 
 import numpy as np
 import pytest
@@ -7,8 +9,8 @@ import scipy.sparse as sp
 from pushrank import InfinitePush
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.dual import WorstNegative, shared_costs
-from pushrank.solvers.infinite_push.interior_point import HeldPositives, interior_point
+from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
+from pushrank.solvers.infinite_push.interior_point import Shrinking, interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 
 
@@ -30,9 +32,9 @@ def rows(seed, kind):
 def test_the_optimum_is_that_of_all_positives(kind, C, weighted, monkeypatch):
     X, y, weights = rows(0, kind)
     sample = BipartiteSample.from_mask(y, weights if weighted else None)
-    problem = WorstNegative(LinearModel(X), sample, shared_costs(sample, C), "hinge")
+    problem = InfinitePushDual(LinearModel(X), sample, cost_per_positive(sample, C), "hinge")
     some = interior_point(problem, 1e-8, 1000)[0]
-    monkeypatch.setattr("pushrank.solvers.infinite_push.interior_point.LEAST_FREE", 3000)
+    monkeypatch.setattr(sys.modules[interior_point.__module__], "MIN_FREE_POSITIVES", 3000)
     every = interior_point(problem, 1e-8, 1000)[0]
     assert some.certificate.primal < 0.98 * C
     assert some.certificate.gap <= 1e-8
@@ -42,29 +44,31 @@ def test_the_optimum_is_that_of_all_positives(kind, C, weighted, monkeypatch):
     assert some.certificate.primal <= other.certificate.primal * (1.0 + 1e-8)
 
 
-def test_few_take_part_and_those_wrongly_held_join():
+def test_few_take_part_and_those_wrongly_fixed_join():
     X, y, _ = rows(1, "normal")
     sample = BipartiteSample.from_mask(y, None)
-    choice = HeldPositives(WorstNegative(LinearModel(X), sample, shared_costs(sample, 1.0), "hinge"), 3)
+    shrinking = Shrinking(
+        InfinitePushDual(LinearModel(X), sample, cost_per_positive(sample, 1.0), "hinge"), 3
+    )
     n_positives = int(y.sum())
-    assert choice.costs.sum() == pytest.approx(1.0)
-    assert len(choice.free) == 64
+    assert shrinking.free_C.sum() == pytest.approx(1.0)
+    assert len(shrinking.free) == 64
     margins = np.linspace(-9.0, 11.0, n_positives)
-    assert not choice.suits(margins, 1e-3)
-    assert len(choice.free) == 64
-    assert choice.held.sum() == pytest.approx((choice.held > 0.0).sum() / n_positives)
-    assert choice.suits(margins, 1e-3)
-    assert not choice.suits(margins + 5.0, 1e-3)
-    assert len(choice.free) == pytest.approx(64 + n_positives / 4, abs=64)
-    whole = choice.whole(choice.costs)
+    assert not shrinking.check_and_update(margins, 1e-3)
+    assert len(shrinking.free) == 64
+    assert shrinking.fixed.sum() == pytest.approx((shrinking.fixed > 0.0).sum() / n_positives)
+    assert shrinking.check_and_update(margins, 1e-3)
+    assert not shrinking.check_and_update(margins + 5.0, 1e-3)
+    assert len(shrinking.free) == pytest.approx(64 + n_positives / 4, abs=64)
+    whole = shrinking.all_variables(shrinking.free_C)
     assert set(np.unique(whole)) <= {0.0, 1.0 / n_positives}
 
 
-def test_the_squared_hinge_holds_none():
+def test_the_squared_hinge_fixes_none():
     X, y, _ = rows(2, "normal")
     sample = BipartiteSample.from_mask(y, None)
-    squared = WorstNegative(LinearModel(X), sample, shared_costs(sample, 1.0), "squared_hinge")
-    assert len(HeldPositives(squared, 3).free) == y.sum()
+    squared = InfinitePushDual(LinearModel(X), sample, cost_per_positive(sample, 1.0), "squared_hinge")
+    assert len(Shrinking(squared, 3).free) == y.sum()
 
 
 def test_categories_at_a_large_cost_are_certified():
