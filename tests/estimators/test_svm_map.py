@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import scale
 
 from pushrank import SVMMAP
-from pushrank.objectives import average_precision_hinge
+from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.pairs import BipartiteSample
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pushrank import PushObjective, losses
-from pushrank.objectives import ByClass
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, log_inner_sums
 from pushrank.pairs.graded import grade_blocks
 from pushrank.prices import Identity, LogOnePlus, Power
@@ -83,7 +82,7 @@ def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
         numeric = [(value(scores + e) - value(scores - e)) / 2e-5 for e in unit]
         np.testing.assert_allclose(gradient, numeric, rtol=2e-7, atol=2e-8 * (1.0 + np.abs(gradient).max()))
         direction = np.random.default_rng(seed + 1).normal(size=sample.n_rows)
-        product = sample.scatter(*at_point.hessian_product(ByClass(*sample.gather(direction))))
+        product = sample.scatter(*at_point.hessian_product(sample.gather(direction)))
         ahead, behind = (
             sample.scatter(*objective.evaluation(sample, scores + e * direction).gradient())
             for e in (1e-5, -1e-5)

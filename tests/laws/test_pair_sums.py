@@ -14,7 +14,6 @@ from growth import growth
 from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss, Piece, Tails
-from pushrank.objectives import ByClass
 from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
 from pushrank.pairs.graded import grade_blocks
 from pushrank.pairs.piecewise import FEW, ascending
@@ -240,12 +239,12 @@ def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monke
         at_point = fast.evaluation(sample, scores)
         gradient = sample.scatter(*at_point.gradient())
         direction = rng.normal(size=30)
-        product = sample.scatter(*at_point.hessian_product(ByClass(*sample.gather(direction))))
+        product = sample.scatter(*at_point.hessian_product(sample.gather(direction)))
         monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 1 << 20)
         pair_by_pair = fast.evaluation(sample, scores)
         of_pairs = sample.scatter(*pair_by_pair.gradient())
         np.testing.assert_allclose(gradient, of_pairs, rtol=1e-8, atol=1e-9 * np.abs(of_pairs).max())
-        of_pairs = sample.scatter(*pair_by_pair.hessian_product(ByClass(*sample.gather(direction))))
+        of_pairs = sample.scatter(*pair_by_pair.hessian_product(sample.gather(direction)))
         np.testing.assert_allclose(product, of_pairs, rtol=1e-7, atol=1e-8 * np.abs(of_pairs).max())
         monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
 

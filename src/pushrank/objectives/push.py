@@ -14,14 +14,12 @@ from pushrank._array import Floats, detached, is_numpy, namespace
 from pushrank._validation import check_number
 from pushrank.losses import Loss
 from pushrank.objectives.evaluation import (
-    ByClass,
-    ExpOf,
-    LogSum,
     Mirrored,
     ObjectiveEvaluation,
-    Push,
-    Scaled,
-    Sum,
+    PushEvaluation,
+    log_sum,
+    power_mean,
+    weighted_sum,
 )
 from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums
 from pushrank.prices import Price
@@ -171,10 +169,10 @@ class PushObjective:
         if self.scale != "mean":
             return self._on_scale(sample, scores, self.scale)
         if self._price.homogeneous:
-            return ExpOf(self._on_scale(sample, scores, "log"), self.log_unit(sample))
+            return power_mean(self._on_scale(sample, scores, "log"), self.log_unit(sample))
         inner, outer = self._pushed(sample).class_weights
         terms = outer + self.bottom_weight * inner if self.side == "both" else outer
-        return Scaled(self._on_scale(sample, scores, "raw"), 1.0 / terms)
+        return weighted_sum([self._on_scale(sample, scores, "raw")], [1.0 / terms])
 
     def log_unit(self, sample: Sample) -> float:
         """Return the push's log scale where every pair's loss is one: the unit of a power mean."""
@@ -192,13 +190,13 @@ class PushObjective:
         push = self._push(sample, scores, scale)
         divisor = self._price.log_divisor
         if scale == "raw" or divisor is None:
-            return Sum(push, pull, self.bottom_weight)
-        return LogSum(push, pull, self.bottom_weight, divisor)
+            return weighted_sum([push, pull], [1.0, self.bottom_weight])
+        return log_sum([push, pull], [1.0, self.bottom_weight], divisor)
 
-    def _push(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> Push:
+    def _push(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> PushEvaluation:
         sums = log_inner_sums(self._loss, sample, scores, float(self.accuracy))
         weights = 1.0 if sample.negative_weights is None else sample.negative_weights
-        return Push(sums, self._price.total(sums.log_sums, weights, scale))
+        return PushEvaluation(sums, self._price.total(sums.log_sums, weights, scale))
 
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the objective alone; unlike ``evaluate`` it serves the zero-one loss too.
@@ -321,7 +319,7 @@ class PushObjective:
             check_consistent_length(checked, direction)
         else:
             direction = _as_float64(vector, "vector", checked.shape[0])
-        product = self.evaluation(sample, checked).hessian_product(ByClass(*sample.gather(direction)))
+        product = self.evaluation(sample, checked).hessian_product(sample.gather(direction))
         return sample.scatter(*product)
 
     @staticmethod

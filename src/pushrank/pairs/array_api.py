@@ -17,7 +17,7 @@ from pushrank._array import detached, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank._validation import not_two_classes
 from pushrank.pairs.graded import Indices
-from pushrank.pairs.samples import TwoClassSample, check_both_classes
+from pushrank.pairs.samples import ByClass, TwoClassSample, check_both_classes
 
 
 class ArrayWalk:
@@ -194,10 +194,10 @@ class ArraySample(TwoClassSample):
         order = xp.argsort(xp.concat(rows))
         return cls(is_positive.shape[0], rows[0], rows[1], positive_weights, negative_weights, order)
 
-    def gather(self, values: Any) -> tuple[Any, Any]:
+    def gather(self, values: Any) -> ByClass:
         """Return the entries of the positives and of the negatives of a vector over all rows."""
         xp = namespace(values)
-        return xp.take(values, self.positives, axis=0), xp.take(values, self.negatives, axis=0)
+        return ByClass(xp.take(values, self.positives, axis=0), xp.take(values, self.negatives, axis=0))
 
     def scatter(self, positive_values: Any, negative_values: Any) -> Any:
         """Return one vector over all rows, zero on rows that take no part."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,41 @@ from pushrank._numeric import Floats, softmax_and_log_sum
 from pushrank._validation import check_ordered_categorical, checked_weights, two_classes
 
 RowNumbers = NDArray[np.intp]
+
+
+class ByClass(NamedTuple):
+    """A vector over the rows of a sample, positives and negatives apart.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of float64
+        An entry for each positive, and for each negative, of the sample.
+
+    Examples
+    --------
+    >>> one = ByClass(np.array([1.0]), np.array([2.0, 3.0]))
+    >>> one.dot(one.times(2.0))
+    28.0
+    """
+
+    positives: Floats
+    negatives: Floats
+
+    def plus(self, other: ByClass, factor: float = 1.0) -> ByClass:
+        """Return ``self + factor * other``."""
+        return ByClass(self.positives + factor * other.positives, self.negatives + factor * other.negatives)
+
+    def times(self, factor: float) -> ByClass:
+        """Return ``factor * self``."""
+        return ByClass(factor * self.positives, factor * self.negatives)
+
+    def dot(self, other: ByClass) -> float:
+        """Return the inner product."""
+        return float(self.positives @ other.positives + self.negatives @ other.negatives)
+
+    def mirrored(self) -> ByClass:
+        """Exchange the classes and negate: what turns a push into a pull."""
+        return ByClass(-self.negatives, -self.positives)
 
 
 class Normaliser(Protocol):
@@ -128,9 +163,9 @@ class Sample(ABC):
         weights[self.negatives] = self.negative_weights
         return weights
 
-    def gather(self, values: Floats) -> tuple[Floats, Floats]:
+    def gather(self, values: Floats) -> ByClass:
         """Return the entries of the positives and of the negatives of a vector over all rows."""
-        return values[self.positives], values[self.negatives]
+        return ByClass(values[self.positives], values[self.negatives])
 
     def scatter(self, positive_values: Floats, negative_values: Floats) -> Floats:
         """Return one vector over all rows, zero on rows that take no part; rows that are both add up."""

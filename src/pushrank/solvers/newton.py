@@ -26,7 +26,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
 from pushrank.models import KernelModel, LinearModel
-from pushrank.objectives import ByClass, PushObjective
+from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.preconditioning import column_curvature
@@ -215,7 +215,7 @@ def functional_newton(
 
         def bent(moved: Floats, at_point=at_point) -> Floats:  # type: ignore[no-untyped-def]
             """Return the coefficients of C times the Hessian of the risk times a function."""
-            return C * sample.scatter(*at_point.hessian_product(ByClass(*sample.gather(moved))))
+            return C * sample.scatter(*at_point.hessian_product(sample.gather(moved)))
 
         move, moved = _conjugate_gradients(model, bent, gradient, min(FORCING, np.sqrt(certificate.gap)))
         slope = float(gradient @ moved)

@@ -17,7 +17,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.models.linear import ClassCodes
-from pushrank.objectives import ByClass, ObjectiveEvaluation
+from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 
 
@@ -183,7 +183,7 @@ class LinearProblem:
 
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at ``coef`` times a direction."""
-        moved = ByClass(*self.sample.gather(self.model.scores(direction)))
+        moved = self.sample.gather(self.model.scores(direction))
         product = self._linearise(coef).hessian_product(moved)
         return self.model.rmatvec(self.sample.scatter(*product)) + self.alpha * direction
 

@@ -16,7 +16,7 @@ import numpy as np
 from pushrank import losses, prices
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
-from pushrank.objectives.evaluation import ObjectiveEvaluation, Scaled
+from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.problem import LinearProblem
@@ -100,7 +100,7 @@ class SmoothedObjective:
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         """Return the smoothed objective at given scores."""
         smooth = self._smooth.evaluation(sample, scores)
-        return Scaled(smooth, 1.0 / self._unit) if self._softened else smooth
+        return weighted_sum([smooth], [1.0 / self._unit]) if self._softened else smooth
 
     def lower_line(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
         """Return d and g, shape (n,): the objective at any scores s is at least ``d + g @ s``."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats, sigmoid
 from pushrank._parallel import compiled, map_chunks, row_chunks
-from pushrank.objectives import ByClass, ObjectiveEvaluation, Push, PushObjective
+from pushrank.objectives import PushObjective
+from pushrank.objectives.evaluation import ObjectiveEvaluation, PushEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Identity, Power
 from pushrank.solvers.newton import Slope
@@ -188,7 +189,7 @@ class PairPoint:
 
     def slopes(self, direction: Floats) -> tuple[float, float]:
         """Return the first and second derivatives along a direction."""
-        along = ByClass(*self._problem.sample.gather(direction))
+        along = self._problem.sample.gather(direction)
         first = self._by_class.dot(along)
         if not self._problem.objective.twice_differentiable:
             return first, 0.0
@@ -196,10 +197,10 @@ class PairPoint:
 
     def forces(self, ones: Ones) -> Forces | None:
         """Return the shares of the pairs for RankBoost's objective, which has a closed form for any pairs."""
-        if not (self._problem.is_rank_boost and isinstance(self._at_point, Push)):
+        if not (self._problem.is_rank_boost and isinstance(self._at_point, PushEvaluation)):
             return None
-        high = ByClass(*self._problem.sample.gather(ones.astype(np.float64)))
-        return Forces(*self._at_point.pair_shares(high))
+        high = self._problem.sample.gather(ones.astype(np.float64))
+        return Forces(*self._at_point.pair_weights(high))
 
     def line(self, ones: Ones) -> Slope | None:  # noqa: ARG002
         """Return None: the scores must be moved."""
