@@ -1,59 +1,106 @@
-"""Importing pushrank pulls in no edge, and works where nothing can be written."""
+"""Importing pushrank is light, pulls in no edge, and what lacks its extra says which to install."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
 
-EDGES = (
-    "matplotlib",
-    "dask",
-    "torch",
-    "typer",
-    "rich",
-    "skops",
-    "polars",
-    "pandas",
-    "pyarrow",
-    "lightgbm",
-    "xgboost",
-    "pushrank.cli",
-    "pushrank.interop",
-    "pushrank.persistence",
-    "pushrank.plots",
-    "pushrank.report",
-)
+import pushrank
+
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow")
+EXTRAS = ("jinja2", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer")
+
+SCRIPT = """
+import contextlib, io, json, sys
+
+found = {}
+import pushrank
+found["loaded"] = [name for name in sys.modules if "." not in name]
+found["unknown"] = hasattr(pushrank, "no_such_name")
+found["dir"] = dir(pushrank)
+
+for name in EXTRAS:
+    sys.modules[name] = None  # as if it were not installed
+ranker = pushrank.PNormPush().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+found["scores"] = ranker.decision_function([[0.0], [1.0]]).tolist()
+pushrank.PushBoost(n_estimators=2).fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+found["auc"] = pushrank.metrics.auc([0, 1], [0.0, 1.0])
+import pushrank.datasets, pushrank.exceptions, pushrank.metrics.scorers, pushrank.model_selection
+import pushrank.plots, pushrank.solvers
+
+for name, call in {
+    "verbose": lambda: pushrank.PNormPush(verbose=True).fit([[0.0], [1.0]], [0, 1]),
+    "save": lambda: pushrank.save(ranker, "model.skops"),
+    "to_frame": lambda: pushrank.model_selection.RankerComparison({}, "AUC").to_frame(),
+}.items():
+    try:
+        call()
+    except ImportError as error:
+        found[name] = str(error)
+
+from pushrank.__main__ import main
+sys.argv = ["pushrank", "demo"]
+with contextlib.redirect_stderr(io.StringIO()):
+    try:
+        main()
+    except SystemExit as error:
+        found["main"] = error.code
+print(json.dumps(found))
+"""
 
 
-def modules_after(code: str) -> set[str]:
-    """Return the names of the modules that a fresh interpreter holds after running some code."""
-    code += "; import sys; print(chr(10).join(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(run.stdout.split())
+@pytest.fixture(scope="module")
+def found():
+    """What a fresh interpreter finds with every optional package blocked."""
+    command = [
+        sys.executable,
+        "-W",
+        "error::DeprecationWarning:pushrank",
+        "-c",
+        f"EXTRAS = {EXTRAS}\n{SCRIPT}",
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    return json.loads(run.stdout)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import pushrank",
-        "import pushrank.datasets, pushrank.metrics.scorers, pushrank.solvers, pushrank.exceptions",
-        "import pushrank; pushrank.PNormPush().fit([[0.0], [1.0], [2.0]], [0, 1, 1])",
-    ],
-    ids=["the face", "the floors", "a fit"],
-)
-def test_edges_stay_out(code):
-    # scikit-learn may itself hold rich; what it loads is not ours
-    required = modules_after("import numba, sklearn.linear_model, sklearn.metrics")
-    assert not (modules_after(code) - required).intersection(EDGES)
+def test_importing_loads_nothing_heavy(found):
+    assert not set(found["loaded"]).intersection((*HEAVY, *EXTRAS))
 
 
-def test_importing_prints_nothing_and_warns_of_nothing():
-    run = subprocess.run(
-        [sys.executable, "-W", "error::DeprecationWarning:pushrank", "-c", "import pushrank"],
-        capture_output=True,
-        text=True,
-        check=True,
+def test_names_are_there_before_they_are_imported(found):
+    assert not found["unknown"]
+    assert set(pushrank.__all__) <= set(found["dir"])
+    for name in pushrank.__all__:
+        assert getattr(pushrank, name) is not None
+    assert pushrank.__version__
+
+
+def test_models_need_no_extra(found):
+    assert found["scores"][1] > found["scores"][0]
+    assert found["auc"] == 1.0
+
+
+def test_what_lacks_its_extra_says_which_to_install(found):
+    assert 'rich is not installed; get it with: pip install "pushrank[cli]"' in found["verbose"]
+    assert 'pip install "pushrank[io]"' in found["save"]
+    assert 'pip install "pushrank[io]"' in found["to_frame"]
+
+
+def test_the_command_line_says_which_extra_it_needs(found):
+    """Text as the code of an exit is printed on standard error, and the code is 1."""
+    assert (
+        found["main"] == 'The command line needs typer, which is not installed: pip install "pushrank[cli]".'
     )
-    assert (run.stdout, run.stderr) == ("", "")
+
+
+def test_other_faults_of_imports_are_not_hidden(monkeypatch):
+    from pushrank.__main__ import main
+
+    monkeypatch.setitem(sys.modules, "pushrank.cli", None)
+    with pytest.raises(ImportError, match=r"pushrank\.cli"):
+        main()

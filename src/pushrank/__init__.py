@@ -1,31 +1,38 @@
 """pushrank: learn to rank so that the top of the list is right."""
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from pushrank import losses, metrics, objectives, prices, theory, weak_rankers
-from pushrank.estimators import (
-    SVMMAP,
-    AdaBoostRanker,
-    BottomPush,
-    CascadeRanker,
-    InfinitePush,
-    IRPush,
-    OnePassMiniBatchAtK,
-    PerceptronAtK,
-    PNormPush,
-    PNormPushCV,
-    PushBoost,
-    PushRanker,
-    PushRankerCV,
-    RampAtK,
-    RankBoost,
-    RankSVM,
-    SGDAtK,
-    SmoothMarginRanking,
-    StructSVM,
-    TopBottomPush,
-)
-from pushrank.objectives import PushObjective
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pushrank import losses, metrics, model_selection, objectives, prices, theory, weak_rankers
+    from pushrank.estimators import (
+        SVMMAP,
+        AdaBoostRanker,
+        BottomPush,
+        CascadeRanker,
+        InfinitePush,
+        IRPush,
+        OnePassMiniBatchAtK,
+        PerceptronAtK,
+        PNormPush,
+        PNormPushCV,
+        PushBoost,
+        PushRanker,
+        PushRankerCV,
+        RampAtK,
+        RankBoost,
+        RankSVM,
+        SGDAtK,
+        SmoothMarginRanking,
+        StructSVM,
+        TopBottomPush,
+    )
+    from pushrank.objectives import PushObjective
+    from pushrank.persistence import load, save
+
+    __version__: str
 
 __all__ = [
     "SVMMAP",
@@ -49,12 +56,47 @@ __all__ = [
     "SmoothMarginRanking",
     "StructSVM",
     "TopBottomPush",
+    "load",
     "losses",
     "metrics",
+    "model_selection",
     "objectives",
     "prices",
+    "save",
     "theory",
     "weak_rankers",
 ]
 
-__version__ = version("pushrank")
+HOMES = {"PushObjective": "objectives", "load": "persistence", "save": "persistence"}  # the rest: estimators
+SUBMODULES = {
+    "datasets",
+    "estimators",
+    "losses",
+    "metrics",
+    "model_selection",
+    "objectives",
+    "persistence",
+    "plots",
+    "prices",
+    "theory",
+    "weak_rankers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a submodule or a name when it is first asked for: numba and scikit-learn take a second."""
+    if name == "__version__":
+        value: Any = import_module("importlib.metadata").version("pushrank")
+    elif name in SUBMODULES:
+        value = import_module(f"pushrank.{name}")
+    elif name in __all__:
+        value = getattr(import_module(f"pushrank.{HOMES.get(name, 'estimators')}"), name)
+    else:
+        raise AttributeError(f"module 'pushrank' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, imported or not."""
+    return sorted({*globals(), *__all__, *SUBMODULES, "__version__"})

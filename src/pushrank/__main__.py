@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 
-EXTRA = {"typer", "rich", "pandas", "pyarrow", "skops", "jinja2", "matplotlib"}
+EXTRA = {"jinja2", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer"}
 
 
 def main() -> None:
-    """Run the command line, or say which extra it needs."""
+    """Run the command line, or say which extra brings what it lacks."""
     try:
-        from pushrank.cli import main as run
+        from pushrank.cli import app
 
-        run()
-    except ModuleNotFoundError as error:
+        app()
+    except ImportError as error:
         missing = str(error.name).partition(".")[0]
         if missing not in EXTRA:
             raise
-        sys.exit(f"The command line needs {missing}, which is not installed: pip install 'pushrank[cli]'.")
+        sys.exit(f'The command line needs {missing}, which is not installed: pip install "pushrank[cli]".')
 
 
 if __name__ == "__main__":

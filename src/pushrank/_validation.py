@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from math import inf
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
@@ -146,15 +146,16 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> check_ordered_categorical(pd.Categorical(["low", "high"], ["low", "high"], ordered=True))
     Traceback (most recent call last):
         ...
     ValueError: y is an ordered categorical, 'low' < 'high', but labels are taken in sorted order...
     """
-    if isinstance(labels, pd.DataFrame) and labels.shape[1] == 1:
+    if hasattr(labels, "iloc") and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.iloc[:, 0]
     labels = getattr(labels, "array", labels)  # of a pandas series
-    if not isinstance(labels, pd.Categorical) or not labels.ordered:
+    if not (getattr(labels, "ordered", False) and hasattr(labels, "codes")):
         return
     codes = np.unique(labels.codes)
     stated = list(labels.categories[codes[codes >= 0]])
@@ -188,13 +189,22 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
         low, high = labels.min(), labels.max()
         if low != high and np.count_nonzero(labels == low) + np.count_nonzero(labels == high) == len(labels):
             return np.array([low, high])
-    missing = np.flatnonzero(pd.isna(labels))
+    missing = np.flatnonzero(_are_missing(labels))
     if len(missing):
         raise ValueError(
             f"{name} is missing ({labels[missing[0]]}) in row {missing[0]}; leave such rows out, or give "
             "them a class."
         )
     return np.unique(labels)
+
+
+def _are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which labels are NaN, NaT, None or pandas' NA, without importing pandas."""
+    if labels.dtype.kind != "O":
+        return np.asarray(labels != labels)
+    pandas_missing = getattr(sys.modules.get("pandas"), "NA", None)
+    missing = (label is None or label is pandas_missing or label != label for label in labels.flat)
+    return np.fromiter(missing, dtype=bool, count=labels.size)
 
 
 def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None = None) -> str:

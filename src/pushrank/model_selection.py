@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
+from pushrank._optional import import_optional
 from pushrank._validation import two_classes
 from pushrank.estimators import IRPush, PNormPush, PNormPushCV, PushBoost
 from pushrank.estimators._scoring import check_one_scorer
@@ -397,8 +398,7 @@ class RankerComparison:
         0     a     AUC     0   0.50
         1     a     AUC     1   0.75
         """
-        import pandas as pd
-
+        pd = import_optional("pandas", "io")
         return pd.DataFrame(
             [
                 {"model": model, "measure": measure, "part": part, "value": float(value)}

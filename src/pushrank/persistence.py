@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from pushrank import estimators, losses, prices, weak_rankers
 from pushrank._io import atomic_write
+from pushrank._optional import import_optional
 from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
 from pushrank.solvers.cutting_plane import Rows
@@ -87,7 +88,7 @@ def save(model: Any, path: str | Path) -> None:
     ...     load(Path(folder) / "model.skops")
     PNormPush(p=8)
     """
-    from skops import io
+    io = import_optional("skops.io", "io")
 
     with atomic_write(Path(path)) as beside:
         try:
@@ -139,15 +140,15 @@ def load(path: str | Path) -> Any:
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
     """
-    from skops import io
-    from skops.io.exceptions import UntrustedTypesFoundException
+    io = import_optional("skops.io", "io")
+    untrusted = import_optional("skops.io.exceptions", "io").UntrustedTypesFoundException
 
     data = Path(path).read_bytes()
     try:
         strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=list(TRUSTED))
         check_trees(model)
-    except UntrustedTypesFoundException as error:
+    except untrusted as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
     except DAMAGED as error:
         raise ModelFileError(
@@ -163,7 +164,7 @@ def load(path: str | Path) -> Any:
 
 def _strangers(data: bytes) -> list[str]:
     """Return the types and functions in a file's bytes that are not trusted."""
-    from skops import io
+    io = import_optional("skops.io", "io")
 
     return sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
 

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from pushrank.cli.errors import exit_on_input_error
 
-__all__ = ["app", "main"]
+__all__ = ["app"]
 
 COMMANDS = {
     "fit": "Learn to rank from a file and save the model.",
@@ -67,8 +67,3 @@ def options(
     ] = False,
 ) -> None:
     """Learn to rank so that the top of the list is right."""
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

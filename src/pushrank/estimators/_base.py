@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
+from pushrank._optional import import_optional
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
@@ -203,6 +204,7 @@ def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callba
     if not verbose:
         yield None
         return
+    import_optional("rich", "cli")
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import joblib
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -42,6 +41,11 @@ def in_pandas(X: Any) -> Any:
     return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
+def is_pandas(X: Any) -> bool:
+    """Return whether X is a data frame of pandas, which is not imported where none can be."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
 def categorical_numbers(family: Stumps, X: Any) -> list[int]:
     """Return the numbers of the features that ``categorical_features`` names.
 
@@ -51,7 +55,7 @@ def categorical_numbers(family: Stumps, X: Any) -> list[int]:
         When a name is not a column of the frame, or names are given without a frame.
     """
     chosen: Any = family.categorical_features
-    is_frame = isinstance(X, pd.DataFrame)
+    is_frame = is_pandas(X)
     if isinstance(chosen, str):
         if chosen != "from_dtype" or not is_frame:
             return []
@@ -80,7 +84,7 @@ def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
     TypeError
         When the categories of a column have no order, or columns no names that are text.
     """
-    if not isinstance(X, pd.DataFrame):
+    if not is_pandas(X):
         return None
     names = [X.columns[number] for number in numbers]
     names += [name for name, dtype in X.dtypes.items() if _is_category(dtype) and name not in names]
@@ -116,7 +120,7 @@ def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
     if encoder is None:
         return X
     X = in_pandas(X)
-    if not isinstance(X, pd.DataFrame):
+    if not is_pandas(X):
         return X
     names = list(encoder.feature_names_in_)
     missing = [name for name in names if name not in X.columns]
@@ -126,13 +130,17 @@ def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
     return X.assign(**dict(zip(names, codes.T, strict=True)))
 
 
-def _objects(X: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
+def _objects(X: Any, names: list[Any]) -> Any:
     """Return columns as objects, of whatever dtype a batch gives them, with NaN wherever one is missing."""
+    import pandas as pd  # X is a frame of it
+
     values = {name: X[name].to_numpy(dtype=object, na_value=np.nan) for name in names}
     return pd.DataFrame(values, dtype=object)
 
 
 def _is_category(dtype: Any) -> bool:
+    import pandas as pd
+
     return (
         isinstance(dtype, pd.CategoricalDtype)
         or pd.api.types.is_object_dtype(dtype)
