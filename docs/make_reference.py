@@ -24,6 +24,7 @@ SECTIONS = {
     "pushrank.weak_rankers": ("Weak rankers", ""),
     "pushrank.objectives": ("Objectives", ""),
     "pushrank.theory": ("Theory", ""),
+    "pushrank.model_selection": ("Comparisons of models", ""),
     "pushrank.plots": ("Displays", ""),
     "pushrank.datasets": ("Data sets", ""),
     "pushrank.persistence": ("Model files", ""),

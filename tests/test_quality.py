@@ -28,6 +28,7 @@ PUBLIC = (
     "pushrank.theory",
     "pushrank.objectives",
     "pushrank.exceptions",
+    "pushrank.model_selection",
     "pushrank.persistence",
 )
 # one sentence, the formula, every parameter, returns, raises: what numpydoc can check of it
