@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from pushrank.estimators import (
         SVMMAP,
         AdaBoostRanker,
-        BottomPush,
         CascadeRanker,
         InfinitePush,
         IRPush,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
         SGDAtK,
         SmoothMarginRanking,
         StructSVM,
-        TopBottomPush,
     )
     from pushrank.objectives import PushObjective
     from pushrank.persistence import load, save
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SVMMAP",
     "AdaBoostRanker",
-    "BottomPush",
     "CascadeRanker",
     "IRPush",
     "InfinitePush",
@@ -55,7 +52,6 @@ __all__ = [
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",
-    "TopBottomPush",
     "load",
     "losses",
     "metrics",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
-from pushrank import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush, metrics
+from pushrank import IRPush, PNormPush, PushRanker, metrics
 from pushrank.solvers import SOLVERS
 
-RANKERS = [PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker]
+PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
+RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 
 
 def overlapping(n=200, d=4, seed=0):
@@ -35,7 +37,7 @@ def radar(n=351, seed=0):
     return np.column_stack([(rng.random(n) < np.where(y, 1.0, 0.7)).astype(float), np.zeros(n), signals]), y
 
 
-@pytest.mark.parametrize("ranker", [PNormPush, BottomPush, TopBottomPush])
+@pytest.mark.parametrize("ranker", [PNormPush, PULL, BOTH])
 @pytest.mark.parametrize("p", [1, 1.5, 2, 4, 16, 64, 256, 1000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_power_converges_on_signals(ranker, p, dtype):
@@ -68,7 +70,7 @@ def test_wide_sparse_data_converge_at_every_power(p):
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
-@pytest.mark.parametrize("ranker", [PNormPush, BottomPush, TopBottomPush, PushRanker])
+@pytest.mark.parametrize("ranker", [PNormPush, PULL, BOTH, PushRanker])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_separable_without_a_penalty_warns_and_ranks_all_pairs_rightly(solver, ranker, dtype):
     X, y = load_breast_cancer(return_X_y=True)

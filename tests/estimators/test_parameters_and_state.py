@@ -8,16 +8,18 @@ import subprocess
 import sys
 import threading
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pushrank import BottomPush, IRPush, PNormPush, PushBoost, PushRanker, RankBoost, TopBottomPush, prices
+from pushrank import IRPush, PNormPush, PushBoost, PushRanker, RankBoost, prices
 from pushrank.solvers import SOLVERS
 
-RANKERS = [PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker]
+PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
+RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 
 
 def overlapping(n=200, d=4, seed=0):
@@ -63,7 +65,7 @@ def test_shared_parameters_are_checked_first(ranker, parameters, error):
     assert vars(estimator) == vars(ranker(**parameters))
 
 
-@pytest.mark.parametrize("ranker", [PNormPush, BottomPush, TopBottomPush])
+@pytest.mark.parametrize("ranker", [PNormPush, PULL, BOTH])
 @pytest.mark.parametrize(
     ("p", "error"),
     [

@@ -10,7 +10,6 @@ import pytest
 from pushrank import (
     SVMMAP,
     AdaBoostRanker,
-    BottomPush,
     InfinitePush,
     IRPush,
     OnePassMiniBatchAtK,
@@ -26,7 +25,6 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
-    TopBottomPush,
 )
 
 GRADIENT = ["objective", "gradient"]
@@ -35,10 +33,10 @@ MISTAKES = ["mistakes in pass", "mistake rate"]
 KINDS = {
     "push": (PNormPush(), GRADIENT),
     "push, newton": (PNormPush(solver="newton-cg"), GRADIENT),
-    "push, boosted": (PNormPush(solver="coordinate"), GRADIENT),
+    "push, coordinate": (PNormPush(solver="coordinate"), GRADIENT),
     "discount": (IRPush(), GRADIENT),
-    "bottom": (BottomPush(), GRADIENT),
-    "both ends": (TopBottomPush(), GRADIENT),
+    "bottom": (PNormPush(side="pull"), GRADIENT),
+    "both ends": (PNormPush(side="both"), GRADIENT),
     "pairs": (PushRanker("logistic"), GRADIENT),
     "pairs, smoothed": (PushRanker("hinge"), GRADIENT),
     "pairs, maximum": (PushRanker("hinge", "maximum"), GAP),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,19 +16,18 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import scale
 
 from pushrank import (
-    BottomPush,
     InfinitePush,
     IRPush,
     PNormPush,
     PushRanker,
     RankSVM,
-    TopBottomPush,
     losses,
     metrics,
     prices,
 )
 
-RANKERS = [PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker]
+PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
+RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 POWERS = [1, 1.5, 2, 4, 16, 64, 256, 1000]
 
 
@@ -54,7 +54,7 @@ def test_every_power_converges(p, name, cancer):
     }[name]
     ranker = PNormPush(p=p).fit(X, y)
     assert ranker.converged_
-    gradient = ranker._objective().evaluate(y, X @ ranker.coef_)[1] @ X + ranker.alpha * ranker.coef_
+    gradient = ranker._pair_objective().evaluate(y, X @ ranker.coef_)[1] @ X + ranker.alpha * ranker.coef_
     deviations = np.sqrt((X[y == 1].var(0) + p * X[y == 0].var(0)) / (1 + p))
     assert np.max(np.abs(gradient)[deviations > 0] / deviations[deviations > 0]) <= 1.01e-4
     assert len(ranker.objective_path_) == ranker.n_iter_ + 1
@@ -76,9 +76,9 @@ def test_the_special_rankers_are_cases_of_the_open_door(cancer):
         (PNormPush(p=8), PushRanker(price=prices.Power(8))),
         (PNormPush(p=1), PushRanker()),
         (IRPush(), PushRanker(price="log_one_plus", side="pull")),
-        (BottomPush(p=3), PushRanker(price=prices.Power(3), side="pull")),
+        (PNormPush(p=3, side="pull"), PushRanker(price=prices.Power(3), side="pull")),
         (
-            TopBottomPush(p=2, bottom_weight=0.5),
+            PNormPush(p=2, side="both", bottom_weight=0.5),
             PushRanker(price=prices.Power(2), side="both", bottom_weight=0.5),
         ),
     ]

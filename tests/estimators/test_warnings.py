@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 import pushrank
 from pushrank import (
     SVMMAP,
-    BottomPush,
     CascadeRanker,
     InfinitePush,
     IRPush,
@@ -27,15 +26,14 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
-    TopBottomPush,
 )
 
 Y = np.arange(200) >= 150
 X = np.random.default_rng(0).normal(size=(200, 3)) + 0.7 * Y[:, None]
 
 WARNING = [
-    *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, BottomPush, TopBottomPush, PushRanker)),
-    *(ranker(max_iter=1, solver="coordinate") for ranker in (PNormPush, IRPush, BottomPush)),
+    *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, PushRanker)),
+    *(ranker(max_iter=1, solver="coordinate") for ranker in (PNormPush, IRPush)),
     *(ranker(max_iter=1) for ranker in (PNormPushCV, PushRankerCV)),
     PushRanker("hinge", "maximum", alpha=10.0),
     SmoothMarginRanking("warn", n_estimators=1),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushrank.solvers.newton import MOST_TRIALS, exact_step
+from pushrank.solvers.line_search import MAX_TRIALS, armijo_step, exact_step
 
 
 def counting(slope):
@@ -44,7 +44,7 @@ def test_log_cosh_is_minimised_from_afar(minimum, steepness, knows_bend):
     counted, calls = counting(slope)
     step = exact_step(counted, np.inf)
     assert step == pytest.approx(minimum, rel=1e-6, abs=1e-6 / steepness)
-    assert len(calls) <= MOST_TRIALS + 1
+    assert len(calls) <= MAX_TRIALS + 1
 
 
 @given(st.floats(1e-6, 1e6), st.sampled_from([-1.0, 1.0]))
@@ -85,3 +85,19 @@ def test_the_start_may_be_the_minimum():
     slope, calls = counting(lambda x: (x, 1.0))
     assert exact_step(slope, 5.0) == 0.0
     assert len(calls) == 1
+
+
+@given(st.floats(1e-3, 1e5), st.floats(0.0, 1e-9))
+def test_backtracking_halves_until_it_descends(curvature, rounding):
+    def evaluate(step):
+        return 0.5 * curvature * step**2 - step, step
+
+    found = armijo_step(evaluate, 0.0, -1.0, rounding)
+    step, value, at = found
+    assert value == evaluate(step)[0] <= -1e-4 * step + rounding
+    assert at == step
+    assert step == 1.0 or evaluate(2.0 * step)[0] > -2e-4 * step + rounding
+
+
+def test_backtracking_gives_up_where_nothing_descends():
+    assert armijo_step(lambda step: (step, None), 0.0, -1.0) is None

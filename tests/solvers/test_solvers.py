@@ -12,10 +12,10 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
 from pushrank.solvers import SOLVERS, LinearProblem, coordinate_descent, lbfgs
-from pushrank.solvers import problem as one_pass
 from pushrank.solvers.boosting.objective import score_problem
 from pushrank.solvers.boosting.steps import Direction, ExactStep
-from pushrank.solvers.newton import exact_step
+from pushrank.solvers.line_search import exact_step
+from pushrank.solvers.problem import two_sum_value_and_gradient
 from pushrank.weak_rankers import Columns
 
 
@@ -103,7 +103,7 @@ def test_one_pass_is_the_general_way(p, side, weighted, n):
 def test_one_pass_handles_a_class_that_a_chunk_has_not_seen():
     X = np.linspace(0, 1, 30_000)[:, None] * np.ones((1, 40))
     y = np.arange(30_000) >= 29_990
-    value, gradient = one_pass.value_and_gradient(
+    value, gradient = two_sum_value_and_gradient(
         LinearModel(X), y.astype(np.uint8), None, (1.0, 4.0), np.full(40, 0.1)
     )
     expected = PushObjective(price=Power(4), scale="log").value(y, X @ np.full(40, 0.1))

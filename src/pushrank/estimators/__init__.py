@@ -3,14 +3,13 @@
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
-from pushrank.estimators.push import BottomPush, IRPush, PNormPush, PushRanker, TopBottomPush
+from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 
 __all__ = [
     "SVMMAP",
     "AdaBoostRanker",
-    "BottomPush",
     "CascadeRanker",
     "IRPush",
     "InfinitePush",
@@ -27,5 +26,4 @@ __all__ = [
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",
-    "TopBottomPush",
 ]

@@ -425,7 +425,7 @@ class PushRankerCV(PushCV):
         ranker = PushRanker(
             self.loss, push, side=self.side, bottom_weight=self.bottom_weight, accuracy=self.accuracy
         )
-        objective = ranker._objective()
+        objective: PushObjective = ranker._pair_objective()
         if not objective.differentiable:
             raise ValueError(
                 f"loss={objective.loss} with price={objective.price} is not differentiable, which the path "

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pushrank._array import like, namespace, to_host
+from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
+from pushrank.models.linear import LinearModel
 
 BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold
 
@@ -107,3 +108,14 @@ class ArrayLinearModel:
         for start in range(0, self.n_rows, height):
             rows = slice(start, min(start + height, self.n_rows))
             yield rows, xp.astype(self._X[rows, :], xp.float64, copy=False)
+
+
+def linear_model(X: Any) -> LinearModel | ArrayLinearModel:
+    """Return linear scores of checked data, in the form for NumPy and SciPy or for another library.
+
+    Examples
+    --------
+    >>> linear_model(np.eye(2)).scores(np.array([3.0, 1.0])).tolist()
+    [2.0, 0.0]
+    """
+    return LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)

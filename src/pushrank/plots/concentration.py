@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses, prices
 from pushrank._numeric import Floats
-from pushrank.estimators._base import BaseRanker
 from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, log_inner_sums
@@ -157,7 +156,7 @@ class ConcentrationDisplay(RankingDisplay):
         """
         if objective is None:
             ranker = final_step(estimator)
-            objective = ranker._pair_objective() if isinstance(ranker, BaseRanker) else None
+            objective = ranker._pair_objective() if hasattr(ranker, "_pair_objective") else None
         if objective is None:
             raise TypeError(
                 f"{estimator_name(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 "

@@ -1,18 +1,18 @@
-r"""Newton's method, and L-BFGS that stops on a duality gap.
+r"""Newton's method: on dense Hessians, in the space of a kernel, and as the end of a certified fit.
 
-A smooth risk of the scores in the space of a kernel, by Newton's method in function space.
+``newton`` minimises the log-sum-exp objectives of linear scores, whose Hessian is a covariance.
 
-Minimise :math:`P(f) = \tfrac12 \|f\|^2 + C R(f)` over functions :math:`f = \sum_m v_m k(x_m, \cdot)`. In the
-inner product of the space the gradient has the coefficients :math:`v + C R'`, and the Hessian is the identity
-plus C times the risk's: conjugate gradients in that inner product need one product with the kernel matrix a
-step, whatever its condition.
+``functional_newton`` minimises :math:`P(f) = \tfrac12 \|f\|^2 + C R(f)` over functions
+:math:`f = \sum_m v_m k(x_m, \cdot)`, with R a smooth risk of the scores. In the inner product of the space
+the gradient has the coefficients :math:`v + C R'`, and the Hessian is the identity plus C times the risk's:
+conjugate gradients in that inner product need one product with the kernel matrix a step, whatever its
+condition. (They are written out here, as scipy's know the Euclidean inner product only.)
 
 Olivier Chapelle, *Training a support vector machine in the primal*, Neural Computation 19 (2007), 1155-1178.
 
-A smooth risk of linear scores by L-BFGS, until the duality gap is small.
-
-A column in units a million times the others' needs a gradient of so many more digits, which no descent of
-the objective can tell: the last steps are Newton's, taken while they narrow the gap.
+``certified_lbfgs`` minimises the same risk of linear scores until the duality gap is small. A column in units
+a million times the others' needs a gradient of so many more digits, which no descent of the objective can
+tell: the last steps are Newton's, taken while they narrow the gap.
 """
 
 from __future__ import annotations
@@ -27,73 +27,22 @@ from scipy.sparse.linalg import LinearOperator, cg
 from pushrank._numeric import Floats
 from pushrank.models import KernelModel, LinearModel
 from pushrank.objectives import PushObjective
+from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
+from pushrank.solvers.line_search import armijo_step
 from pushrank.solvers.preconditioning import column_curvature
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Certificate, Result
-
-Slope = Callable[[float], tuple[float, float]]
-
-MOST_TRIALS = 100
-SMALL = 1e-12
-
-
-def exact_step(slope: Slope, longest: float) -> float:
-    """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket.
-
-    Parameters
-    ----------
-    slope : callable
-        Gives the first and the second derivative at a step; the second may be zero where unknown.
-    longest : float
-        The largest step allowed either way; returned where the slope has no zero before it.
-
-    Notes
-    -----
-    About five to ten evaluations where the function is smooth; at most 100.
-
-    Examples
-    --------
-    >>> round(exact_step(lambda x: (x - 3.0, 1.0), longest=10.0), 12)
-    3.0
-    >>> exact_step(lambda x: (-1.0, 0.0), longest=10.0)
-    10.0
-    """
-    first, bend = slope(0.0)
-    if first == 0.0:
-        return 0.0
-    sign = -1.0 if first > 0.0 else 1.0
-    tolerance = SMALL * abs(first)
-    low, high, at = (
-        0.0,
-        longest,
-        0.0,
-    )  # distances along the descent direction; the slope at low still descends
-    high_known, last_step = False, np.inf
-    for _ in range(MOST_TRIALS):
-        newton = at - sign * first / bend if bend > 0.0 else low + 2.0 * max(low, 1.0)
-        safe = 0.5 * (low + high) if high_known else longest
-        # a bracketed step that does not halve the last one creeps: bisect instead
-        creeps = high_known and abs(newton - at) > 0.5 * last_step
-        previous, at = at, newton if low < newton < high and not creeps else safe
-        last_step = abs(at - previous)
-        first, bend = slope(sign * at)
-        if abs(first) <= tolerance or (at == longest and sign * first < 0.0):
-            break
-        if sign * first < 0.0:
-            low = at
-        else:
-            high, high_known = at, True
-        if high_known and high - low <= SMALL * high:
-            break
-    return sign * at
-
-
-SUFFICIENT_DESCENT = 1e-4  # of the descent that the slope promises, a step must bring this part
-SMALLEST_STEP = 1e-6
-SERVES_AGAIN = 0.2  # a factor that cuts the gradient to this part is used once more: a fifth of the cost
-ROUNDING = 1e-12  # of the value: a descent below this cannot be told from none
+from pushrank.solvers.tolerances import (
+    EXACT,
+    FORCING,
+    MAX_HESSIAN_PRODUCTS,
+    MAX_KERNEL_PRODUCTS,
+    REUSE_FACTOR,
+    SMALL_GRADIENT,
+    VALUE_ROUNDING,
+)
 
 
 def newton(problem: LinearProblem, start: Floats, scales: Floats, tol: float, max_iter: int) -> Result:
@@ -143,28 +92,23 @@ def newton(problem: LinearProblem, start: Floats, scales: Floats, tol: float, ma
             except scipy.linalg.LinAlgError:
                 return Result(coef, np.array(path), False, size, "the Hessian is singular in floating point.")
         direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
-        slope = float(gradient @ direction)
-        step = 1.0
-        while True:
+
+        def evaluate(
+            step: float, coef: Floats = coef, direction: Floats = direction
+        ) -> tuple[float, tuple[Floats, Floats]]:
             moved = coef + step * direction
             moved_value, moved_gradient = problem.value_and_gradient(moved)
-            if moved_value <= value + SUFFICIENT_DESCENT * step * slope + ROUNDING * abs(value):
-                break
-            step *= 0.5
-            if step < SMALLEST_STEP:
-                return Result(coef, np.array(path), False, size, "no step brought a descent.")
-        coef, value, gradient = moved, moved_value, moved_gradient
+            return moved_value, (moved, moved_gradient)
+
+        found = armijo_step(evaluate, value, float(gradient @ direction), VALUE_ROUNDING * abs(value))
+        if found is None:
+            return Result(coef, np.array(path), False, size, "no step brought a descent.")
+        step, value, (coef, gradient) = found
         path.append(value)
         before, size = size, float(np.max(np.abs(gradient) / scales))
-        if step < 1.0 or size > SERVES_AGAIN * before:
+        if step < 1.0 or size > REUSE_FACTOR * before:
             factor = None
     return Result(coef, np.array(path), size <= tol, size, "" if size <= tol else "steps ran out.")
-
-
-FORCING = 0.1  # of the gradient's norm: how exactly a Newton system is solved at first
-MOST_PRODUCTS = 1000  # products with the kernel matrix in a Newton step
-MOST_HALVINGS = 50
-SUFFICIENT = 1e-4
 
 
 def functional_newton(
@@ -213,53 +157,53 @@ def functional_newton(
         at_point = objective.evaluation(sample, scores)
         gradient = coef + C * sample.scatter(*at_point.gradient())
 
-        def bent(moved: Floats, at_point=at_point) -> Floats:  # type: ignore[no-untyped-def]
+        def curved(direction_scores: Floats, at_point: ObjectiveEvaluation = at_point) -> Floats:
             """Return the coefficients of C times the Hessian of the risk times a function."""
-            return C * sample.scatter(*at_point.hessian_product(sample.gather(moved)))
+            return C * sample.scatter(*at_point.hessian_product(sample.gather(direction_scores)))
 
-        move, moved = _conjugate_gradients(model, bent, gradient, min(FORCING, np.sqrt(certificate.gap)))
-        slope = float(gradient @ moved)
+        accuracy = min(FORCING, np.sqrt(certificate.gap))
+        direction, direction_scores = _conjugate_gradients(model, curved, gradient, accuracy)
+
+        def evaluate(
+            step: float,
+            at: tuple[Floats, Floats] = (coef, scores),
+            along: tuple[Floats, Floats] = (direction, direction_scores),
+        ) -> tuple[float, tuple[Floats, Floats]]:
+            moved, moved_scores = at[0] + step * along[0], at[1] + step * along[1]
+            norm = model.squared_norm(moved, moved_scores)
+            value = 0.5 * norm + C * objective.evaluation(sample, moved_scores).value
+            return value, (moved, moved_scores)
+
         value = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
-        length = 1.0
-        for _ in range(MOST_HALVINGS):
-            trial, trial_scores = coef + length * move, scores + length * moved
-            norm = model.squared_norm(trial, trial_scores)
-            after = 0.5 * norm + C * objective.evaluation(sample, trial_scores).value
-            if after <= value + SUFFICIENT * length * slope:
-                break
-            length *= 0.5
-        else:
+        found = armijo_step(evaluate, value, float(gradient @ direction_scores))
+        if found is None:
             return coef, certificate, iteration  # as far as rounding lets it
-        coef, scores = trial, trial_scores
+        coef, scores = found[2]
         iteration += 1
 
 
 def _conjugate_gradients(
-    model: KernelModel, bent: Callable[[Floats], Floats], gradient: Floats, within: float
+    model: KernelModel, curved: Callable[[Floats], Floats], gradient: Floats, accuracy: float
 ) -> tuple[Floats, Floats]:
-    """Return the Newton step and its scores."""
-    move, moved = np.zeros_like(gradient), np.zeros_like(gradient)
+    """Return the Newton direction and its scores, by conjugate gradients in the space's inner product."""
+    solution, solution_scores = np.zeros_like(gradient), np.zeros_like(gradient)
     residual = -gradient
-    of_residual = model.scores(residual)
-    along, of_along = residual, of_residual
-    size = first = model.squared_norm(residual, of_residual)
-    for _ in range(MOST_PRODUCTS):
-        if size <= within**2 * first or size == 0.0:
+    residual_scores = model.scores(residual)
+    direction, direction_scores = residual, residual_scores
+    size = first = model.squared_norm(residual, residual_scores)
+    for _ in range(MAX_KERNEL_PRODUCTS):
+        if size <= accuracy**2 * first or size == 0.0:
             break
-        image = along + bent(of_along)
-        of_image = model.scores(image)
-        length = size / float(of_along @ image)
-        move, moved = move + length * along, moved + length * of_along
-        residual, of_residual = residual - length * image, of_residual - length * of_image
-        before, size = size, max(float(residual @ of_residual), 0.0)
-        along = residual + size / before * along
-        of_along = of_residual + size / before * of_along
-    return move, moved
-
-
-EXACT = 1e-12  # of the gradient: how exactly a Newton system is solved
-MAX_CG_PRODUCTS = 200
-SMALL_GRADIENT = 1e-3  # of the risk, in units of the columns, where the gap is worth its computing
+        product = direction + curved(direction_scores)
+        product_scores = model.scores(product)
+        step = size / float(direction_scores @ product)
+        solution = solution + step * direction
+        solution_scores = solution_scores + step * direction_scores
+        residual, residual_scores = residual - step * product, residual_scores - step * product_scores
+        before, size = size, max(float(residual @ residual_scores), 0.0)
+        direction = residual + size / before * direction
+        direction_scores = residual_scores + size / before * direction_scores
+    return solution, solution_scores
 
 
 def certified_lbfgs(
@@ -309,12 +253,12 @@ def _newton_step(problem: LinearProblem, coef: Floats) -> Floats:
     curvature = column_curvature(problem, problem.row_weights(coef))[0]
     units = 1.0 / np.sqrt(curvature + problem.alpha)
 
-    def bent(v: Floats) -> Floats:
+    def hessian_product(v: Floats) -> Floats:
         product: Floats = units * problem.hessian_product(coef, units * np.ravel(v))
         return product
 
     n_features = len(coef)
-    hessian = LinearOperator((n_features, n_features), matvec=bent, dtype=np.float64)
+    hessian = LinearOperator((n_features, n_features), matvec=hessian_product, dtype=np.float64)
     gradient = problem.value_and_gradient(coef)[1]
-    step: Floats = units * cg(hessian, -units * gradient, rtol=EXACT, maxiter=MAX_CG_PRODUCTS)[0]
+    step: Floats = units * cg(hessian, -units * gradient, rtol=EXACT, maxiter=MAX_HESSIAN_PRODUCTS)[0]
     return step

@@ -13,15 +13,10 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import newton
-from pushrank.solvers.preconditioning import WIDEST_WHITENED, column_curvature
+from pushrank.solvers.preconditioning import column_curvature
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
-
-NEWTON_STEPS = 25
-"""Steps after which a start was not near the minimum, and another method goes on from there."""
-
-REFINED = 1e-2
-"""The part of the tolerance that Newton's steps aim at: the last of them all but comes for free."""
+from pushrank.solvers.tolerances import MAX_WHITENED_FEATURES, NEWTON_STEPS, PATH_REFINED
 
 
 class RegularisationPath:
@@ -77,7 +72,11 @@ class RegularisationPath:
         n_steps = 0
         if self._suits_newton(objective, alpha):
             result = newton(
-                problem, start, self._units(problem), REFINED * self.tol, min(NEWTON_STEPS, self.max_iter)
+                problem,
+                start,
+                self._units(problem),
+                PATH_REFINED * self.tol,
+                min(NEWTON_STEPS, self.max_iter),
             )
             n_steps = result.n_iter
             if result.gradient_size <= self.tol or n_steps >= self.max_iter:
@@ -95,4 +94,4 @@ class RegularisationPath:
 
     def _suits_newton(self, objective: PushObjective, alpha: float) -> bool:
         """Return whether the Hessian is a covariance, not singular, and small enough to factorise."""
-        return objective.powers is not None and alpha > 0.0 and self.model.n_features <= WIDEST_WHITENED
+        return objective.powers is not None and alpha > 0.0 and self.model.n_features <= MAX_WHITENED_FEATURES

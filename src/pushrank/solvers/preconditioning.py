@@ -1,4 +1,4 @@
-"""Coordinates in which the level sets of an objective are round."""
+"""Preconditioners: linear maps to variables in which an objective curves alike in all directions."""
 
 from __future__ import annotations
 
@@ -9,66 +9,68 @@ import scipy.linalg
 
 from pushrank._numeric import Floats
 from pushrank.solvers.problem import LinearProblem
+from pushrank.solvers.tolerances import (
+    MAX_BASIS_ROWS,
+    MAX_WHITENED_FEATURES,
+    MEAN_ROUNDING,
+    MIN_BASIS_NUMBERS,
+    RIDGE,
+    TINY,
+)
 
-WIDEST_WHITENED = 1024
-MOST_ROWS = 512
-SMALL_BASIS = 1 << 20  # numbers that a basis may always hold; beyond, a sixteenth of what the data hold
-RIDGE = 1e-11
-ROUNDING = 1e-15  # of a mean, for every row that adds to it
 
+class Preconditioner(Protocol):
+    """A linear map S from preconditioned variables v to changes of the coefficients."""
 
-class Coordinates(Protocol):
-    """A linear map S from coordinates to changes of the coefficients."""
-
-    def step(self, v: Floats) -> Floats:
+    def coef_change(self, v: Floats) -> Floats:
         """Return ``S @ v``."""
 
-    def gradient(self, of_coef: Floats) -> Floats:
-        """Return ``S.T @ of_coef``: the gradient in the coordinates from that in the coefficients."""
+    def gradient(self, coef_gradient: Floats) -> Floats:
+        """Return ``S.T @ coef_gradient``, the gradient in v."""
 
 
-class Diagonal(NamedTuple):
+class DiagonalPreconditioner(NamedTuple):
     """Every coefficient in a unit of its own."""
 
     units: Floats
 
-    def step(self, v: Floats) -> Floats:
-        """Return the change of the coefficients along ``v``."""
+    def coef_change(self, v: Floats) -> Floats:
+        """Return ``units * v``."""
         return self.units * v
 
-    def gradient(self, of_coef: Floats) -> Floats:
-        """Return the gradient in the coordinates."""
-        return self.units * of_coef
+    def gradient(self, coef_gradient: Floats) -> Floats:
+        """Return ``units * coef_gradient``."""
+        return self.units * coef_gradient
 
 
-class Whitened(NamedTuple):
-    """Axes and units of the whole curvature."""
+class WhiteningPreconditioner(NamedTuple):
+    """The axes and units of the whole curvature."""
 
     factor: Floats
 
-    def step(self, v: Floats) -> Floats:
-        """Return the change of the coefficients along ``v``."""
+    def coef_change(self, v: Floats) -> Floats:
+        """Return ``factor @ v``."""
         return self.factor @ v
 
-    def gradient(self, of_coef: Floats) -> Floats:
-        """Return the gradient in the coordinates."""
-        return self.factor.T @ of_coef
+    def gradient(self, coef_gradient: Floats) -> Floats:
+        """Return ``factor.T @ coef_gradient``."""
+        return self.factor.T @ coef_gradient
 
 
-class LowRank(NamedTuple):
+class LowRankPreconditioner(NamedTuple):
     """Units of their own, shrunk along the few directions in which heavy rows curve the objective."""
 
     units: Floats
     basis: Floats
     shrink: Floats
 
-    def step(self, v: Floats) -> Floats:
-        """Return the change of the coefficients along ``v``."""
+    def coef_change(self, v: Floats) -> Floats:
+        """Return the shrunk variables in the coefficients' units."""
         return self.units * self._shrunk(v)
 
-    def gradient(self, of_coef: Floats) -> Floats:
-        """Return the gradient in the coordinates."""
-        return self._shrunk(self.units * of_coef)
+    def gradient(self, coef_gradient: Floats) -> Floats:
+        """Return the shrunk gradient in these units; the map is the product of two symmetric ones."""
+        return self._shrunk(self.units * coef_gradient)
 
     def _shrunk(self, v: Floats) -> Floats:
         shrunk: Floats = v + self.basis.T @ (self.shrink * (self.basis @ v))
@@ -87,27 +89,27 @@ def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Float
     Two readings of the data.
     """
     curvature = problem.model.class_variances(row_weights, problem.class_codes)
-    of_classes = problem.model.class_totals(row_weights, problem.class_codes)
+    class_weights = problem.model.class_totals(row_weights, problem.class_codes)
     # where all losses are zero no row has a weight
-    scales = np.sqrt(curvature / max(float(of_classes.sum()), np.finfo(float).tiny))
+    scales = np.sqrt(curvature / max(float(class_weights.sum()), TINY))
     if not scales.all():
         # a column that is constant within the classes is measured by its step from one to the other
-        totals = np.maximum(of_classes, np.finfo(float).tiny)
+        totals = np.maximum(class_weights, TINY)
         means = problem.model.class_sums(row_weights, problem.class_codes) / totals[:, None]
         steps, sizes = np.abs(means[1] - means[0]), np.abs(means).max(axis=0)
         # a step that rounding could have made is none, and large values leave that much of a gradient
-        steps = np.where(steps > ROUNDING * problem.model.n_rows * sizes, steps, np.maximum(sizes, 1.0))
+        steps = np.where(steps > MEAN_ROUNDING * problem.model.n_rows * sizes, steps, np.maximum(sizes, 1.0))
         scales = np.where(scales > 0.0, scales, steps)
     return curvature, scales
 
 
-def diagonal(problem: LinearProblem, curvature: Floats) -> Diagonal:
-    """Return coordinates that scale every coefficient by the curvature along it."""
-    return Diagonal(_units(curvature + problem.alpha))
+def diagonal(problem: LinearProblem, curvature: Floats) -> DiagonalPreconditioner:
+    """Return a preconditioner that scales every coefficient by the curvature along it."""
+    return DiagonalPreconditioner(_units(curvature + problem.alpha))
 
 
-def whitened(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Whitened:
-    """Return coordinates in which the objective curves alike in all directions.
+def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> WhiteningPreconditioner:
+    """Return a preconditioner from the whole curvature.
 
     The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
     Push on the log scale this is the exact Hessian.
@@ -122,11 +124,11 @@ def whitened(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Whi
     eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
     # columns that are copies or constants leave directions without curvature: they get a little
     floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
-    return Whitened(eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None])
+    return WhiteningPreconditioner(eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None])
 
 
-def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRank:
-    """Return coordinates for wide data, from the heaviest rows and the diagonal of all others.
+def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRankPreconditioner:
+    """Return a preconditioner for wide data, from the heaviest rows and the diagonal of all others.
 
     As p grows or the classes come apart, the weight gathers on few rows, and they shape the curvature.
 
@@ -136,35 +138,35 @@ def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRank:
     the memory of the data (or 8 MiB).
     """
     model = problem.host_model
-    n_heavy = rank(problem)
+    n_heavy = basis_size(problem)
     heavy = np.sort(np.argpartition(-row_weights, n_heavy - 1)[:n_heavy])
-    totals = np.maximum(np.bincount(problem.class_codes, row_weights, minlength=2), np.finfo(float).tiny)
+    totals = np.maximum(np.bincount(problem.class_codes, row_weights, minlength=2), TINY)
     means = model.class_sums(row_weights, problem.class_codes) / totals[:, None]
     basis = model.rows(heavy) - means[problem.class_codes[heavy]]
     basis *= np.sqrt(row_weights[heavy])[:, None]
     curvature = column_curvature(problem, row_weights)[0]
-    of_others = np.maximum(curvature - np.einsum("ij,ij->j", basis, basis), RIDGE * curvature)
-    units = _units(of_others + problem.alpha)
+    light_curvature = np.maximum(curvature - np.einsum("ij,ij->j", basis, basis), RIDGE * curvature)
+    units = _units(light_curvature + problem.alpha)
     basis *= units
     squares, mixing = scipy.linalg.eigh(basis @ basis.T, check_finite=False)
     kept = squares > RIDGE * max(float(squares[-1]), 1.0)
     basis = (mixing[:, kept] / np.sqrt(squares[kept])).T @ basis
-    return LowRank(units, basis, 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0)
+    return LowRankPreconditioner(units, basis, 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0)
 
 
-def rank(problem: LinearProblem) -> int:
-    """Return how many rows the basis of low-rank coordinates has room for."""
+def basis_size(problem: LinearProblem) -> int:
+    """Return how many rows the basis of a low-rank preconditioner has room for."""
     model = problem.host_model
-    room = max(SMALL_BASIS, model.stored_bytes // 128)
-    return int(max(1, min(MOST_ROWS, room // model.n_features, model.n_rows)))
+    room = max(MIN_BASIS_NUMBERS, model.stored_bytes // 128)
+    return int(max(1, min(MAX_BASIS_ROWS, room // model.n_features, model.n_rows)))
 
 
-def refreshed(problem: LinearProblem, coef: Floats, scales: Floats) -> Coordinates:
-    """Return coordinates for a further round: whitened, or of low rank on more than 1,024 columns."""
+def preconditioner_at(problem: LinearProblem, coef: Floats, scales: Floats) -> Preconditioner:
+    """Return the preconditioner of a restart: whitening, or of low rank on more than 1,024 columns."""
     row_weights = problem.row_weights(coef)
-    if problem.model.n_features > WIDEST_WHITENED:
+    if problem.model.n_features > MAX_WHITENED_FEATURES:
         return low_rank(problem, row_weights)
-    return whitened(problem, row_weights, scales)
+    return whitening(problem, row_weights, scales)
 
 
 def _units(curvature: Floats) -> Floats:

@@ -1,10 +1,14 @@
 """A ranking objective of a linear model with an L2 penalty.
 
-Value and gradient of an objective of two log-sums in a single reading of the data.
+The two-sum exponential objective of two classes, a log-sum-exp over the positives plus one over the negatives
+(the P-Norm Push at any p), is computed in three ways, each the fastest where it is used:
 
-The P-Norm Push on the log scale needs only a log-sum-exp over each class and the matching softmax-weighted
-sum of rows. Both can be carried along with a running maximum, so a block of rows is read from memory once,
-scored, weighted and added while it lies in the processor's cache; no vector over all rows is ever formed.
+- here, from the rows and the coefficients in a single reading of the data. Both sums and the matching
+  softmax-weighted sums of rows are carried along with a running maximum, so that a block of rows is read from
+  memory once, then scored, weighted and added while it lies in the processor's cache;
+- in :mod:`pushrank.pairs.exponential`, from scores at hand, for any price, sample or second derivative;
+- in :mod:`pushrank.solvers.boosting.objective`, from scores that change by a weak ranker at a time, with the
+  masses that the closed form of a boosting step needs.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.models.linear import ClassCodes
+from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 
@@ -51,7 +56,7 @@ def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, fact
         totals[class_codes[i]] += term
 
 
-def value_and_gradient(
+def two_sum_value_and_gradient(
     model: LinearModel,
     class_codes: ClassCodes,
     log_weights: Floats | None,
@@ -157,12 +162,28 @@ class LinearProblem:
 
         Raises
         ------
-        TypeError
-            When the data are on another device.
+        ValueError
+            When the data are arrays of another library.
         """
         if not isinstance(self.model, LinearModel):
-            raise TypeError("this method takes NumPy arrays and sparse matrices only; convert X.")
+            raise ValueError(
+                "arrays of libraries other than NumPy are taken by solver='lbfgs' and 'newton-cg' alone, and "
+                "with losses and prices without kinks, such as SquaredHinge and Power(p); convert X."
+            )
         return self.model
+
+    @property
+    def push_objective(self) -> PushObjective:
+        """The objective, for what has to know its loss and its price.
+
+        Raises
+        ------
+        TypeError
+            When it is another function of the scores.
+        """
+        if not isinstance(self.objective, PushObjective):
+            raise TypeError(f"this solver takes a PushObjective, got {type(self.objective).__name__}.")
+        return self.objective
 
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone, which serves one with kinks too."""
@@ -172,11 +193,11 @@ class LinearProblem:
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
         if self._powers is not None:
-            value, gradient = value_and_gradient(
+            value, gradient = two_sum_value_and_gradient(
                 self.host_model, self.class_codes, self._log_weights, self._powers, coef
             )
         else:
-            at_point = self._linearise(coef)
+            at_point = self._evaluation(coef)
             value = at_point.value
             gradient = self.model.rmatvec(self.sample.scatter(*at_point.gradient()))
         return value + 0.5 * self.alpha * float(coef @ coef), gradient + self.alpha * coef
@@ -184,21 +205,25 @@ class LinearProblem:
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at ``coef`` times a direction."""
         moved = self.sample.gather(self.model.scores(direction))
-        product = self._linearise(coef).hessian_product(moved)
+        product = self._evaluation(coef).hessian_product(moved)
         return self.model.rmatvec(self.sample.scatter(*product)) + self.alpha * direction
 
     def row_weights(self, coef: Floats) -> Floats:
         """Return the non-negative weights of the rows by which the objective curves at ``coef``."""
         scores = self.model.scores(coef)
         at_point = self.objective.evaluation(self.sample, scores)
-        del scores
+        del scores  # as many numbers as rows, which the next lines need room for
         return self.sample.scatter(*at_point.diagonal())
+
+    def is_separated(self, coef: Floats) -> bool:
+        """Return whether the objective has no minimum: no penalty, and every pair ranked rightly."""
+        return self.alpha == 0.0 and self.margin(coef) > 0.0
 
     def margin(self, coef: Floats) -> float:
         """Return the smallest difference of scores over the pairs that count."""
         return self.sample.least_margin(self.model.scores(coef))
 
-    def _linearise(self, coef: Floats) -> ObjectiveEvaluation:
+    def _evaluation(self, coef: Floats) -> ObjectiveEvaluation:
         if self._point is None or not np.array_equal(self._point[0], coef):
             self._point = (coef.copy(), self.objective.evaluation(self.sample, self.model.scores(coef)))
         return self._point[1]

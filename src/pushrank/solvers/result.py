@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from pushrank._numeric import Floats
 from pushrank.models import Model
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
-
-ROUNDING = 1e-12
+from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +30,24 @@ class Certificate:
     @property
     def gap(self) -> float:
         """The relative duality gap, (primal - dual) / primal, or as much as rounding turned it round."""
-        return abs(self.primal - self.dual) / max(abs(self.primal), np.finfo(float).tiny)
+        return abs(self.primal - self.dual) / max(abs(self.primal), TINY)
 
     def proves_collapse(self, at_zero: float, tol: float) -> bool:
         """Return whether zero coefficients are optimal, to a tolerance relative to the objective there.
 
         Where a better answer is known they are not, however little better it is.
         """
-        better = self.primal < at_zero - ROUNDING * abs(at_zero)
-        return not better and self.dual >= at_zero - max(tol, ROUNDING) * abs(at_zero)
+        better = self.primal < at_zero - VALUE_ROUNDING * abs(at_zero)
+        return not better and self.dual >= at_zero - max(tol, VALUE_ROUNDING) * abs(at_zero)
+
+    def collapse(self, at_zero: float, tol: float) -> str:
+        """Return what to say where zero coefficients are proven optimal; empty where they are not."""
+        if not self.proves_collapse(at_zero, tol):
+            return ""
+        return (
+            f"zero coefficients are optimal (objective {at_zero:g} there, at least {self.dual:g} anywhere). "
+            "Push less: use Power(p), whose p can be chosen, in place of Maximum, or lower alpha."
+        )
 
     def advice(self, n_iter: int, easier: str) -> str:
         """Return what to do about a gap that is too wide after so many iterations.
@@ -103,6 +109,11 @@ class Result:
         That largest entry at the end; of a method that goes by the duality gap, the gap.
     message : str
         What to do where it did not converge; empty otherwise.
+    certificate : Certificate, optional
+        Of a method that has one: the objective and a bound on the optimum, minus infinity where the objective
+        is not convex or no line below it is known.
+    collapse : str
+        What to say where the certificate proves zero coefficients optimal; empty otherwise.
     """
 
     coef: Floats
@@ -110,31 +121,10 @@ class Result:
     converged: bool
     gradient_size: float
     message: str
+    certificate: Certificate | None = None
+    collapse: str = ""
 
     @property
     def n_iter(self) -> int:
         """The number of iterations."""
         return len(self.objective_path) - 1
-
-
-@dataclass(frozen=True, eq=False)
-class CertifiedResult:
-    """The end of a run whose answer comes with bounds on the optimum.
-
-    Attributes
-    ----------
-    result : Result
-        The coefficients and the path.
-    certificate : Certificate
-        The objective at the coefficients and a bound on the optimum; minus infinity where an objective is not
-        convex, or no line below it is known.
-    at_zero : float
-        The objective at zero coefficients.
-    collapsed : bool
-        Whether the bound says that zero coefficients are as good.
-    """
-
-    result: Result
-    certificate: Certificate
-    at_zero: float
-    collapsed: bool

@@ -1,6 +1,4 @@
-"""Objectives with kinks, by smoothing step by step.
-
-Objectives with kinks: a smooth one at a time, each nearer, until a bound from below proves the answer.
+"""Objectives with kinks: minimise a smooth one at a time, each nearer, until a lower bound proves the answer.
 
 Yurii Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), with the
 smoothness lowered in stages, each from the answer of the stage before.
@@ -8,19 +6,20 @@ smoothness lowered in stages, each from the answer of the stage before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from pushrank import losses, prices
 from pushrank._numeric import Floats
-from pushrank.models import LinearModel
 from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
+from pushrank.solvers.gradient import lbfgs
+from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.problem import LinearProblem
-from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result, offset_callback
+from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
+from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS, MIN_WIDTH, NARROWER, TINY
 
 
 class SmoothedObjective:
@@ -110,35 +109,30 @@ class SmoothedObjective:
         slopes = sample.scatter(*gradient)
         if self._intercept is None:
             return level - float(slopes @ scores), slopes
-        of_lines = self._intercept * float(gradient.negatives.sum())
-        return level - at_point.euler_derivative + of_lines, slopes
+        constant = self._intercept * float(gradient.negatives.sum())
+        return level - at_point.euler_derivative + constant, slopes
 
 
-Proof = Callable[[Floats], bool]
-Solver = Callable[[LinearProblem, Floats, float, int, Callback | None, Proof | None], Result]
+def minimise_kinked(
+    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+) -> Result:
+    """Minimise an objective with kinks: the Infinite Push as such, any other by smoothing.
 
-FIRST = 0.25  # the width of the first stage's kinks, and its temperature in units of the objective
-NARROWER = 0.1
-NARROWEST = 1e-10
-STEEPEST = 0.1  # the gradient, in widths, at which a stage is first asked whether it is done
-MOST_ASKED = 5  # gradients, each a tenth of the one before, at which it is
+    Parameters are those of :func:`pushrank.solvers.smoothing.smoothing`.
+    """
+    objective, sample = problem.push_objective, problem.sample
+    if is_infinite_push(objective, sample):
+        return infinite_push(objective, problem.host_model, sample, problem.alpha, tol, max_iter, callback)
+    return smoothing(problem, start, tol, max_iter, callback)
 
 
 def smoothing(
-    kinked: PushObjective,
-    model: LinearModel,
-    sample: Sample,
-    alpha: float,
-    solve: Solver,
-    start: Floats,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
-) -> CertifiedResult:
+    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+) -> Result:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks.
 
-    A stage minimises the smoothed objective. Its gradient g in the scores z is that of a line below F,
-    :math:`F(s) \ge d + g \cdot s`, so that no coefficients are better than
+    A stage minimises the smoothed objective by L-BFGS. Its gradient g in the scores z is that of a line below
+    F, :math:`F(s) \ge d + g \cdot s`, so that no coefficients are better than
 
     .. math::
 
@@ -146,16 +140,8 @@ def smoothing(
 
     Parameters
     ----------
-    kinked : PushObjective
-        The objective F.
-    model : LinearModel
-        The data.
-    sample : Sample
-        Which rows are compared.
-    alpha : float
-        The L2 strength, positive.
-    solve : callable
-        The method for smooth problems.
+    problem : LinearProblem
+        A push objective with kinks, and a positive alpha.
     start : ndarray of shape (n_features,)
         The first coefficients.
     tol : float
@@ -166,25 +152,25 @@ def smoothing(
     callback : callable, optional
         Called after every iteration.
     """
-    exact = LinearProblem(kinked, model, sample, alpha)
-    at_zero = exact.value(np.zeros_like(start))
-    coef, best, dual = start, exact.value(start), -np.inf
+    kinked, model, sample = problem.push_objective, problem.host_model, problem.sample
+    at_zero = problem.value(np.zeros_like(start))
+    coef, best, dual = start, problem.value(start), -np.inf
     path: list[float] = []
-    width, gap, size = FIRST, np.inf, np.inf
-    while len(path) < max_iter and width > NARROWEST and gap > tol:
+    width, gap, size = FIRST_WIDTH, np.inf, np.inf
+    while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
         smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
-        problem = LinearProblem(smooth, model, sample, alpha)
-        proof = _Proof(exact, problem, smooth, tol)
-        first = max(tol, STEEPEST * width) if smooth.bounded else tol
-        watched = offset_callback(callback, max(len(path) - 1, 0))
-        stage = solve(problem, coef, first, max_iter - len(path), watched, proof)
+        stage_problem = LinearProblem(smooth, model, sample, problem.alpha)
+        proof = _Proof(problem, stage_problem, smooth, tol)
+        stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
+        stage_callback = offset_callback(callback, max(len(path) - 1, 0))
+        stage = lbfgs(stage_problem, coef, stage_tol, max_iter - len(path), stage_callback, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
-        primal, size = exact.value(stage.coef), stage.gradient_size
+        primal, size = problem.value(stage.coef), stage.gradient_size
         dual = max(dual, proof.bound(stage.coef))
         if primal <= best:
             coef, best = stage.coef, primal
         apart = best - dual if smooth.bounded else primal - stage.objective_path[-1]
-        gap = abs(apart) / max(abs(best), np.finfo(float).tiny)
+        gap = abs(apart) / max(abs(best), TINY)
         width *= NARROWER
     certificate = Certificate(best, dual)
     message = ""
@@ -195,8 +181,8 @@ def smoothing(
             f"the smoothed objective, not a convex one, is still {gap:.1e} of the objective away from it "
             f"after {len(path) - 1} iterations: raise max_iter, tol or alpha."
         )
-    result = Result(coef, np.array(path), bool(gap <= tol), size, message)
-    return CertifiedResult(result, certificate, at_zero, certificate.proves_collapse(at_zero, tol))
+    collapse = certificate.collapse(at_zero, tol)
+    return Result(coef, np.array(path), bool(gap <= tol), size, message, certificate, collapse)
 
 
 class _Proof:
@@ -221,7 +207,7 @@ class _Proof:
     def __call__(self, coef: Floats) -> bool:
         """Return whether these coefficients will do; where there is no bound, the gradient alone says so."""
         self._asked += 1
-        if not self._smooth.bounded or self._asked == MOST_ASKED:
+        if not self._smooth.bounded or self._asked == MAX_PROOFS:
             return True
         primal = self._exact.value(coef)
         by_smoothing = abs(primal - self._smoothed.value(coef))

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank.objectives import PushObjective
 from pushrank.solvers.boosting.objective import ClassPoint, Point, ScoreProblem, score_problem
 from pushrank.solvers.boosting.steps import Direction, ExactStep, StepRule
 from pushrank.solvers.preconditioning import column_curvature
@@ -449,16 +448,13 @@ def coordinate_descent(
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
     """
-    objective = problem.objective
-    if not isinstance(objective, PushObjective):
-        raise TypeError(f"coordinate descent takes a PushObjective, got {type(objective).__name__}.")
     problem.model.check_range()
     family = Columns().fit(problem.host_model.data, problem.sample.row_weights)
     units = family.units_
     # a constant column moves no score: its coefficient only costs, and the best is zero
     coef = np.where(units > 0.0, start, 0.0 if problem.alpha > 0.0 else start)
     descent = CoordinateDescent(
-        score_problem(objective, problem.sample),
+        score_problem(problem.push_objective, problem.sample),
         family.pool(problem.host_model.data),
         ExactStep(),
         problem.model.scores(coef),
@@ -468,17 +464,19 @@ def coordinate_descent(
     )
     run = Run(descent, History(), np.random.RandomState(0))
     run.go(Plan(max_iter, tol), callback)
+    coef = np.where(units > 0.0, descent.weights * units, coef)
     message = (
         f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient is "
         f"{run.gradient_size:.1e}): raise max_iter or tol, or use solver='lbfgs'."
     )
-    return Result(
-        np.where(units > 0.0, descent.weights * units, coef),
-        np.array(run.history.objectives),
-        run.converged,
-        run.gradient_size,
-        "" if run.converged else message,
-    )
+    if run.converged:
+        message = ""
+    elif problem.is_separated(coef):
+        message = (
+            "the training data are separable and alpha=0, so the objective has no minimum: set alpha > 0 for "
+            "a unique solution."
+        )
+    return Result(coef, np.array(run.history.objectives), run.converged, run.gradient_size, message)
 
 
 def slope_units(problem: LinearProblem, units: Floats) -> Floats:

@@ -20,7 +20,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation, PushEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Identity, Power
-from pushrank.solvers.newton import Slope
+from pushrank.solvers.line_search import Slope
 
 
 @compiled()

@@ -9,7 +9,7 @@ import numpy as np
 
 from pushrank._numeric import Floats
 from pushrank.solvers.boosting.objective import Point, ScoreProblem
-from pushrank.solvers.newton import exact_step
+from pushrank.solvers.line_search import exact_step
 from pushrank.weak_rankers.base import Values
 
 

@@ -20,7 +20,7 @@ from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_
 from pushrank.solvers.infinite_push.interior_point import MAX_DENSE_ENTRIES, interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
-from pushrank.solvers.result import Callback, Certificate, CertifiedResult, Result, offset_callback
+from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
 
 LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
 SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS, "gradient-projection")
@@ -83,14 +83,14 @@ def infinite_push(
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
-) -> CertifiedResult:
+) -> Result:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective that is the Infinite Push.
 
     On the scale of the mean F is the largest mean loss of a negative, so that the problem is that of
     :class:`InfinitePushDual` times alpha, with :math:`C = 1/\alpha`. The pull of positives is the push of the
     classes exchanged, by the opposite coefficients.
 
-    Parameters are those of :func:`pushrank.solvers.smoothing.smoothing`.
+    Parameters are those of :func:`pushrank.solvers.smoothing.minimise_kinked`, its problem in parts.
 
     Raises
     ------
@@ -116,5 +116,5 @@ def infinite_push(
     gap = certificate.gap
     coef = -solution.coef if pulls else solution.coef
     message = "" if gap <= tol else certificate.advice(n_iter, "raise alpha")
-    result = Result(coef, np.array(path), bool(gap <= tol), gap, message)
-    return CertifiedResult(result, certificate, path[0], certificate.proves_collapse(path[0], tol))
+    collapse = certificate.collapse(path[0], tol)
+    return Result(coef, np.array(path), bool(gap <= tol), gap, message, certificate, collapse)

@@ -1,0 +1,57 @@
+"""The numerical constants of the gradient, Newton and smoothing solvers, each with its reason."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MACHINE_ROUNDING = np.finfo(float).eps
+TINY = np.finfo(float).tiny  # keeps a divisor that underflowed from being zero
+VALUE_ROUNDING = 1e-12
+"""Relative: a descent of the objective below this cannot be told from none, its sums being over many rows."""
+
+# line searches
+ZERO_SLOPE = 1e-12
+"""A slope that fell to this part of the first, or a bracket of this relative length, is at the minimum."""
+MAX_TRIALS = 100  # bisection alone narrows a bracket to rounding within it
+SUFFICIENT_DESCENT = 1e-4  # the customary part of the descent that the slope promises
+MAX_HALVINGS = 20  # a direction that has to be cut to a millionth was not one of descent
+
+# gradient methods
+FIRST_RESTART = 30  # iterations; the weights of the rows settle early, and a new preconditioner then pays
+LATER_RESTARTS = 20
+LATER_RESTARTS_WIDE = 100  # where the preconditioner knows few directions, the method has to learn the others
+MAX_STALLED_RESTARTS = 3
+CHEAP_WORK = 1 << 26  # below this n_rows * n_features ** 2 whitening takes milliseconds, as does going on to
+REFINED = 1e-5  # this part of the tolerance, or as far as the objective shows descent
+MAX_STALLED_TRIALS = 5  # of a line search within the tolerance, after which it sees nothing but rounding
+MIN_LOG_OBJECTIVE = -700.0
+"""The logarithm of nearly the smallest float: only separable data without a penalty get there."""
+TIGHTER = 0.1  # the part of a gradient that did not suffice for a proof, to be reached before the next one
+
+# preconditioners
+MAX_WHITENED_FEATURES = 1024  # a matrix of that size is factored in a tenth of a second
+MAX_BASIS_ROWS = 512  # of a low-rank preconditioner: rows past them weigh little
+MIN_BASIS_NUMBERS = 1 << 20  # that a basis may always hold, 8 MiB; beyond, a sixteenth of the data's memory
+RIDGE = 1e-11
+"""Least curvature along a direction, relative to the largest: copies of a column leave none along some."""
+MEAN_ROUNDING = 1e-15  # relative, of a mean, for every row that adds to it
+
+# Newton's method on dense Hessians
+REUSE_FACTOR = 0.2
+"""A Cholesky factor that cuts the gradient to this part is used again: a fifth of the cost of a new one."""
+NEWTON_STEPS = 25  # after which a start was not near the minimum, and L-BFGS goes on from there
+PATH_REFINED = 1e-2  # of the tolerance that Newton's steps aim at: the last of them all but comes for free
+
+# Newton's method by conjugate gradients
+FORCING = 0.1  # of the gradient's norm: how exactly a system is solved at first, with more digits later
+MAX_KERNEL_PRODUCTS = 1000  # in one Newton step
+EXACT = 1e-12  # of the gradient's norm: the last steps of a certified fit are to win all digits there are
+MAX_HESSIAN_PRODUCTS = 200  # in one of these
+SMALL_GRADIENT = 1e-3  # of a mean risk, in units of the columns: where the gap is first worth its computing
+
+# smoothing
+FIRST_WIDTH = 0.25  # of the rounded kinks, and the first temperature in units of the objective
+NARROWER = 0.1  # the next width in terms of the last: each stage starts near its end
+MIN_WIDTH = 1e-10  # rounding of the sums hides what a narrower kink would change
+FIRST_STEEPNESS = 0.1  # the gradient, in widths, at which a stage is first asked whether it is done
+MAX_PROOFS = 5  # gradients, each a tenth of the one before, at which it is asked
