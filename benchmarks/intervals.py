@@ -25,9 +25,9 @@ from pushrank.metrics import _ranking as rank_kernels
 from pushrank.metrics._bootstrap import (
     JACKKNIFE_BLOCKS,
     METHODS,
-    CorrectedPercentiles,
-    Percentiles,
-    SortedPlaces,
+    BCaInterval,
+    BinnedRows,
+    PercentileInterval,
 )
 from pushrank.metrics._ranking import Ranking
 
@@ -67,11 +67,11 @@ def measures_of(counts, of_negatives, ends, negative_ends, totals, k, out):
     resample_kernels.sum_in_order(counts, ends, at)
     resample_kernels.sum_in_order(of_negatives, negative_ends, within)
     p, n = totals
-    out[0] = 1.0 - rank_kernels.share_misranked(at, within, p, n, 0.5)
-    out[1] = rank_kernels.sum_precision_of_ties(at, within) / p
+    out[0] = 1.0 - rank_kernels.misranked_share(at, within, p, n, 0.5)
+    out[1] = rank_kernels.sum_precisions(at, within) / p
     area = rank_kernels.roc_area(at / p, within / n, 0.5, 0.1, 0.0)
     out[2] = 0.5 * (1.0 + (area - 0.005) / (0.1 - 0.005))
-    hits, misses, tied, tied_misses = rank_kernels.around_place(at, within, k)
+    hits, misses, tied, tied_misses = rank_kernels.counts_around_rank(at, within, k)
     out[3] = (hits + (k - hits - misses) * tied / (tied + tied_misses)) / k
     # the affine map from RIE to BEDROC has constants of p and n alone, which no interval depends on
     out[4] = rank_kernels.sum_discounts(at, within, 20.0 / (p + n), 0.5) / p
@@ -111,16 +111,18 @@ def ends_of_all_methods(
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Return the ends of all measures by every method, all resamples being drawn in one compiled loop."""
     ranking = Ranking(y, scores)
-    places = (SortedPlaces(ranking.positives_at), SortedPlaces(ranking.negatives_in))
+    binned = [
+        BinnedRows(np.cumsum(c.astype(np.int64))) for c in (ranking.positive_counts, ranking.negative_counts)
+    ]
     seeds = np.random.RandomState(seed).randint(2**64 - 1, size=(n_resamples, 2), dtype=np.uint64)
     k = float(max(1, round(0.25 * np.count_nonzero(y))))
-    found, values, *twice = all_resamples(seeds, places[0].ends, places[1].ends, k)
+    found, values, *twice = all_resamples(seeds, binned[0].ends, binned[1].ends, k)
     fewest = min(np.count_nonzero(y), np.count_nonzero(~y))
     ends = {}
     for m, name in enumerate(MEASURES):
         ends[name] = {
-            "bootstrap": Percentiles(values[:, m]).ends(0.95),
-            "bca": CorrectedPercentiles(values[:, m], found[m], [t[:, m] for t in twice], fewest).ends(0.95),
+            "bootstrap": PercentileInterval(values[:, m]).limits(0.95),
+            "bca": BCaInterval(values[:, m], found[m], [t[:, m] for t in twice], fewest).limits(0.95),
         }
     ends["auc"]["delong"] = metrics.confidence_interval("auc", y, scores, method="delong")[:2]
     return ends

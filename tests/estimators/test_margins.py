@@ -11,7 +11,7 @@ from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers import SOLVERS, LinearProblem
-from pushrank.theory import max_margin, weak_ranker_matrix
+from pushrank.theory import max_margin
 
 
 def separable(seed, n=40, n_rankers=10):
@@ -93,7 +93,7 @@ def test_the_smooth_margin_of_stumps_and_real_columns_rises_too():
         ranker = SmoothMarginRanking(weak_rankers=kind, n_estimators=3000).fit(X, y)
         path = ranker.smooth_margin_path_
         assert np.diff(path[int(np.argmax(path > 0)) :]).min() > -1e-12
-        rho = max_margin(weak_ranker_matrix(ranker.weak_rankers_, X), y).value
+        rho = max_margin(ranker.weak_rankers_.value_matrix(X), y).value
         assert path[-1] <= ranker.margin_ <= rho + 1e-12
         assert rho - ranker.margin_ < 0.02
 
@@ -118,16 +118,16 @@ def test_data_that_are_not_separable_are_an_error_or_a_warning():
 class TestMaxMargin:
     """The value of the game, and its proof."""
 
-    @pytest.mark.parametrize("signed", [True, False])
-    def test_primal_and_dual_agree(self, signed):
+    @pytest.mark.parametrize("positive", [False, True])
+    def test_primal_and_dual_agree(self, positive):
         for seed in range(5):
             H, y = separable(seed)
-            found = max_margin(H, y, signed=signed)
+            found = max_margin(H, y, positive=positive)
             assert found.value == pytest.approx(found.bound, abs=1e-9)
             assert np.abs(found.weights).sum() <= 1 + 1e-9
             assert found.row_forces.sum() == pytest.approx(0.0, abs=1e-12)
             assert np.abs(found.row_forces).sum() == pytest.approx(2.0)
-            if not signed:
+            if positive:
                 assert (found.weights >= 0).all()
 
     def test_explicit_pairs_and_grades_are_the_same_game(self):

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from pushrank import metrics
-from pushrank.metrics._bootstrap import Resampler, auc_covariance, draw_counts
-from pushrank.metrics._ranking import NUMBER_MEASURES, ORDER_MEASURES, Ranking
+from pushrank.metrics._bootstrap import StratifiedBootstrap, auc_covariance, draw_counts
+from pushrank.metrics._ranking import METRICS, RANK_METRICS, Ranking
 
-MEASURES = {name: NUMBER_MEASURES[name] for name in sorted(measure.__name__ for measure in ORDER_MEASURES)}
+MEASURES = {name: METRICS[name] for name in sorted(measure.__name__ for measure in RANK_METRICS)}
 MEASURES |= {name: partial(MEASURES[name], k=0.5) for name in ("precision_at_k", "recall_at_k")}
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 
@@ -35,8 +35,8 @@ def test_a_resample_is_measured_like_its_copied_rows(name, weighted, n_rankings)
     if n_rankings == 1 and not weighted:  # rows are numbered in the order of the scores
         order = np.argsort(scores, kind="stable")
         rankings[0] = Ranking(y[order], scores[order])
-    by_tally = Resampler(rankings, measure).on_resamples(50, 3)
-    by_rows = Resampler(rankings, lambda *a, **k: measure(*a, **k)).on_resamples(50, 3)
+    by_tally = StratifiedBootstrap(rankings, measure).evaluate_resamples(50, 3)
+    by_rows = StratifiedBootstrap(rankings, lambda *a, **k: measure(*a, **k)).evaluate_resamples(50, 3)
     np.testing.assert_allclose(by_tally, by_rows, rtol=1e-12)
 
 
@@ -283,7 +283,7 @@ def test_measures_that_follow_from_rows_have_names_too(name):
 
 def test_every_measure_that_returns_a_number_has_a_name():
     others = {"compare", "confidence_interval", "height", "reverse_height", "roc_band", "top_of_list"}
-    assert set(NUMBER_MEASURES) == set(metrics.__all__) - others
+    assert set(METRICS) == set(metrics.__all__) - others
 
 
 def test_weights_of_one_change_the_numbers_of_the_rows_alone():

@@ -116,7 +116,7 @@ class TopMeasures:
             "average_precision": metrics.average_precision,
             "auc": metrics.auc,
             "partial_auc": metrics.partial_auc,
-            "enrichment_factor": metrics.enrichment_factor,
+            "enrichment_factor": partial(metrics.lift, fraction=0.01),
             "bedroc": metrics.bedroc,
         }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import re
-from textwrap import indent
 from typing import Any, TypeVar
+
+from pushrank._docstrings import fill_docstring
 
 Documented = TypeVar("Documented", bound=type)
 
@@ -98,9 +98,6 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 }
 """The shared paragraphs by name; a name that differs from its entry's tells variants of that entry apart."""
 
-PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
-UNSTATED = re.compile(r"^(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
-
 
 def shared_docs(cls: Documented) -> Documented:
     """Fill shared paragraphs into the docstrings of a class and of the methods that it writes itself.
@@ -130,19 +127,7 @@ def shared_docs(cls: Documented) -> Documented:
         Show a progress bar on standard error.
     """
     parameters = inspect.signature(cls).parameters
-
-    def with_default(entry: re.Match[str]) -> str:
-        default = parameters[entry[1]].default if entry[1] in parameters else inspect.Parameter.empty
-        if default is inspect.Parameter.empty:
-            return entry[0]
-        shown = f'"{default}"' if isinstance(default, str) else default
-        return f"{entry[0]}, default={shown}"
-
-    def paragraph(line: re.Match[str]) -> str:
-        return indent(UNSTATED.sub(with_default, PARAGRAPHS[line[2]]), line[1])
-
     documented: list[Any] = [cls, *(value for value in vars(cls).values() if inspect.isfunction(value))]
     for item in documented:
-        if item.__doc__:  # which python -OO leaves out
-            item.__doc__ = PLACEHOLDER.sub(paragraph, item.__doc__)
+        fill_docstring(item, PARAGRAPHS, parameters)
     return cls

@@ -20,7 +20,7 @@ from pushrank._numeric import Floats
 from pushrank.estimators._base import BaseRanker, linear_scores
 from pushrank.estimators._target import Target, break_even_threshold
 from pushrank.metrics import scorers
-from pushrank.metrics._ranking import NUMBER_MEASURES
+from pushrank.metrics._ranking import METRICS
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreProblem
 
@@ -70,7 +70,7 @@ def _innermost(function: Any) -> Any:
     return function
 
 
-MEASURES = tuple(NUMBER_MEASURES.values())
+MEASURES = tuple(METRICS.values())
 OF_TWO_CLASSES = (
     average_precision_score,
     roc_auc_score,

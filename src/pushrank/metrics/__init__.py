@@ -1,5 +1,6 @@
-"""Measures of the top of a ranked list, each called as ``metric(y_true, scores, ...)``."""
+"""Metrics of the top of a ranked list, each called as ``metric(y_true, scores, ...)``."""
 
+from pushrank.metrics import scorers as scorers
 from pushrank.metrics.discounted import (
     average_reciprocal_rank,
     bedroc,
@@ -12,7 +13,6 @@ from pushrank.metrics.intervals import compare, confidence_interval
 from pushrank.metrics.pairwise import height, margin, r_max, reverse_height, rp_error, smooth_margin
 from pushrank.metrics.precision import (
     average_precision,
-    cumulative_gain,
     enrichment_factor,
     lift,
     positives_at_top,
@@ -23,8 +23,6 @@ from pushrank.metrics.precision import (
 )
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 
-from pushrank.metrics import scorers as scorers  # isort: skip: it wraps the measures above
-
 __all__ = [
     "auc",
     "average_precision",
@@ -32,7 +30,6 @@ __all__ = [
     "bedroc",
     "compare",
     "confidence_interval",
-    "cumulative_gain",
     "discounted_cumulative_gain",
     "enrichment_factor",
     "height",

@@ -1,15 +1,13 @@
-"""Resampling of a ranked list.
+"""The stratified bootstrap of a ranked list, and intervals from it.
 
-Resamples of labelled rows, drawn with replacement within each class: a stratified bootstrap.
-
-A resample is how often each row was drawn. Rows are sorted once; a measure of the order then reads the counts
-at the places of the list, and no row is copied or sorted again.
+A resample draws rows with replacement within each class, and is kept as how often each row was drawn. Rows
+are sorted once; a metric of the order then reads the counts in the order of the list, and no row is copied or
+sorted again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from itertools import pairwise
@@ -24,13 +22,13 @@ from sklearn.utils import check_random_state
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, one_blas_thread
 from pushrank._validation import check_number
-from pushrank.metrics._ranking import NUMBER_MEASURES, ORDER_MEASURES, Ranking, Tally
+from pushrank.metrics._ranking import METRICS, RANK_METRICS, RankCounts, Ranking
 from pushrank.metrics.roc import auc
 
 _compiled = compiled()
 
 # Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_MIX = np.uint64(0x94D049BB133111EB)
 LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -41,9 +39,11 @@ HALF = np.uint64(32)
 def draw_counts(seed, counts):
     """Draw as many rows as there are, with replacement, and write how often each was drawn.
 
-    A byte holds every count: none exceeds the number of rows, and with more than 255 of them one above 255
-    has a chance below n / 256!, which is 1e-500. A row number is the upper half of a product (Lemire, *Fast
-    random integer generation in an interval*, 2019); products that would favour some rows are drawn again.
+    The generator is SplitMix64, and each 64 bits draw two rows: NumPy's take 1.3 to 7 times as long where the
+    list fits into the cache (``benchmarks/resampling.txt``), and draws are most of a resample's cost. A row
+    number is the upper half of a product (Lemire, *Fast random integer generation in an interval*, 2019);
+    products that would favour some rows are drawn again. A byte holds every count: none exceeds the number of
+    rows, and with more than 255 of them one above 255 has a chance below n / 256!, which is 1e-500.
     """
     n = np.uint64(len(counts))
     unfair = (LOW_HALF - n + np.uint64(1)) % n
@@ -51,7 +51,7 @@ def draw_counts(seed, counts):
     state = np.uint64(seed)
     drawn = 0
     while drawn < len(counts):
-        state += GOLDEN
+        state += GOLDEN_GAMMA
         bits = state
         bits = (bits ^ (bits >> np.uint64(30))) * FIRST_MIX
         bits = (bits ^ (bits >> np.uint64(27))) * SECOND_MIX
@@ -91,88 +91,45 @@ RESAMPLES_PER_TASK = 16  # enough work for a thread, few enough that all threads
 JACKKNIFE_BLOCKS = 200
 """Blocks of rows, in each class, that count twice in turn; with fewer rows each is a block."""
 
-Counts = NDArray[np.uint8]
+RowCounts = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
-class Resample(Tally):
-    """The tally of a ranking whose rows were drawn again, levels without a row included."""
-
-    _positives_at: Floats
-    _negatives_in: Floats
-    _counts_rows: bool
-    _has_whole_places: bool
-
-    @property
-    def positives_at(self) -> Floats:
-        """The weight of the drawn positives at each level."""
-        return self._positives_at
-
-    @property
-    def negatives_in(self) -> Floats:
-        """The weight of the drawn negatives in each cell."""
-        return self._negatives_in
-
-    @property
-    def total_positive(self) -> float:
-        """The weight of all drawn positives."""
-        return float(self._positives_at.sum())
-
-    @property
-    def total_negative(self) -> float:
-        """The weight of all drawn negatives."""
-        return float(self._negatives_in.sum())
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether rows weigh one each."""
-        return self._counts_rows
-
-    @property
-    def has_whole_places(self) -> bool:
-        """Whether rows weigh whole numbers."""
-        return self._has_whole_places
-
-
-class Places:
-    """Where the rows of one class stand in a list, sorted by place once.
+class BinnedRows:
+    """The rows of one class by the bin (or threshold) that they are in.
 
     Parameters
     ----------
-    places : ndarray of int, shape (n,)
-        The place of each row of the class.
-    n_places : int
-        How many places there are.
-    weights : ndarray of shape (n,) or None
+    ends : ndarray of int, shape (n_bins,)
+        How many rows are in this bin or those before.
+    rows : ndarray of int, shape (n,), optional
+        The row numbers, bin after bin. Rows that differ by their bins alone are numbered in that order.
+    weights : ndarray of shape (n,), optional
         The weights of the rows.
     """
 
-    def __init__(self, places: NDArray[np.int64], n_places: int, weights: Floats | None) -> None:
-        self.ends = np.cumsum(np.bincount(places, minlength=n_places))
-        self.rows = np.argsort(places, kind="stable")
+    def __init__(
+        self, ends: NDArray[np.int64], rows: NDArray[np.intp] | None = None, weights: Floats | None = None
+    ) -> None:
+        self.ends, self.rows = ends, rows
         self.weights = np.empty(0) if weights is None else weights
 
-    def tally(self, counts: Counts) -> Floats:
-        """Return the weight at each place of rows drawn so often."""
+    @classmethod
+    def from_index(cls, index: NDArray[np.int64], n_bins: int, weights: Floats | None) -> BinnedRows:
+        """Sort rows by the number of their bin, once."""
+        ends = np.cumsum(np.bincount(index, minlength=n_bins))
+        return cls(ends, np.argsort(index, kind="stable"), weights)
+
+    def totals(self, counts: RowCounts) -> Floats:
+        """Return the weight in each bin of rows drawn so often."""
         sums = np.empty(len(self.ends))
-        sum_by_rows(counts, self.rows, self.weights, self.ends, sums)
+        if self.rows is None:
+            sum_in_order(counts, self.ends, sums)
+        else:
+            sum_by_rows(counts, self.rows, self.weights, self.ends, sums)
         return sums
 
 
-class SortedPlaces:
-    """As :class:`Places` for rows that are alike but for their places, and may be numbered in their order."""
-
-    def __init__(self, counts: Floats) -> None:
-        self.ends = np.cumsum(counts.astype(np.int64))
-
-    def tally(self, counts: Counts) -> Floats:
-        """Return the number of rows at each place."""
-        sums = np.empty(len(self.ends))
-        sum_in_order(counts, self.ends, sums)
-        return sums
-
-
-class Resampler:
+class StratifiedBootstrap:
     """Rankings of the same rows, to be measured on resamples that they share.
 
     Parameters
@@ -181,11 +138,11 @@ class Resampler:
         Rankings of the same labelled and weighted rows.
     *metrics : callable
         Each ``metric(y_true, scores)``, or with weights ``metric(y_true, scores, sample_weight=...)``;
-        measures of :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows.
+        metrics of :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows.
 
     Notes
     -----
-    What is measured has a column for each metric of the first ranking, then of the next.
+    Values have a column for each metric of the first ranking, then of the next.
     """
 
     def __init__(self, rankings: Sequence[Ranking], *metrics: Callable[..., Any]) -> None:
@@ -195,16 +152,17 @@ class Resampler:
         first = rankings[0]
         self.n_positive = int(np.count_nonzero(first.is_positive))
         self.n_negative = len(first.is_positive) - self.n_positive
-        if all(_measures_order(metric) for metric in metrics):
-            alike = len(rankings) == 1 and first.weights is None
-            self._places = [_places(ranking, alike=alike) for ranking in rankings]
+        self._binned: list[tuple[BinnedRows, BinnedRows]] | None = None
+        if all(_innermost(metric) in RANK_METRICS for metric in metrics):
+            numbered_in_order = len(rankings) == 1 and first.weights is None
+            self._binned = [_binned_classes(r, numbered_in_order=numbered_in_order) for r in rankings]
 
-    def on_data(self) -> list[float]:
-        """Return the measures of every ranking on the rows themselves."""
-        return self.on_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
+    def evaluate_data(self) -> list[float]:
+        """Return the values of every ranking on the rows themselves."""
+        return self.evaluate_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
-    def on_resamples(self, n_resamples: int, random_state: Any) -> Floats:
-        """Return the measures on every resample, shape (n_resamples, n_columns).
+    def evaluate_resamples(self, n_resamples: int, random_state: Any) -> Floats:
+        """Return the values on every resample, shape (n_resamples, n_columns).
 
         Resamples have seeds of their own, so that the threads' number changes nothing.
         """
@@ -218,97 +176,109 @@ class Resampler:
             for resample in range(start, stop):
                 draw_counts(seeds[resample, 0], positive)
                 draw_counts(seeds[resample, 1], negative)
-                values[resample - start] = self.on_counts(positive, negative)
+                values[resample - start] = self.evaluate_counts(positive, negative)
             return values
 
         cuts = [*range(0, n_resamples, RESAMPLES_PER_TASK), n_resamples]
         with one_blas_thread():  # its threads would fight ours
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
-    def with_blocks_twice(self, random_state: Any) -> list[Floats]:
-        """Return the measures with each block of positives counted twice, and with each block of negatives.
+    def positive_jackknife(self, random_state: Any) -> list[Floats]:
+        """Return the values with one block of rows at a time counted twice, for each class.
 
-        Blocks are random and of nearly equal size, so that a long list costs as much as a short one. Each
-        array has the shape (n_blocks, n_columns). No rows are left out, so that what can be measured on the
-        list can be measured here: one positive, or the precision at its last place.
+        Each array has the shape (n_blocks, n_columns). Unlike leaving blocks out, it is defined wherever the
+        metric is: with a single positive, or for the precision at the last rank. Blocks are random and of
+        nearly equal size, so that a long list costs as much as a short one.
         """
         random = check_random_state(random_state)
         ones = [np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)]
-        found = []
-        for side, n_rows in enumerate((self.n_positive, self.n_negative)):
+        values_by_class = []
+        for c, n_rows in enumerate((self.n_positive, self.n_negative)):
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
             values = np.empty((len(blocks), self.n_columns))
             for b, block in enumerate(blocks):
-                counts = [count.copy() if c == side else count for c, count in enumerate(ones)]
-                counts[side][block] = 2
-                values[b] = self.on_counts(*counts)
-            found.append(values)
-        return found
+                counts = [count.copy() if other == c else count for other, count in enumerate(ones)]
+                counts[c][block] = 2
+                values[b] = self.evaluate_counts(*counts)
+            values_by_class.append(values)
+        return values_by_class
 
-    def on_counts(self, positive: Counts, negative: Counts) -> list[float]:
-        """Return the measures of every ranking on rows drawn so often."""
+    def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
+        """Return the values of every ranking on rows drawn so often."""
         first = self.rankings[0]
-        if hasattr(self, "_places"):
-            kind = first.counts_rows, first.has_whole_places
-            tallies = (
-                Resample(at.tally(positive), within.tally(negative), *kind) for at, within in self._places
+        if self._binned is not None:
+            kind = first.is_unweighted, first.has_whole_weights
+            resampled = (
+                RankCounts(positives.totals(positive), negatives.totals(negative), *kind)
+                for positives, negatives in self._binned
             )
-            return [metric(None, tally) for tally in tallies for metric in self.metrics]
+            return [metric(None, counts) for counts in resampled for metric in self.metrics]
         counts = np.empty(len(first.is_positive), dtype=np.uint8)
         counts[first.is_positive], counts[~first.is_positive] = positive, negative
         rows = np.repeat(np.arange(len(counts)), counts)
         weights = {} if first.weights is None else {"sample_weight": first.weights[rows]}
         return [
-            _one_number(metric(first.is_positive[rows], ranking.scores[rows], **weights), metric)
+            _as_float(metric(first.is_positive[rows], ranking.scores[rows], **weights), metric)
             for ranking in self.rankings
             for metric in self.metrics
         ]
 
 
-def measure_named(metric: Any) -> Callable[..., Any]:
-    """Return a measure, or the one of :mod:`pushrank.metrics` that a name stands for.
+def _binned_classes(ranking: Ranking, *, numbered_in_order: bool) -> tuple[BinnedRows, BinnedRows]:
+    """Return the positives by threshold, and the negatives by bin."""
+    if numbered_in_order:
+        counts = ranking.positive_counts, ranking.negative_counts
+        positives, negatives = (BinnedRows(np.cumsum(c.astype(np.int64))) for c in counts)
+        return positives, negatives
+    n_thresholds = len(ranking.thresholds)
+    return (
+        BinnedRows.from_index(ranking.positive_threshold_index, n_thresholds, ranking.positive_weights),
+        BinnedRows.from_index(ranking.negative_bin_index, 2 * n_thresholds + 1, ranking.negative_weights),
+    )
+
+
+def resolve_metric(metric: Any) -> Callable[..., Any]:
+    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for.
 
     Raises
     ------
     ValueError
-        When there is no measure of that name, it needs a parameter that a name cannot give, or a partial sets
+        When there is no metric of that name, it needs a parameter that a name cannot give, or a partial sets
         what belongs to the rows.
     TypeError
         When it is neither a name nor callable.
     """
     if isinstance(metric, str):
-        if metric not in NUMBER_MEASURES:
+        if metric not in METRICS:
             raise ValueError(
-                f"metric={metric!r} is not known; use one of {sorted(NUMBER_MEASURES)}, "
+                f"metric={metric!r} is not known; use one of {sorted(METRICS)}, "
                 "or a callable metric(y_true, scores)."
             )
-        metric = NUMBER_MEASURES[metric]
+        metric = METRICS[metric]
     if not callable(metric):
-        raise TypeError(
-            f"metric must be callable or one of {sorted(NUMBER_MEASURES)}, got {type(metric).__name__}."
-        )
-    measure: Callable[..., Any] = metric
-    if _innermost(measure) in NUMBER_MEASURES.values():
-        _check_fits_resamples(measure)
-    return measure
+        raise TypeError(f"metric must be callable or one of {sorted(METRICS)}, got {type(metric).__name__}.")
+    resolved: Callable[..., Any] = metric
+    if _innermost(resolved) in METRICS.values():
+        _check_resamplable(resolved)
+    return resolved
 
 
-def _check_fits_resamples(measure: Callable[..., Any]) -> None:
-    """Raise where a measure of this module, or a partial of one, cannot be called on labels and scores."""
-    name = _innermost(measure).__name__
-    parameters = signature(measure).parameters.values()
+def _check_resamplable(metric: Callable[..., Any]) -> None:
+    """Raise where a metric of ours, or a partial of one, cannot be called on labels and scores alone."""
+    name = _innermost(metric).__name__
+    parameters = signature(metric).parameters.values()
     needed = [p.name for p in parameters if p.default is p.empty and p.name not in ("y_true", "scores")]
     if needed:
         raise ValueError(
             f"metric={name!r} needs {needed[0]}: pass functools.partial(pushrank.metrics.{name}, "
             f"{needed[0]}=...)."
         )
-    given = measure.keywords if isinstance(measure, partial) else {}  # those of partials within it as well
-    for of_rows in ("pos_label", "sample_weight"):
-        if given.get(of_rows) is not None:
+    given = metric.keywords if isinstance(metric, partial) else {}  # those of partials within it as well
+    for row_parameter in ("pos_label", "sample_weight"):
+        if given.get(row_parameter) is not None:
             raise ValueError(
-                f"the partial of {name} sets {of_rows}, which is a parameter of confidence_interval and "
-                "compare: give it there."
+                f"the partial of {name} sets {row_parameter}, which is a parameter of confidence_interval "
+                "and compare: give it there."
             )
     if given.get("qid") is not None:
         raise ValueError(
@@ -317,18 +287,14 @@ def _check_fits_resamples(measure: Callable[..., Any]) -> None:
         )
 
 
-def _innermost(measure: Callable[..., Any]) -> Callable[..., Any]:
-    while isinstance(measure, partial):
-        measure = measure.func
-    return measure
+def _innermost(metric: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(metric, partial):
+        metric = metric.func
+    return metric
 
 
-def _measures_order(metric: Callable[..., Any]) -> bool:
-    return _innermost(metric) in ORDER_MEASURES
-
-
-def _one_number(value: Any, metric: Callable[..., Any]) -> float:
-    """Return what a measure gave as a float.
+def _as_float(value: Any, metric: Callable[..., Any]) -> float:
+    """Return what a metric gave as a float.
 
     Raises
     ------
@@ -344,16 +310,6 @@ def _one_number(value: Any, metric: Callable[..., Any]) -> float:
     raise TypeError(f"a metric must return one number for one ranking; {name} returned {what}.")
 
 
-def _places(ranking: Ranking, *, alike: bool) -> tuple[Places | SortedPlaces, Places | SortedPlaces]:
-    if alike:
-        return SortedPlaces(ranking.positives_at), SortedPlaces(ranking.negatives_in)
-    n_levels = len(ranking.levels)
-    return (
-        Places(ranking.positive_levels, n_levels, ranking.weights_of(ranking.is_positive)),
-        Places(ranking.negative_cells, 2 * n_levels + 1, ranking.weights_of(~ranking.is_positive)),
-    )
-
-
 def checked_rankings(
     y_true: ArrayLike,
     all_scores: Sequence[ArrayLike],
@@ -362,7 +318,7 @@ def checked_rankings(
 ) -> list[Ranking]:
     """Return the rankings of the same rows by several scores, checked, without rows of weight zero."""
     first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
-    rankings = [first, *(first.of_same_rows(scores) for scores in all_scores[1:])]
+    rankings = [first, *(first.with_scores(scores) for scores in all_scores[1:])]
     if first.weights is None or first.weights.all():
         return rankings
     counted = first.weights > 0.0
@@ -370,7 +326,7 @@ def checked_rankings(
     return [Ranking(labels, ranking.scores[counted], weights) for ranking in rankings]
 
 
-class Percentiles:
+class PercentileInterval:
     """Quantiles of resampled values.
 
     Parameters
@@ -382,7 +338,7 @@ class Percentiles:
     def __init__(self, values: Floats) -> None:
         self.values = values
 
-    def ends(self, confidence_level: float) -> tuple[float, float]:
+    def limits(self, confidence_level: float) -> tuple[float, float]:
         """Return the quantiles that leave equal tails."""
         tail = 0.5 * (1.0 - confidence_level)
         low, high = np.quantile(self.values, [tail, 1.0 - tail])
@@ -398,7 +354,7 @@ class Percentiles:
         return float(min(1.0, 2.0 * (beyond + 1.0) / (len(self.values) + 1.0)))
 
 
-class CorrectedPercentiles(Percentiles):
+class BCaInterval(PercentileInterval):
     r"""Efron's bias-corrected and accelerated quantiles, expanded for few rows.
 
     The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
@@ -419,9 +375,9 @@ class CorrectedPercentiles(Percentiles):
         Resampled values.
     estimate : float
         The value on the data.
-    twice : sequence of ndarray
+    jackknife : sequence of ndarray
         For each class, the values with each of its blocks counted twice.
-    fewest : int
+    n_smaller_class : int
         The rows of the smaller class.
 
     References
@@ -431,25 +387,27 @@ class CorrectedPercentiles(Percentiles):
     should know about the bootstrap*, The American Statistician 69 (2015), for few rows.
     """
 
-    def __init__(self, values: Floats, estimate: float, twice: Sequence[Floats], fewest: int) -> None:
+    def __init__(
+        self, values: Floats, estimate: float, jackknife: Sequence[Floats], n_smaller_class: int
+    ) -> None:
         super().__init__(values)
-        self.freedom = float(max(fewest, 2) - 1)
+        self.freedom = float(max(n_smaller_class, 2) - 1)
+        self.expansion = float(np.sqrt((self.freedom + 1.0) / self.freedom))
         self.bias = float(ndtri(_share_below(values, estimate)))
         cubes = squares = 0.0
-        for with_block in twice:
-            n_blocks = len(with_block)
-            changes = with_block - estimate  # exactly zero where a block has no say
+        for block_values in jackknife:
+            n_blocks = len(block_values)
+            changes = block_values - estimate  # exactly zero where a block has no say
             influences = (n_blocks + 1) * (changes - changes.mean())
             squares += float(influences @ influences) / n_blocks**2
             cubes += float(np.sum(influences**3)) / n_blocks**3
         self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
 
-    def ends(self, confidence_level: float) -> tuple[float, float]:
+    def limits(self, confidence_level: float) -> tuple[float, float]:
         """Return the corrected quantiles that leave equal tails."""
-        reach = self._expansion * float(stdtrit(self.freedom, 0.5 * (1.0 + confidence_level)))
+        reach = self.expansion * float(stdtrit(self.freedom, 0.5 * (1.0 + confidence_level)))
         shifted = self.bias + np.array([-reach, reach])
-        corrected = ndtr(self.bias + _stretched(shifted, self.acceleration))
-        low, high = np.quantile(self.values, corrected)
+        low, high = np.quantile(self.values, ndtr(self.bias + _accelerated(shifted, self.acceleration)))
         return float(low), float(high)
 
     def p_value(self) -> float:
@@ -462,16 +420,12 @@ class CorrectedPercentiles(Percentiles):
         if (self.values > 0.0).all() or (self.values < 0.0).all():
             return least
         shifted = ndtri(_share_below(self.values, 0.0)) - self.bias
-        reach = _stretched(shifted, -self.acceleration) - self.bias
-        return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self._expansion)))
-
-    @property
-    def _expansion(self) -> float:
-        return float(np.sqrt((self.freedom + 1.0) / self.freedom))
+        reach = _accelerated(shifted, -self.acceleration) - self.bias
+        return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self.expansion)))
 
 
-def normal_ends(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
-    """Return the ends of the normal interval around an estimate."""
+def normal_interval(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
+    """Return the normal interval around an estimate."""
     reach = float(ndtri(0.5 * (1.0 + confidence_level))) * standard_error
     return estimate - reach, estimate + reach
 
@@ -483,7 +437,7 @@ def normal_p_value(difference: float, standard_error: float) -> float:
     return float(2.0 * ndtr(-abs(difference) / standard_error))
 
 
-def _stretched(shifted: Any, acceleration: float) -> Any:
+def _accelerated(shifted: Any, acceleration: float) -> Any:
     """Return ``shifted / (1 - acceleration * shifted)``, infinite beyond its pole."""
     room = 1.0 - acceleration * shifted
     return np.where(room > 0.0, shifted / np.where(room > 0.0, room, 1.0), np.copysign(np.inf, shifted))
@@ -497,32 +451,31 @@ def _share_below(values: Floats, cut: float) -> float:
 
 Method = Literal["bootstrap", "bca", "delong"]
 METHODS = ("bootstrap", "bca", "delong")
-FEWEST_RESAMPLES = 10
+MIN_RESAMPLES = 10
 BOOTSTRAP_ROUNDING = 1e-12
-"""The part of a measure below which a difference is that of the order of a sum, and not of rankings."""
+"""The part of a value below which a difference is that of the order of a sum, and not of rankings."""
 
 
-def bootstrap(
-    resampler: Resampler,
+def bootstrap_intervals(
+    bootstrap: StratifiedBootstrap,
     contrasts: ArrayLike,
     estimates: Sequence[float],
     method: Method,
     n_resamples: int,
     random_state: Any,
-) -> list[Percentiles]:
-    """Return the resampled values of ``contrast @ measures`` for each contrast, from which to read intervals.
+) -> list[PercentileInterval]:
+    """Return the interval of ``contrast @ values`` for each contrast.
 
     Values that differ from the estimate by rounding alone are equal to it, so that they count as ties.
 
     Raises
     ------
     ValueError
-        When the measure is not a number on some resamples.
+        When the metric is not a number on some resamples.
     """
-    values = resampler.on_resamples(n_resamples, random_state)
-    twice = resampler.with_blocks_twice(random_state) if method == "bca" else []
-    fewest = min(resampler.n_positive, resampler.n_negative)
-    found = []
+    values = bootstrap.evaluate_resamples(n_resamples, random_state)
+    jackknife = bootstrap.positive_jackknife(random_state) if method == "bca" else []
+    intervals = []
     for contrast, estimate in zip(np.atleast_2d(contrasts), estimates, strict=True):
         drawn = contrasted(values, contrast, estimate)
         missing = int(np.count_nonzero(np.isnan(drawn)))
@@ -532,32 +485,33 @@ def bootstrap(
                 "metric that is defined on all of them."
             )
         if method == "bootstrap":
-            found.append(Percentiles(drawn))
+            intervals.append(PercentileInterval(drawn))
         else:
-            jackknifed = [contrasted(blocks, contrast, estimate) for blocks in twice]
-            found.append(CorrectedPercentiles(drawn, estimate, jackknifed, fewest))
-    return found
+            blocks = [contrasted(block_values, contrast, estimate) for block_values in jackknife]
+            n_smaller_class = min(bootstrap.n_positive, bootstrap.n_negative)
+            intervals.append(BCaInterval(drawn, estimate, blocks, n_smaller_class))
+    return intervals
 
 
-def contrasted(measures: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
-    """Return ``measures @ contrast``, with what is zero or the estimate but for rounding put right.
+def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
+    """Return ``values @ contrast``, with what is zero or the estimate but for rounding put right.
 
     Examples
     --------
     >>> contrasted([[0.3, 0.1 + 0.2], [0.7, 0.5]], [1.0, -1.0]).round(3).tolist()
     [0.0, 0.2]
     """
-    table, signs = np.asarray(measures, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
+    table, signs = np.asarray(values, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
     table, signs = table[..., signs != 0.0], signs[signs != 0.0]  # others may be infinite
-    values: Floats = table @ signs
+    differences: Floats = table @ signs
     rounding = BOOTSTRAP_ROUNDING * (np.abs(table) @ np.abs(signs))
     for exact in (0.0, estimate):
-        values = np.where(np.abs(values - exact) < rounding, exact, values)
-    return values
+        differences = np.where(np.abs(differences - exact) < rounding, exact, differences)
+    return differences
 
 
-def check_method(method: Any, measure: Callable[..., Any], n_resamples: Any) -> None:
-    """Raise where a method is not known, or is DeLong's for another measure than the area with half ties.
+def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any) -> None:
+    """Raise where a method is not known, or is DeLong's for another metric than the area with half ties.
 
     Raises
     ------
@@ -566,14 +520,10 @@ def check_method(method: Any, measure: Callable[..., Any], n_resamples: Any) -> 
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
-    check_number("n_resamples", n_resamples, FEWEST_RESAMPLES, integer=True)
-    is_area = measure is auc
-    if isinstance(measure, partial) and measure.func is auc:
-        is_area = (
-            not measure.args
-            and measure.keywords.get("ties", "half") == "half"
-            and set(measure.keywords) <= {"ties"}
-        )
+    check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+    is_area = metric is auc
+    if isinstance(metric, partial) and metric.func is auc:
+        is_area = not metric.args and metric.keywords in ({}, {"ties": "half"})
     if method == "delong" and not is_area:
         raise ValueError("method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'.")
 
@@ -600,14 +550,19 @@ def auc_covariance(rankings: Sequence[Ranking]) -> Floats:
     DeLong, DeLong and Clarke-Pearson, *Comparing the areas under two or more correlated receiver operating
     characteristic curves*, Biometrics 44 (1988).
     """
+
+    def placements(ranking: Ranking) -> tuple[Floats, Floats]:
+        negatives_above, positives_below = ranking.negatives_above("half"), ranking.positives_below("half")
+        return (
+            1.0 - negatives_above[ranking.positive_threshold_index] / ranking.total_negative,
+            1.0 - positives_below[ranking.negative_bin_index] / ranking.total_positive,
+        )
+
+    positives, negatives = (np.stack(rows) for rows in zip(*map(placements, rankings), strict=True))
     first = rankings[0]
-    positives = [1.0 - r.negatives_above("half")[r.positive_levels] / r.total_negative for r in rankings]
-    negatives = [1.0 - r.positives_below("half")[r.negative_cells] / r.total_positive for r in rankings]
-    covariance: Floats = sum(
-        _covariance_of_means(np.stack(placements), first.weights_of(mask))
-        for placements, mask in ((positives, first.is_positive), (negatives, ~first.is_positive))
-    )  # type: ignore[assignment]
-    return covariance
+    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
+        negatives, first.negative_weights
+    )
 
 
 def _covariance_of_means(placements: Floats, weights: Floats | None) -> Floats:

@@ -15,19 +15,19 @@ from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
 from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column, two_classes
 from pushrank.metrics._ranking import (
-    Tally,
+    RankCounts,
     Ties,
-    are_many,
+    are_many_rankings,
     checked_scores,
+    evaluate_metric,
     expected_reciprocal_ranks,
-    measured,
-    number_measure,
-    order_measure,
-    rank_sum,
+    register_metric,
+    register_rank_metric,
     sum_discounts,
     sum_discounts_gained,
+    sum_over_ranks,
     summable_weights,
-    tie_share,
+    tied_error,
 )
 
 TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
@@ -66,11 +66,11 @@ class QueryLists:
         return np.searchsorted(self.starts, self.tie_starts, side="right") - 1
 
 
-def by_query(gains: Floats, scores: Floats, queries: NDArray[np.intp], ties: Ties) -> QueryLists:
+def lists_by_query(gains: Floats, scores: Floats, queries: NDArray[np.intp], ties: Ties) -> QueryLists:
     """Sort the rows into lists; tied rows are ordered by their gain, but under ``"half"`` stay tied."""
-    order = np.lexsort((TIE_ORDER[tie_share(ties)] * gains, -scores, queries))
-    of_query, sorted_scores = queries[order], scores[order]
-    new_query = np.append(True, of_query[1:] != of_query[:-1])
+    order = np.lexsort((TIE_ORDER[tied_error(ties)] * gains, -scores, queries))
+    queries, sorted_scores = queries[order], scores[order]
+    new_query = np.append(True, queries[1:] != queries[:-1])
     new_tie = new_query | np.append(True, sorted_scores[1:] != sorted_scores[:-1])
     if ties != "half":
         new_tie[:] = True  # the rule has settled the order of tied rows
@@ -90,14 +90,14 @@ def _numbered(qid: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def mean_over_queries(
-    of_lists: Callable[[QueryLists], Floats],
+    metric_of_lists: Callable[[QueryLists], Floats],
     gains: Floats,
     scores: ArrayLike,
     qid: ArrayLike | None,
     sample_weight: ArrayLike | None,
     ties: Ties,
 ) -> Any:
-    """Return the mean over the queries of a measure of each, for one ranking or for each row of scores.
+    """Return the mean over the queries of a metric of each, for one ranking or for each row of scores.
 
     A query weighs the mean of its rows' weights.
 
@@ -119,15 +119,16 @@ def mean_over_queries(
     def mean(row: ArrayLike) -> float:
         values = checked_scores(column(row, "scores"))
         check_consistent_length(gains, values)
-        return float(np.average(of_lists(by_query(gains, values, queries, ties)), weights=query_weights))
+        lists = lists_by_query(gains, values, queries, ties)
+        return float(np.average(metric_of_lists(lists), weights=query_weights))
 
-    if not are_many(scores):
+    if not are_many_rankings(scores):
         return mean(scores)
     table = np.asarray(scores)
     return np.array(map_chunks(lambda r, _: mean(table[r]), [(r, r + 1) for r in range(len(table))]))
 
 
-@order_measure
+@register_rank_metric
 def discounted_cumulative_gain(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -143,18 +144,12 @@ def discounted_cumulative_gain(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives first; the expectation under a random order; or positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative whole numbers; a row counts as that many copies of itself.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_in_list)s
+    %(whole_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -183,18 +178,18 @@ def discounted_cumulative_gain(
     >>> round(discounted_cumulative_gain([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.5
     """
-    return measured(
+    return evaluate_metric(
         ranking_discounted_cumulative_gain, y_true, scores, sample_weight, pos_label, log_base, ties
     )
 
 
-def ranking_discounted_cumulative_gain(ranking: Tally, log_base: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
+def ranking_discounted_cumulative_gain(ranking: RankCounts, log_base: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
     check_number("log_base", log_base, above=1.0)
-    return math.log(log_base) * rank_sum(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)
+    return math.log(log_base) * sum_over_ranks(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)
 
 
-@number_measure
+@register_metric
 def ndcg_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -219,15 +214,13 @@ def ndcg_at_k(
         Finite scores, the higher the better; a table holds a ranking in each row.
     k : int, optional
         How many rows of each list count, at least 1; by default all.
-    qid : array-like of shape (n,), optional
-        The query of each row; by default all rows are one list.
+    %(qid)s
     gain : {"linear", "exponential"}, default="linear"
         The gain of relevance y: y itself, as in scikit-learn, or :math:`2^y - 1`.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: the least relevant first; the expectation under a random order; or the most relevant
         first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a query weighs the mean of its rows' weights.
+    %(query_weight)s
 
     Returns
     -------
@@ -271,19 +264,19 @@ def ndcg_at_k(
     if gains.max() > 0.0:
         gains = gains / gains.max()  # NDCG is a ratio; sums of large gains may overflow
 
-    def of_lists(lists: QueryLists) -> Floats:
-        totals = _discounts_to(len(gains), k)
-        found = _gains_found(lists, totals)
+    def ndcg(lists: QueryLists) -> Floats:
+        totals = _cumulative_discounts(len(gains), k)
+        found = _discounted_gains(lists, totals)
         queries = np.repeat(np.arange(len(lists.starts)), np.diff(lists.starts, append=len(gains)))
-        best = _gains_found(by_query(lists.gains, lists.gains, queries, ties), totals)
+        best = _discounted_gains(lists_by_query(lists.gains, lists.gains, queries, ties), totals)
         return np.divide(found, best, out=np.zeros_like(found), where=best > 0.0)
 
     if qid is not None:
         check_consistent_length(relevance, qid)
-    return mean_over_queries(of_lists, gains, scores, qid, sample_weight, ties)
+    return mean_over_queries(ndcg, gains, scores, qid, sample_weight, ties)
 
 
-def _discounts_to(n_rows: int, k: int | None) -> Floats:
+def _cumulative_discounts(n_rows: int, k: int | None) -> Floats:
     """Return the sum of the discounts of the first 0, 1, .. n places, of which only k count."""
     discounts = 1.0 / np.log2(np.arange(2.0, n_rows + 2.0))
     if k is not None:
@@ -291,7 +284,7 @@ def _discounts_to(n_rows: int, k: int | None) -> Floats:
     return np.append(0.0, np.cumsum(discounts))
 
 
-def _gains_found(lists: QueryLists, totals: Floats) -> Floats:
+def _discounted_gains(lists: QueryLists, totals: Floats) -> Floats:
     """Return the discounted gain of each list.
 
     Rows of a tie share its places' mean discount. Where a rule orders them, each is a tie by itself.
@@ -302,7 +295,7 @@ def _gains_found(lists: QueryLists, totals: Floats) -> Floats:
     return np.bincount(lists.tie_queries, means * discounts, minlength=len(lists.starts)).astype(np.float64)
 
 
-@number_measure
+@register_metric
 def mean_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -318,18 +311,11 @@ def mean_reciprocal_rank(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    qid : array-like of shape (n,), optional
-        The query of each row; by default all rows are one list.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives first; the expectation under a random order; or positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a query weighs the mean of its rows' weights.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(rankings)s
+    %(qid)s
+    %(ties_in_list)s
+    %(query_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -357,23 +343,24 @@ def mean_reciprocal_rank(
     if pos_label is None:
         check_ordered_categorical(y_true, "y_true")
     _, is_positive = two_classes(column(y_true, "y_true"), "y_true", pos_label)
-    return mean_over_queries(_of_lists, is_positive.astype(np.float64), scores, qid, sample_weight, ties)
+    gains = is_positive.astype(np.float64)
+    return mean_over_queries(_reciprocal_ranks, gains, scores, qid, sample_weight, ties)
 
 
-def _of_lists(lists: QueryLists) -> Floats:
-    hits = np.add.reduceat(lists.gains, lists.tie_starts)
-    queries = lists.tie_queries
-    with_hit = np.flatnonzero(hits)
-    found, first = np.unique(queries[with_hit], return_index=True)
-    ties = with_hit[first]
+def _reciprocal_ranks(lists: QueryLists) -> Floats:
+    """Return the expectation of one over the rank of the first positive of each list; zero without one."""
+    positives = np.add.reduceat(lists.gains, lists.tie_starts)
+    occupied = np.flatnonzero(positives)
+    found, first = np.unique(lists.tie_queries[occupied], return_index=True)
+    ties = occupied[first]
     reciprocals = np.zeros(len(lists.starts))
     reciprocals[found] = expected_reciprocal_ranks(
-        lists.places[lists.tie_starts[ties]], hits[ties], lists.tie_sizes[ties]
+        lists.places[lists.tie_starts[ties]], positives[ties], lists.tie_sizes[ties]
     )
     return reciprocals
 
 
-@order_measure
+@register_rank_metric
 def average_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -388,16 +375,10 @@ def average_reciprocal_rank(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives first; the expectation under a random order; or positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative whole numbers; a row counts as that many copies of itself.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(rankings)s
+    %(ties_in_list)s
+    %(whole_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -423,18 +404,18 @@ def average_reciprocal_rank(
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.3333
     """
-    return measured(ranking_average_reciprocal_rank, y_true, scores, sample_weight, pos_label, ties)
+    return evaluate_metric(ranking_average_reciprocal_rank, y_true, scores, sample_weight, pos_label, ties)
 
 
-def ranking_average_reciprocal_rank(ranking: Tally, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    return rank_sum(ranking, lambda ranks: 1.0 / ranks, ties)
+def ranking_average_reciprocal_rank(ranking: RankCounts, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    return sum_over_ranks(ranking, lambda ranks: 1.0 / ranks, ties)
 
 
-LEAST_RATE = 1e-20  # below it only floats change: they would underflow
+MIN_RATE = 1e-20  # below it only floats change: they would underflow
 
 
-@order_measure
+@register_rank_metric
 def robust_initial_enhancement(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -451,19 +432,13 @@ def robust_initial_enhancement(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     alpha : float, default=20.0
         The positive rate of the discount: a share of :math:`1 - e^{-\alpha z}` of the weight lies on the
         first z of the list, for 20 about 80 % on the first 8 %.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives first; the expectation under a random order; or positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_in_list)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -493,10 +468,10 @@ def robust_initial_enhancement(
     >>> round(robust_initial_enhancement([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
     2.8733
     """
-    return measured(ranking_robust_initial_enhancement, y_true, scores, sample_weight, pos_label, alpha, ties)
+    return evaluate_metric(ranking_rie, y_true, scores, sample_weight, pos_label, alpha, ties)
 
 
-@order_measure
+@register_rank_metric
 def bedroc(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -517,18 +492,12 @@ def bedroc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives first; the expectation under a random order; or positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_in_list)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -558,28 +527,30 @@ def bedroc(
     >>> round(bedroc([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
     0.2693
     """
-    return measured(ranking_bedroc, y_true, scores, sample_weight, pos_label, alpha, ties)
+    return evaluate_metric(ranking_bedroc, y_true, scores, sample_weight, pos_label, alpha, ties)
 
 
-def ranking_robust_initial_enhancement(ranking: Tally, alpha: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked.
+def ranking_rie(ranking: RankCounts, alpha: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked.
 
     The discounts of the places from a to b add up to a geometric series, whose factor cancels against the
     expectation's: what remains is a difference of exponentials, which knows parts of a row as well.
     """
     rate = _checked_rate(alpha)
-    found = sum_discounts(ranking.positives_at, ranking.negatives_in, rate / ranking.total, tie_share(ties))
+    found = sum_discounts(
+        ranking.positive_counts, ranking.negative_counts, rate / ranking.total, tied_error(ties)
+    )
     return float(found / ranking.total_positive * ranking.total / -math.expm1(-rate))
 
 
-def ranking_bedroc(ranking: Tally, alpha: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
+def ranking_bedroc(ranking: RankCounts, alpha: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
     rate = _checked_rate(alpha) / ranking.total
-    gained = sum_discounts_gained(ranking.positives_at, ranking.negatives_in, rate, tie_share(ties))
+    gained = sum_discounts_gained(ranking.positive_counts, ranking.negative_counts, rate, tied_error(ties))
     most = math.expm1(-rate * ranking.total_positive) * math.expm1(-rate * ranking.total_negative)
     return float(gained / most)
 
 
 def _checked_rate(alpha: Any) -> float:
     check_number("alpha", alpha, above=0.0)
-    return max(float(alpha), LEAST_RATE)
+    return max(float(alpha), MIN_RATE)

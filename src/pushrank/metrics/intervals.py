@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike
 from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import (
     Method,
-    Resampler,
+    StratifiedBootstrap,
     auc_covariance,
-    bootstrap,
+    bootstrap_intervals,
     check_method,
     checked_rankings,
     contrasted,
-    measure_named,
-    normal_ends,
+    normal_interval,
     normal_p_value,
+    resolve_metric,
 )
+from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.roc import ranking_auc
 
@@ -50,6 +51,7 @@ class ConfidenceInterval(NamedTuple):
     standard_error: float
 
 
+@shared_docs
 def confidence_interval(
     metric: str | Callable[..., Any],
     y_true: ArrayLike,
@@ -68,27 +70,9 @@ def confidence_interval(
 
     Parameters
     ----------
-    metric : str or callable
-        A measure of this module that returns one number, or its name, such as ``"average_precision"``, a
-        ``functools.partial`` of one, or any ``metric(y_true, scores)`` that takes a boolean array and scores
-        and returns a number.
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
-    method : {"bootstrap", "bca", "delong"}, default="bca"
-        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
-        also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
-    confidence_level : float, default=0.95
-        The coverage aimed at, strictly between 0 and 1.
-    n_resamples : int, default=2000
-        How many resamples the bootstrap draws, at least 10.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
-    random_state : int, RandomState or None, default=None
-        The seed of the resamples; the same seed gives the same interval with any number of threads.
+    %(metric)s
+    %(ranking)s
+    %(resampling)s
 
     Returns
     -------
@@ -97,13 +81,7 @@ def confidence_interval(
 
     Raises
     ------
-    ValueError
-        When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
-        that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
-        not the area with half ties.
-    TypeError
-        When `metric` is neither a name nor callable, or returns something other than one number, or a
-        parameter is not a number.
+    %(resampling_errors)s
 
     Notes
     -----
@@ -135,7 +113,7 @@ def confidence_interval(
     >>> round(low, 3), round(high, 3), round(estimate, 4), round(error, 4)
     (0.764, 1.0, 0.9375, 0.0884)
     """
-    measure = measure_named(metric)
+    measure = resolve_metric(metric)
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     level = float(confidence_level)
     check_method(method, measure, n_resamples)
@@ -143,7 +121,7 @@ def confidence_interval(
     if method == "delong":
         estimate = ranking_auc(rankings[0], "half")
         error = float(np.sqrt(auc_covariance(rankings)[0, 0]))
-        low, high = normal_ends(estimate, error, level)
+        low, high = normal_interval(estimate, error, level)
         return ConfidenceInterval(max(low, 0.0), min(high, 1.0), estimate, error)
     [interval] = ranking_intervals(rankings[0], [measure], method, level, n_resamples, random_state)
     return interval
@@ -151,19 +129,21 @@ def confidence_interval(
 
 def ranking_intervals(
     ranking: Ranking,
-    measures: Sequence[Callable[..., Any]],
+    metrics: Sequence[Callable[..., Any]],
     method: Method,
     level: float,
     n_resamples: int,
     random_state: Any,
 ) -> list[ConfidenceInterval]:
-    """Return the bootstrap's intervals of several measures of a checked ranking, on resamples they share."""
-    resampler = Resampler([ranking], *measures)
-    estimates = resampler.on_data()
-    found = bootstrap(resampler, np.eye(len(measures)), estimates, method, n_resamples, random_state)
+    """Return the bootstrap's intervals of several metrics of a checked ranking, on resamples they share."""
+    bootstrap = StratifiedBootstrap([ranking], *metrics)
+    estimates = bootstrap.evaluate_data()
+    intervals = bootstrap_intervals(
+        bootstrap, np.eye(len(metrics)), estimates, method, n_resamples, random_state
+    )
     return [
-        ConfidenceInterval(*resampled.ends(level), estimate, float(np.std(resampled.values, ddof=1)))
-        for resampled, estimate in zip(found, estimates, strict=True)
+        ConfidenceInterval(*interval.limits(level), estimate, float(np.std(interval.values, ddof=1)))
+        for interval, estimate in zip(intervals, estimates, strict=True)
     ]
 
 
@@ -192,6 +172,7 @@ class Comparison(NamedTuple):
     p_value: float
 
 
+@shared_docs
 def compare(
     y_true: ArrayLike,
     scores_a: ArrayLike,
@@ -215,22 +196,8 @@ def compare(
         Labels of two values.
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
-    metric : str or callable, default="average_precision"
-        A measure of this module that returns one number, or its name, a ``functools.partial`` of one, or any
-        ``metric(y_true, scores)`` that takes a boolean array and scores and returns a number.
-    method : {"bootstrap", "bca", "delong"}, default="bca"
-        Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
-        also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
-    confidence_level : float, default=0.95
-        The coverage aimed at, strictly between 0 and 1.
-    n_resamples : int, default=2000
-        How many resamples the bootstrap draws, at least 10.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
-    random_state : int, RandomState or None, default=None
-        The seed of the resamples; the same seed gives the same interval with any number of threads.
+    %(metric)s
+    %(resampling)s
 
     Returns
     -------
@@ -239,13 +206,7 @@ def compare(
 
     Raises
     ------
-    ValueError
-        When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
-        that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the measure is
-        not the area with half ties.
-    TypeError
-        When `metric` is neither a name nor callable, or returns something other than one number, or a
-        parameter is not a number.
+    %(resampling_errors)s
 
     Notes
     -----
@@ -268,7 +229,7 @@ def compare(
     >>> round(found.difference, 4), found.p_value < 0.05
     (0.4375, False)
     """
-    measure = measure_named(metric)
+    measure = resolve_metric(metric)
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     level = float(confidence_level)
     check_method(method, measure, n_resamples)
@@ -278,9 +239,9 @@ def compare(
         difference = float(contrasted([ranking_auc(ranking, "half") for ranking in rankings], contrast))
         # rounding may leave the variance of equal rankings below zero
         error = float(np.sqrt(max(contrast @ auc_covariance(rankings) @ contrast, 0.0)))
-        low, high = normal_ends(difference, error, level)
+        low, high = normal_interval(difference, error, level)
         return Comparison(low, high, difference, normal_p_value(difference, error))
-    resampler = Resampler(rankings, measure)
-    difference = float(contrasted(resampler.on_data(), contrast))
-    [resampled] = bootstrap(resampler, contrast, [difference], method, n_resamples, random_state)
-    return Comparison(*resampled.ends(level), difference, resampled.p_value())
+    bootstrap = StratifiedBootstrap(rankings, measure)
+    difference = float(contrasted(bootstrap.evaluate_data(), contrast))
+    [interval] = bootstrap_intervals(bootstrap, contrast, [difference], method, n_resamples, random_state)
+    return Comparison(*interval.limits(level), difference, interval.p_value())

@@ -1,4 +1,4 @@
-"""Heights and margins: measures over pairs."""
+"""Heights, p-norm errors and margins: what pairs of a positive and a negative say."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from scipy.special import logsumexp
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
-from pushrank.metrics._ranking import Ranking, Tally, Ties, measured, number_measure, order_measure, tie_share
+from pushrank.metrics._docstrings import shared_docs
+from pushrank.metrics._ranking import (
+    RankCounts,
+    Ranking,
+    Ties,
+    evaluate_metric,
+    register_metric,
+    register_rank_metric,
+    tied_error,
+)
 
 
+@shared_docs
 def height(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -27,16 +37,10 @@ def height(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Whether a tied pair of a positive and a negative is an error, half an error, or none.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ranking)s
+    %(ties_in_pairs)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -63,10 +67,11 @@ def height(
     """
     ranking = Ranking(y_true, scores, sample_weight, pos_label)
     below = ranking.positives_below(ties)
-    heights: Floats = below[ranking.negative_cells]
+    heights: Floats = below[ranking.negative_bin_index]
     return heights
 
 
+@shared_docs
 def reverse_height(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -81,16 +86,10 @@ def reverse_height(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Whether a tied pair of a positive and a negative is an error, half an error, or none.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ranking)s
+    %(ties_in_pairs)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -117,11 +116,11 @@ def reverse_height(
     """
     ranking = Ranking(y_true, scores, sample_weight, pos_label)
     above = ranking.negatives_above(ties)
-    heights: Floats = above[ranking.positive_levels]
+    heights: Floats = above[ranking.positive_threshold_index]
     return heights
 
 
-@order_measure
+@register_rank_metric
 def r_max(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -136,16 +135,10 @@ def r_max(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Whether a tied pair of a positive and a negative is an error, half an error, or none.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(rankings)s
+    %(ties_in_pairs)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -170,16 +163,16 @@ def r_max(
     >>> r_max([1, 0, 1, 1], [4.0, 3.0, 2.0, 3.0])
     2.0
     """
-    return measured(ranking_r_max, y_true, scores, sample_weight, pos_label, ties)
+    return evaluate_metric(ranking_r_max, y_true, scores, sample_weight, pos_label, ties)
 
 
-def ranking_r_max(ranking: Tally, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
+def ranking_r_max(ranking: RankCounts, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
     best = ranking.around_best_negative()
-    return ranking.total_positive - best.hits_above - (1.0 - tie_share(ties)) * best.hits_tied
+    return ranking.total_positive - best.positives_above - (1.0 - tied_error(ties)) * best.positives_tied
 
 
-@order_measure
+@register_rank_metric
 def rp_error(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -196,21 +189,15 @@ def rp_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
     scale : {"raw", "log"}, default="raw"
         ``R`` itself, infinite where it exceeds the largest float, or ``(1/p) ln R``, finite for every p but
         ``-inf`` for a ranking without errors.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Whether a tied pair of a positive and a negative is an error, half an error, or none.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_in_pairs)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -240,15 +227,15 @@ def rp_error(
     >>> round(rp_error([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], p=1000, scale="log"), 4)
     0.6931
     """
-    return measured(ranking_rp_error, y_true, scores, sample_weight, pos_label, p, scale, ties)
+    return evaluate_metric(ranking_rp_error, y_true, scores, sample_weight, pos_label, p, scale, ties)
 
 
-def ranking_rp_error(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
+def ranking_rp_error(ranking: RankCounts, p: float, scale: str, ties: Ties) -> float:
     """Return the error of a ranking that has been checked."""
     check_number("p", p, 1.0)
     if scale not in ("raw", "log"):
         raise ValueError(f"scale must be 'raw' or 'log', got {scale!r}.")
-    heights, weights = ranking.positives_below(ties), ranking.negatives_in
+    heights, weights = ranking.positives_below(ties), ranking.negative_counts
     occupied = (heights > 0.0) & (weights > 0.0)
     if not occupied.any():
         return 0.0 if scale == "raw" else -np.inf
@@ -260,7 +247,7 @@ def ranking_rp_error(ranking: Tally, p: float, scale: str, ties: Ties) -> float:
     return float(np.log(largest) + np.log(np.sum(weights * (heights / largest) ** float(p))) / p)
 
 
-@number_measure
+@register_metric
 def margin(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -275,16 +262,12 @@ def margin(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     norm : float, default=1.0
         The positive norm :math:`\|\lambda\|_1` of the weights that made the scores.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight zero do not count.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(pos_label)s
 
     Returns
     -------
@@ -312,10 +295,10 @@ def margin(
     >>> margin([1, 1, 0], [3.0, 2.5, 1.0], norm=2.0)
     0.75
     """
-    return measured(ranking_margin, y_true, scores, sample_weight, pos_label, norm)
+    return evaluate_metric(ranking_margin, y_true, scores, sample_weight, pos_label, norm)
 
 
-@number_measure
+@register_metric
 def smooth_margin(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -330,16 +313,11 @@ def smooth_margin(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     norm : float, default=1.0
         The positive norm :math:`\|\lambda\|_1` of the weights that made the scores.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -368,27 +346,22 @@ def smooth_margin(
     >>> round(smooth_margin([1, 1, 0], [3.0, 3.0, 1.0]), 4)
     1.3069
     """
-    return measured(ranking_smooth_margin, y_true, scores, sample_weight, pos_label, norm)
+    return evaluate_metric(ranking_smooth_margin, y_true, scores, sample_weight, pos_label, norm)
 
 
 def ranking_smooth_margin(ranking: Ranking, norm: float) -> float:
     """Return the smooth margin of a ranking that has been checked."""
     check_number("norm", norm, above=0.0)
-    logs = [
-        float(logsumexp(sign * scores, b=ranking.weights_of(mask)))
-        for sign, scores, mask in (
-            (-1.0, ranking.positive_scores, ranking.is_positive),
-            (1.0, ranking.negative_scores, ~ranking.is_positive),
-        )
-    ]
-    return -(logs[0] + logs[1]) / float(norm)
+    log_positives = float(logsumexp(-ranking.positive_scores, b=ranking.positive_weights))
+    log_negatives = float(logsumexp(ranking.negative_scores, b=ranking.negative_weights))
+    return -(log_positives + log_negatives) / float(norm)
 
 
 def ranking_margin(ranking: Ranking, norm: float) -> float:
     """Return the margin of a ranking that has been checked."""
     check_number("norm", norm, above=0.0)
-    positives = _counted(ranking.positive_scores, ranking.weights_of(ranking.is_positive))
-    negatives = _counted(ranking.negative_scores, ranking.weights_of(~ranking.is_positive))
+    positives = _counted(ranking.positive_scores, ranking.positive_weights)
+    negatives = _counted(ranking.negative_scores, ranking.negative_weights)
     return float(positives.min() - negatives.max()) / float(norm)
 
 

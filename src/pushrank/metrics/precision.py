@@ -1,4 +1,4 @@
-"""Hits among the first rows."""
+"""Precision, recall and lift of the first rows, and how many positives are above every negative."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from scipy.special import digamma
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
+from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
-    DEPTH_ROUNDING,
+    K_ROUNDING,
+    METRICS,
+    CutCounts,
+    RankCounts,
     Ranking,
-    Tally,
     Ties,
-    around_hit,
-    list_depth,
-    measured,
-    order_measure,
-    part_of_list,
-    rounded_up,
-    sum_precision_of_ties,
-    tie_share,
+    counts_around_recall,
+    evaluate_metric,
+    fraction_in_rows,
+    k_in_rows,
+    register_rank_metric,
+    round_up_to_rows,
+    sum_precisions,
+    tied_error,
 )
 from pushrank.metrics.discounted import ranking_average_reciprocal_rank, ranking_discounted_cumulative_gain
 from pushrank.metrics.pairwise import ranking_r_max, ranking_rp_error
 from pushrank.metrics.roc import ranking_auc
 
 
-@order_measure
+@register_rank_metric
 def precision_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -46,21 +49,14 @@ def precision_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     k : int or float
         An int from 1 to n is a number of rows, or a weight of the list; a float in (0, 1] is the fraction
         :math:`\kappa` of the positives, rounded to a number between 1 and theirs unless weights are not whole
         numbers.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Where rows tie at the k-th place: fill it with negatives first, take the expectation under a random
-        order, or fill it with positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_at_end)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -87,45 +83,43 @@ def precision_at_k(
     >>> precision_at_k(y, scores, 2), round(precision_at_k(y, scores, 1.0), 4)
     (0.5, 0.6667)
     """
-    return measured(ranking_precision_at_k, y_true, scores, sample_weight, pos_label, k, ties)
+    return evaluate_metric(ranking_precision_at_k, y_true, scores, sample_weight, pos_label, k, ties)
 
 
-def ranking_precision_at_k(ranking: Tally, k: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    depth = list_depth(k, ranking)
-    return ranking.hits_within(depth, ties) / depth
+def ranking_precision_at_k(ranking: RankCounts, k: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    n_rows = k_in_rows(k, ranking)
+    return ranking.positives_in_top(n_rows, ties) / n_rows
 
 
-@order_measure
+@register_rank_metric
 def recall_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
-    k: float,
+    k: float | None = None,
     *,
+    fraction: float | None = None,
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
     r"""Return the share of the positives that are among the k highest scores.
 
-    .. math:: \mathrm{recall@}k = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le k]
+    .. math:: \mathrm{recall@}k = \frac{1}{W_+} \sum_{i} w_i\, 1[\mathrm{rank}(i) \le k]
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    k : int or float
+    %(rankings)s
+    k : int or float, optional
         As for :func:`precision_at_k`: an int is a number of rows, or a weight of the list; a float in (0, 1]
         is a fraction of the positives.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Where rows tie at the k-th place: fill it with negatives first, take the expectation under a random
-        order, or fill it with positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    fraction : float, optional
+        In place of k: the part of all rows that is looked at, in (0, 1], rounded up to whole rows; with
+        weights that are not whole numbers, that part of their sum. As a function of it the recall is called
+        the cumulative gain.
+    %(ties_at_end)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -134,9 +128,11 @@ def recall_at_k(
 
     Raises
     ------
+    TypeError
+        When `fraction` is not a number.
     ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `k` or `ties` is out of range.
+        When there are not two classes, a score is not finite, lengths differ, both or neither of `k` and
+        `fraction` are given, or `k`, `fraction` or `ties` is out of range.
 
     Notes
     -----
@@ -144,22 +140,30 @@ def recall_at_k(
 
     References
     ----------
-    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
+    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4; Ling and Li,
+    *Data mining for direct marketing: problems and solutions*, KDD 1998, for the cumulative gain.
 
     Examples
     --------
-    >>> recall_at_k([1, 0, 1, 0, 1, 1], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 3)
-    0.5
+    >>> y, scores = [1, 0, 1, 0, 1, 1], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> recall_at_k(y, scores, 3), recall_at_k(y, scores, fraction=0.5)
+    (0.5, 0.5)
     """
-    return measured(ranking_recall_at_k, y_true, scores, sample_weight, pos_label, k, ties)
+    return evaluate_metric(ranking_recall_at_k, y_true, scores, sample_weight, pos_label, k, fraction, ties)
 
 
-def ranking_recall_at_k(ranking: Tally, k: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    return ranking.hits_within(list_depth(k, ranking), ties) / ranking.total_positive
+def ranking_recall_at_k(ranking: RankCounts, k: float | None, fraction: float | None, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    if (k is None) == (fraction is None):
+        raise ValueError(
+            f"recall_at_k takes k or fraction, one of them, got k={k!r} and fraction={fraction!r}; by a name "
+            "alone neither can be given: use functools.partial."
+        )
+    n_rows = fraction_in_rows(fraction, ranking) if k is None else k_in_rows(k, ranking)
+    return ranking.positives_in_top(n_rows, ties) / ranking.total_positive
 
 
-@order_measure
+@register_rank_metric
 def positives_at_top(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -175,18 +179,12 @@ def positives_at_top(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
-    ties : {"pessimistic", "half", "optimistic"}, default="pessimistic"
-        Whether a tied pair of a positive and a negative is an error, half an error, or none.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_in_pairs)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -212,19 +210,19 @@ def positives_at_top(
     >>> positives_at_top([1, 1, 0, 1], [4.0, 3.5, 3.0, 2.0])
     2.0
     """
-    return measured(
+    return evaluate_metric(
         ranking_positives_at_top, y_true, scores, sample_weight, pos_label, ties, normalize=normalize
     )
 
 
-def ranking_positives_at_top(ranking: Tally, ties: Ties, *, normalize: bool = False) -> float:
-    """Return the measure of a ranking that has been checked."""
+def ranking_positives_at_top(ranking: RankCounts, ties: Ties, *, normalize: bool = False) -> float:
+    """Return the metric of a ranking that has been checked."""
     best = ranking.around_best_negative()
-    found = best.hits_above + (1.0 - tie_share(ties)) * best.hits_tied
+    found = best.positives_above + (1.0 - tied_error(ties)) * best.positives_tied
     return found / ranking.total_positive if normalize else found
 
 
-@order_measure
+@register_rank_metric
 def average_precision(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -239,17 +237,12 @@ def average_precision(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -275,29 +268,28 @@ def average_precision(
     >>> round(average_precision([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     0.8333
     """
-    return measured(ranking_average_precision, y_true, scores, sample_weight, pos_label, ties)
+    return evaluate_metric(ranking_average_precision, y_true, scores, sample_weight, pos_label, ties)
 
 
-def ranking_average_precision(ranking: Tally, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    here = ranking.positives_at
-    if tie_share(ties) == 0.5:
-        found = sum_precision_of_ties(here, ranking.negatives_in)
-        return float(found / ranking.total_positive)
-    to_here = np.cumsum(here[::-1])[::-1]
-    misses = ranking.negatives_above(ties)
-    return float(np.sum(_one_by_one(here, to_here - here, misses)) / ranking.total_positive)
+def ranking_average_precision(ranking: RankCounts, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    positives = ranking.positive_counts
+    if tied_error(ties) == 0.5:
+        return float(sum_precisions(positives, ranking.negative_counts) / ranking.total_positive)
+    positives_above = np.cumsum(positives[::-1])[::-1] - positives
+    found = _sum_precisions_one_by_one(positives, positives_above, ranking.negatives_above(ties))
+    return float(np.sum(found) / ranking.total_positive)
 
 
-def _one_by_one(here: Floats, hits_above: Floats, misses_above: Floats) -> Floats:
-    """Return ``sum_j (hits + j) / (hits + j + misses)`` for j = 1..here, by a difference of digammas."""
-    start = hits_above + misses_above + 1.0
-    harmonic = np.where(here == 1.0, 1.0 / start, digamma(start + here) - digamma(start))
-    sums: Floats = here - misses_above * harmonic
+def _sum_precisions_one_by_one(positives: Floats, positives_above: Floats, negatives_above: Floats) -> Floats:
+    """Return ``sum_j (above + j) / (above + j + negatives_above)`` for j = 1..positives, by digammas."""
+    start = positives_above + negatives_above + 1.0
+    harmonic = np.where(positives == 1.0, 1.0 / start, digamma(start + positives) - digamma(start))
+    sums: Floats = positives - negatives_above * harmonic
     return sums
 
 
-@order_measure
+@register_rank_metric
 def precision_at_recall(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -311,14 +303,11 @@ def precision_at_recall(
 
     .. math:: \mathrm{prec@recall}(r) = \frac{h}{h + \mathrm{rHeight}(i)}
 
-    where positive i is the one with which the found weight h reaches the recall r.
+    where positive i is the one with which the weight h found reaches the recall r.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     recall : float, default=0.5
         The share of the positives to be found, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -326,10 +315,8 @@ def precision_at_recall(
         point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
         case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
         part of it that does.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -358,26 +345,29 @@ def precision_at_recall(
     >>> precision_at_recall(y, scores, 0.3), precision_at_recall(y, scores, 1.0)
     (1.0, 0.75)
     """
-    return measured(ranking_precision_at_recall, y_true, scores, sample_weight, pos_label, recall, ties)
+    return evaluate_metric(
+        ranking_precision_at_recall, y_true, scores, sample_weight, pos_label, recall, ties
+    )
 
 
-def ranking_precision_at_recall(ranking: Tally, recall: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    share = tie_share(ties)
+def ranking_precision_at_recall(ranking: RankCounts, recall: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    error = tied_error(ties)
     check_number("recall", recall, above=0.0, most=1.0)
     needed = float(recall) * ranking.total_positive
-    hits_above, misses_above, hits, misses = around_hit(
-        ranking.positives_at, ranking.negatives_in, needed * (1.0 - DEPTH_ROUNDING)
+    cut = CutCounts(
+        *counts_around_recall(ranking.positive_counts, ranking.negative_counts, needed * (1.0 - K_ROUNDING))
     )
-    if share == 0.5:
-        found, missed = hits_above + hits, misses_above + misses
+    if error == 0.5:
+        positives = cut.positives_above + cut.positives_tied
+        negatives = cut.negatives_above + cut.negatives_tied
     else:
-        found = rounded_up(needed, ranking)
-        missed = misses_above + share * misses
-    return float(found / (found + missed))
+        positives = round_up_to_rows(needed, ranking)
+        negatives = cut.negatives_above + error * cut.negatives_tied
+    return float(positives / (positives + negatives))
 
 
-@order_measure
+@register_rank_metric
 def lift(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -393,20 +383,13 @@ def lift(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     fraction : float, default=0.1
         The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
         numbers, that part of their sum.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie at the end of that part: fill it with negatives first, take the expectation under a
-        random order, or fill it with positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ties_at_end)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -423,153 +406,34 @@ def lift(
 
     Notes
     -----
-    O(n), by selection; O(n log n) with weights. It is what virtual screening calls :func:`enrichment_factor`.
+    O(n), by selection; O(n log n) with weights. Virtual screening calls it the enrichment
+    factor (Truchon and Bayly 2007, equation 7), so it also bears the name ``enrichment_factor``.
+    RDKit's ``CalcEnrichment`` counts ties in the order in which they are stored.
 
     References
     ----------
-    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
+    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998; Truchon and Bayly,
+    *Evaluating virtual screening methods*, J. Chem. Inf. Model. 47 (2007).
 
     Examples
     --------
     >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
     2.5
     """
-    return measured(ranking_lift, y_true, scores, sample_weight, pos_label, fraction, ties)
+    return evaluate_metric(ranking_lift, y_true, scores, sample_weight, pos_label, fraction, ties)
 
 
-def ranking_lift(ranking: Tally, fraction: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    depth = part_of_list(fraction, ranking)
-    return ranking.hits_within(depth, ties) / depth * (ranking.total / ranking.total_positive)
+def ranking_lift(ranking: RankCounts, fraction: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    n_rows = fraction_in_rows(fraction, ranking)
+    return ranking.positives_in_top(n_rows, ties) / n_rows * (ranking.total / ranking.total_positive)
 
 
-@order_measure
-def enrichment_factor(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    fraction: float = 0.01,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return how many times more actives the first part of the list holds than a random part.
-
-    .. math:: \mathrm{EF}(q) = \frac{\text{actives among the first } \lceil q n \rceil}{\lceil q n \rceil}
-        \Big/ \frac{\text{actives}}{n}
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    fraction : float, default=0.01
-        The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
-        numbers, that part of their sum.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie at the end of that part: fill it with negatives first, take the expectation under a
-        random order, or fill it with positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
-
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        At least 0, and 1 for a random order; the higher the better.
-
-    Raises
-    ------
-    TypeError
-        When `fraction` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `fraction` or `ties` is out of range.
-
-    Notes
-    -----
-    O(n), by selection; O(n log n) with weights. RDKit's ``CalcEnrichment`` counts ties in the order in
-    which they are stored. It is :func:`lift` under the name that virtual screening uses.
-
-    References
-    ----------
-    Truchon and Bayly, *Evaluating virtual screening methods*, J. Chem. Inf. Model. 47 (2007), equation (7).
-
-    Examples
-    --------
-    >>> enrichment_factor([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
-    2.5
-    """
-    return measured(ranking_lift, y_true, scores, sample_weight, pos_label, fraction, ties)
+# the name of the lift in virtual screening
+enrichment_factor = METRICS["enrichment_factor"] = lift
 
 
-@order_measure
-def cumulative_gain(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    fraction: float = 0.1,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the share of the positives in the first part of the list.
-
-    .. math:: \mathrm{gain}(q) = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le \lceil q n \rceil]
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    fraction : float, default=0.1
-        The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
-        numbers, that part of their sum.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie at the end of that part: fill it with negatives first, take the expectation under a
-        random order, or fill it with positives first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
-
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better.
-
-    Raises
-    ------
-    TypeError
-        When `fraction` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `fraction` or `ties` is out of range.
-
-    Notes
-    -----
-    O(n), by selection; O(n log n) with weights.
-
-    References
-    ----------
-    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
-
-    Examples
-    --------
-    >>> cumulative_gain([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
-    0.5
-    """
-    return measured(ranking_cumulative_gain, y_true, scores, sample_weight, pos_label, fraction, ties)
-
-
-def ranking_cumulative_gain(ranking: Tally, fraction: float, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
-    return ranking.hits_within(part_of_list(fraction, ranking), ties) / ranking.total_positive
-
-
+@shared_docs
 def top_of_list(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -583,14 +447,9 @@ def top_of_list(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative whole numbers; a row counts as that many copies of itself.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(ranking)s
+    %(whole_weight)s
+    %(pos_label)s
 
     Returns
     -------

@@ -10,20 +10,21 @@ from scipy.stats import beta, binom
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
+from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
+    RankCounts,
     Ranking,
-    Tally,
     Ties,
-    measured,
-    order_measure,
+    evaluate_metric,
+    misranked_share,
+    register_rank_metric,
     roc_area,
-    share_misranked,
     sort,
-    tie_share,
+    tied_error,
 )
 
 
-@order_measure
+@register_rank_metric
 def auc(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -38,16 +39,10 @@ def auc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Whether a tied pair of a positive and a negative is an error, half an error, or none.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(rankings)s
+    %(ties_in_pairs)s
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -72,23 +67,18 @@ def auc(
     >>> auc([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0])
     0.875
     """
-    return measured(ranking_auc, y_true, scores, sample_weight, pos_label, ties)
+    return evaluate_metric(ranking_auc, y_true, scores, sample_weight, pos_label, ties)
 
 
-def ranking_auc(ranking: Tally, ties: Ties) -> float:
-    """Return the measure of a ranking that has been checked."""
+def ranking_auc(ranking: RankCounts, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    counts = ranking.positive_counts, ranking.negative_counts
     return 1.0 - float(
-        share_misranked(
-            ranking.positives_at,
-            ranking.negatives_in,
-            ranking.total_positive,
-            ranking.total_negative,
-            tie_share(ties),
-        )
+        misranked_share(*counts, ranking.total_positive, ranking.total_negative, tied_error(ties))
     )
 
 
-@order_measure
+@register_rank_metric
 def partial_auc(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -114,10 +104,7 @@ def partial_auc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+    %(rankings)s
     max_fpr : float, default=0.1
         The largest false-positive rate, in (0, 1].
     min_tpr : float, default=0.0
@@ -126,10 +113,8 @@ def partial_auc(
         Return McClish's standardised area in place of the area itself.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where classes tie, the curve goes right first, straight across, or up first.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(sample_weight)s
+    %(pos_label)s
 
     Returns
     -------
@@ -159,7 +144,7 @@ def partial_auc(
     >>> round(partial_auc(y, scores, 0.5, standardize=False), 4), round(partial_auc(y, scores, 1.0), 4)
     (0.3333, 0.8333)
     """
-    return measured(
+    return evaluate_metric(
         ranking_partial_auc,
         y_true,
         scores,
@@ -173,26 +158,20 @@ def partial_auc(
 
 
 def ranking_partial_auc(
-    ranking: Tally, max_fpr: float, min_tpr: float, ties: Ties, *, standardize: bool
+    ranking: RankCounts, max_fpr: float, min_tpr: float, ties: Ties, *, standardize: bool
 ) -> float:
-    """Return the measure of a ranking that has been checked."""
-    share = tie_share(ties)
+    """Return the metric of a ranking that has been checked."""
+    error = tied_error(ties)
     check_number("max_fpr", max_fpr, above=0.0, most=1.0)
     check_number("min_tpr", min_tpr, 0.0, below=1.0)
-    widest = float(max_fpr)
-    area = float(
-        roc_area(
-            ranking.positives_at / ranking.total_positive,
-            ranking.negatives_in / ranking.total_negative,
-            share,
-            widest,
-            min_tpr,
-        )
-    )
+    positive_shares = ranking.positive_counts / ranking.total_positive
+    negative_shares = ranking.negative_counts / ranking.total_negative
+    width = float(max_fpr)
+    area = float(roc_area(positive_shares, negative_shares, error, width, min_tpr))
     if not standardize:
         return area
-    chance = 0.5 * max(widest - min_tpr, 0.0) ** 2
-    return 0.5 * (1.0 + (area - chance) / (widest * (1.0 - min_tpr) - chance))
+    chance = 0.5 * max(width - min_tpr, 0.0) ** 2
+    return 0.5 * (1.0 + (area - chance) / (width * (1.0 - min_tpr) - chance))
 
 
 class RocBand(NamedTuple):
@@ -220,6 +199,7 @@ class RocBand(NamedTuple):
     high: Floats
 
 
+@shared_docs
 def roc_band(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -238,10 +218,7 @@ def roc_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    %(ranking)s
     max_fpr : float, default=0.1
         The largest false-positive rate of the 51 that are read by default, from 0 on, in (0, 1].
     false_positive_rates : array-like of shape (n_points,), optional
@@ -250,8 +227,7 @@ def roc_band(
         Whether the band holds the curve at all points at once, or at each by itself.
     confidence_level : float, default=0.95
         At least this is the chance that the band holds the true curve, strictly between 0 and 1.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(pos_label)s
 
     Returns
     -------

@@ -10,7 +10,7 @@ from pushrank.theory.bounds import (
     precision_at_k_bound,
     sample_size,
 )
-from pushrank.theory.margin import MaxMargin, max_margin, weak_ranker_matrix
+from pushrank.theory.margin import MaxMargin, max_margin
 
 __all__ = [
     "MaxMargin",
@@ -23,5 +23,4 @@ __all__ = [
     "p_norm_push_bound",
     "precision_at_k_bound",
     "sample_size",
-    "weak_ranker_matrix",
 ]

@@ -54,7 +54,7 @@ def max_margin(
     *,
     qid: ArrayLike | None = None,
     pairs: tuple[ArrayLike, ...] | None = None,
-    signed: bool = True,
+    positive: bool = False,
 ) -> MaxMargin:
     r"""Return the largest ranking margin that a weighted vote of weak rankers can have.
 
@@ -68,7 +68,7 @@ def max_margin(
     Parameters
     ----------
     H : array-like or sparse matrix of shape (n_rows, n_rankers)
-        The values of the weak rankers; :func:`weak_ranker_matrix` gives those of a family.
+        The values of the weak rankers; the ``value_matrix`` of a fitted family gives its.
     y : array-like of shape (n_rows,), optional
         Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
         lower one.
@@ -76,8 +76,8 @@ def max_margin(
         Query groups, within which rows are compared.
     pairs : (better, worse) or (better, worse, weight), optional
         Explicit pairs of row numbers, in place of ``y``; those of weight zero do not count.
-    signed : bool, default=True
-        Whether weights may be negative.
+    positive : bool, default=False
+        Whether weights must not be negative.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def max_margin(
     n_rankers = values.shape[1]
     differences, levels, gains = _constraints(values, sample)
     # variables: positive and negative parts of the weights, level scores, the margin
-    sides = [differences, -differences] if signed else [differences]
+    sides = [differences] if positive else [differences, -differences]
     matrix = sp.hstack([-side for side in sides] + [levels, gains[:, None]], format="csr")
     n_weights = len(sides) * n_rankers
     n_variables = matrix.shape[1]
@@ -134,57 +134,13 @@ def max_margin(
     if solved.status != 0:
         raise RuntimeError(f"the linear program of the largest margin was not solved: {solved.message}")
     parts = solved.x[:n_weights].reshape(len(sides), n_rankers)
-    weights: Floats = parts[0] - parts[1] if signed else parts[0]
+    weights: Floats = parts[0] if positive else parts[0] - parts[1]
     masses = -solved.ineqlin.marginals[:-1]
     forces = np.asarray(_row_forces(masses, sample))
     edges = values.T @ forces
-    bound = float(np.max(np.abs(edges) if signed else edges, initial=0.0))
+    bound = float(np.max(edges if positive else np.abs(edges), initial=0.0))
     scores = np.asarray(values @ weights)
     return MaxMargin(max(sample.least_margin(scores), 0.0), weights, forces, max(bound, 0.0))
-
-
-def weak_ranker_matrix(weak_rankers: Any, X: Any) -> Floats:
-    """Return the values of all distinct weak rankers of a fitted family on the rows of ``X``.
-
-    Parameters
-    ----------
-    weak_rankers : WeakRankers
-        A fitted family, such as ``ranker.weak_rankers_``.
-    X : array-like of shape (n_rows, n_features)
-        Features, as checked by the ranker.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_distinct)
-        A column for each ranker that is not constant, without repetitions.
-
-    Notes
-    -----
-    Meant for small data: stumps are as many as there are thresholds.
-
-    References
-    ----------
-    Rudin et al., COLT 2005, section 2, the matrix M before differences are taken.
-
-    Examples
-    --------
-    >>> from pushrank.weak_rankers import Stumps
-    >>> X = np.array([[1.0], [2.0], [4.0]])
-    >>> weak_ranker_matrix(Stumps().fit(X), X).tolist()
-    [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    """
-    pool = weak_rankers.pool(X)
-    columns = []
-    probe = np.random.RandomState(0).standard_normal(X.shape[0])
-    # a ranker that is constant, or none, has no edge under forces that add up to zero
-    edges = pool.edges(probe - probe.mean())
-    for ranker in np.flatnonzero(edges):
-        column = np.asarray(pool.values(int(ranker)), dtype=np.float64)
-        if np.ptp(column) > 0.0:
-            columns.append(column)
-    if not columns:
-        return np.zeros((X.shape[0], 0))
-    return np.unique(np.column_stack(columns), axis=1)
 
 
 def _sample(

@@ -83,6 +83,37 @@ class WeakRankers(BaseEstimator, ABC):
     def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
         """Return ``sum_t steps_t h_{rankers_t}(x)`` for every row of ``X``."""
 
+    def value_matrix(self, X: Any) -> Floats:
+        """Return the values of all distinct rankers of the fitted family on the rows of ``X``.
+
+        Meant for small data, such as the matrix H of :func:`pushrank.theory.max_margin`: there are as many
+        stumps as thresholds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features, as checked by the ranker.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_distinct)
+            A column for each ranker that is not constant, without repetitions.
+
+        Examples
+        --------
+        >>> from pushrank.weak_rankers import Stumps
+        >>> X = np.array([[1.0], [2.0], [4.0]])
+        >>> Stumps().fit(X).value_matrix(X).tolist()
+        [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+        """
+        pool = self.pool(X)
+        probe = np.random.RandomState(0).standard_normal(X.shape[0])
+        # a ranker that is constant has no edge under weights that add up to zero
+        candidates = np.flatnonzero(pool.edges(probe - probe.mean()))
+        columns = [np.asarray(pool.values(int(ranker)), dtype=np.float64) for ranker in candidates]
+        columns = [column for column in columns if np.ptp(column) > 0.0]
+        return np.unique(np.column_stack(columns), axis=1) if columns else np.zeros((X.shape[0], 0))
+
     @abstractmethod
     def importances(self, rankers: Numbers, gains: Floats) -> Floats:
         """Return how much of the gains is due to each feature, shape (n_features,).

@@ -1,0 +1,70 @@
+"""Paragraphs that the docstrings of several metrics share, each written once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pushrank._docstrings import fill_docstring
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+
+PARAGRAPHS = {
+    "ranking": """y_true : array-like of shape (n,)
+    Labels of two values.
+scores : array-like of shape (n,)
+    Finite scores, the higher the better.""",
+    "rankings": """y_true : array-like of shape (n,)
+    Labels of two values.
+scores : array-like of shape (n,) or (n_rankings, n)
+    Finite scores, the higher the better; a table holds a ranking in each row.""",
+    "ties_in_pairs": """ties : {"pessimistic", "half", "optimistic"}
+    Whether a tied pair of a positive and a negative is an error, half an error, or none.""",
+    "ties_in_list": """ties : {"pessimistic", "half", "optimistic"}
+    Where rows tie: negatives first; the expectation under a random order; or positives first.""",
+    "ties_at_end": """ties : {"pessimistic", "half", "optimistic"}
+    Where rows tie at the end of the first rows: fill these with negatives first, take the expectation under
+    a random order, or fill them with positives first.""",
+    "qid": """qid : array-like of shape (n,), optional
+    The query of each row; by default all rows are one list.""",
+    "sample_weight": """sample_weight : array-like of shape (n,), optional
+    Non-negative weights; an integer weight equals that many copies of the row.""",
+    "whole_weight": """sample_weight : array-like of shape (n,), optional
+    Non-negative whole numbers; a row counts as that many copies of itself.""",
+    "query_weight": """sample_weight : array-like of shape (n,), optional
+    Non-negative weights; a query weighs the mean of its rows' weights.""",
+    "pos_label": """pos_label : label, optional
+    The positive class; by default the larger of the two values.""",
+    "metric": """metric : str or callable
+    A metric of this module that returns one number, or its name, such as ``"average_precision"``, a
+    ``functools.partial`` of one, or any ``metric(y_true, scores)`` that takes a boolean array and scores
+    and returns a number.""",
+    "resampling": """method : {"bootstrap", "bca", "delong"}
+    Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
+    also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
+confidence_level : float
+    The coverage aimed at, strictly between 0 and 1.
+n_resamples : int
+    How many resamples the bootstrap draws, at least 10.
+sample_weight : array-like of shape (n,), optional
+    Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
+pos_label : label, optional
+    The positive class; by default the larger of the two values.
+random_state : int, RandomState or None
+    The seed of the resamples; the same seed gives the same interval with any number of threads.""",
+    "resampling_errors": """ValueError
+    When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
+    that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the metric is
+    not the area with half ties.
+TypeError
+    When `metric` is neither a name nor callable, or returns something other than one number, or a
+    parameter is not a number.""",
+}
+"""The shared paragraphs by name; defaults are added from the signature."""
+
+
+def shared_docs(metric: Documented) -> Documented:
+    """Fill shared paragraphs into the docstring of a metric."""
+    fill_docstring(metric, PARAGRAPHS, inspect.signature(metric).parameters)
+    return metric
