@@ -374,7 +374,11 @@ def test_bad_rates():
             "sets sample_weight, which is a parameter of confidence_interval",
         ),
         ({"metric": partial(metrics.ndcg_at_k, qid=np.arange(60))}, ValueError, "sets qid"),
-        ({"metric": metrics.recall_at_k}, ValueError, r"needs k: pass functools.partial"),
+        (
+            {"metric": metrics.recall_at_k},
+            ValueError,
+            r"needs k or fraction, one of them, .* pass functools.partial",
+        ),
         ({"metric": "height"}, ValueError, "metric='height' is not known"),
         ({"metric": metrics.height}, TypeError, r"one number for one ranking; height returned ndarray of sh"),
         ({"metric": partial(metrics.top_of_list)}, TypeError, "top_of_list returned dict"),
