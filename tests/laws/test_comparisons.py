@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from combinations import each_and_some
 from pushrank import PushObjective, losses
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, log_inner_sums
 from pushrank.pairs.graded import grade_blocks
@@ -26,6 +27,12 @@ OTHERS = [
     for side in ("push", "pull")
     for scale in ("raw", "mean")
 ]
+
+
+def name(value):
+    if not isinstance(value, PushObjective):
+        return getattr(value, "__name__", None)
+    return f"{value.loss}-{value.price}-{value.side}-{value.scale}"
 
 
 def graded(seed=0, n=17, weighted=True):
@@ -64,9 +71,11 @@ def brute_force(objective, pairs, weights, scores):
     return total if objective.scale == "raw" else np.log(total) / objective.price.log_divisor
 
 
-@pytest.mark.parametrize("make", [graded, crucial])
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("make", "objective", "weighted"),
+    each_and_some([graded, crucial], OBJECTIVES, [False, True], n_random=8),
+    ids=name,
+)
 def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
     for seed in range(5):
         sample, pairs, weights = make(seed, weighted=weighted)
@@ -108,7 +117,7 @@ def test_margin_and_mirror_and_restriction(make):
                 sample.subset(kept)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 30.0, 1e4]))
 def test_two_grades_in_one_group_are_two_classes(seed, spread):
     rng = np.random.default_rng(seed)
@@ -175,9 +184,9 @@ def test_a_loss_that_declares_no_form_is_for_explicit_pairs():
     assert objective.evaluation(sample, scores).value == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("make", [graded, crucial])
-@pytest.mark.parametrize("objective", OTHERS, ids=str)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("make", "objective", "seed"), each_and_some([graded, crucial], OTHERS, range(4), n_random=30), ids=name
+)
 def test_other_losses_of_crucial_pairs(make, objective, seed):
     sample, pairs, weights = make(seed, weighted=seed % 2 == 0)
     rng = np.random.default_rng(seed)
@@ -214,7 +223,7 @@ class _One(losses.Hinge):
         return np.ones_like(np.asarray(margin, dtype=float))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 5))
 def test_splits_hold_every_pair_once(seed, n, n_groups):
     rng = np.random.default_rng(seed)
