@@ -61,7 +61,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,

@@ -19,25 +19,9 @@ from rich.progress import Progress
 from rich.table import Table as Grid
 from sklearn.base import BaseEstimator
 
+from pushrank.cli import options
 from pushrank.cli.errors import InputError, check_can_write, warn
 from pushrank.cli.model import make_ranking_pipeline
-from pushrank.cli.options import (
-    Alpha,
-    Budget,
-    Data,
-    Decimal,
-    Encoding,
-    Exclude,
-    Folds,
-    Label,
-    Nested,
-    Positive,
-    Powers,
-    Repeats,
-    Seed,
-    Separator,
-    Thousands,
-)
 from pushrank.cli.read import TextFormat, check_output_kind, read_labelled, write_table
 from pushrank.model_selection import (
     ALPHAS,
@@ -100,21 +84,21 @@ class ComparisonConfig:
 
 
 def compare(
-    data: Data,
-    label: Label = None,
-    positive: Positive = None,
-    exclude: Exclude = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    budget: Budget = None,
-    p: Powers = None,
-    alpha: Alpha = None,
-    folds: Folds = 5,
-    repeats: Repeats = 1,
-    seed: Seed = 0,
-    nested: Nested = False,
+    data: options.Data,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    budget: options.Budget = None,
+    p: options.Powers = None,
+    alpha: options.Alpha = None,
+    folds: options.Folds = 5,
+    repeats: options.Repeats = 1,
+    seed: options.Seed = 0,
+    nested: options.Nested = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Save every test part's measures here, too.")
     ] = None,

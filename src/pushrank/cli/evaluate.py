@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from pushrank import metrics
+from pushrank.cli import options
 from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
-from pushrank.cli.options import Budget, Decimal, Encoding, Separator, Thousands
 from pushrank.cli.read import TextFormat, label_column, positive_rows
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.intervals import ranking_intervals
@@ -168,11 +168,11 @@ def evaluate(
     label: Annotated[
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    budget: Budget = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    budget: options.Budget = None,
     every: Annotated[bool, typer.Option("--all", help="Show the other measures, too.")] = False,
     intervals: Annotated[
         bool, typer.Option("--intervals/--no-intervals", help="Whether to say what chance may do.")

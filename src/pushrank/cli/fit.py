@@ -7,19 +7,9 @@ from typing import Annotated
 
 import typer
 
+from pushrank.cli import options
 from pushrank.cli.errors import InputError, check_can_write, warn, writing
 from pushrank.cli.model import MODELS, SavedModel, make_model, make_ranking_pipeline, models_with
-from pushrank.cli.options import (
-    Data,
-    Decimal,
-    Encoding,
-    Exclude,
-    Label,
-    Positive,
-    Seed,
-    Separator,
-    Thousands,
-)
 from pushrank.cli.read import TextFormat, read_labelled
 from pushrank.model_selection import record_warnings
 
@@ -30,15 +20,15 @@ def rows_or_share(text: str) -> float:
 
 
 def fit(
-    data: Data,
+    data: options.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")],
-    label: Label = None,
-    positive: Positive = None,
-    exclude: Exclude = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
     p: Annotated[
         float | None, typer.Option(help=f"The strength of the push, at least 1, for {models_with('p')}.")
@@ -79,7 +69,7 @@ def fit(
     learning_rate: Annotated[
         float | None, typer.Option(help="The part of each boosting step that is taken, in (0, 1].")
     ] = None,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
 ) -> None:
     """Learn to rank from a file and save the model.
 

@@ -363,31 +363,32 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
     written = dict(zip(plain.unique(), texts[~plain.duplicated()], strict=True))
     keys = {text: _label_key(text) for text in written}
     labels: dict[Any, str] = {}
-    for text, key in keys.items():
+    for text, key in sorted(keys.items(), key=lambda item: (isinstance(item[1], str), item[1])):
         labels.setdefault(key, as_text(int(key)) if _is_whole(key) else written[text])
-    shown = ", ".join(list(_sorted(labels).values())[:10]) + (", ..." if len(labels) > 10 else "")
+    shown = ", ".join(list(labels.values())[:10]) + (", ..." if len(labels) > 10 else "")
     if len(labels) < 2:
         raise InputError(f"{here} holds one class only ({shown}); ranking needs two.")
-    if positive is not None:
-        chosen = _label_key(positive)
-        if chosen not in labels:
-            raise InputError(f"--positive {positive!r} does not occur in {here}, which holds {shown}.")
-    elif len(labels) > 2:
+    if positive is None and len(labels) > 2:
         raise InputError(
             f"{here} holds {len(labels)} values ({shown}); name the one to be ranked at the top: "
             "--positive VALUE."
         )
-    else:
-        other, chosen = _sorted(labels)
-        if isinstance(chosen, str) and {other, chosen} not in ({"false", "true"}, {"no", "yes"}):
-            n_rows = int((plain.map(keys) == chosen).sum())
+    chosen = list(labels)[-1] if positive is None else _label_key(positive)
+    if chosen not in labels:
+        raise InputError(f"--positive {positive!r} does not occur in {here}, which holds {shown}.")
+    same = [text for text, key in keys.items() if key == chosen]
+    is_positive = plain.isin(same).to_numpy(dtype=bool)
+    if positive is None and isinstance(chosen, str):
+        other = next(iter(labels))
+        if {other, chosen} not in ({"false", "true"}, {"no", "yes"}):
+            n_rows = int(is_positive.sum())
             most = ", most of them" if n_rows > len(table) / 2 else ""
             warn(
                 f"{here} holds {labels[other]!r} and {labels[chosen]!r}; which is to be ranked at the top? "
                 f"{labels[chosen]!r} is taken, which {n_rows:,} of {len(table):,} rows are{most}; if it is "
                 f"the other one, say --positive {shlex.quote(labels[other])}."
             )
-    return (plain.map(keys) == chosen).to_numpy(dtype=bool), labels[chosen]
+    return is_positive, labels[chosen]
 
 
 def _label_key(text: str) -> Decimal | str:
@@ -402,11 +403,6 @@ def _label_key(text: str) -> Decimal | str:
 
 def _is_whole(key: Decimal | str) -> bool:
     return isinstance(key, Decimal) and key == key.to_integral_value()
-
-
-def _sorted(labels: dict[Any, str]) -> dict[Any, str]:
-    """Return the labels in order, numbers before text."""
-    return dict(sorted(labels.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 @dataclass(frozen=True)
@@ -554,12 +550,11 @@ def column_warnings(table: Table, numeric: list[str], categorical: list[str]) ->
 
 
 def _doubt_of_numbers(table: Table, name: str) -> str | None:
-    numbers = table.numbers(name)
-    n_values, n_rows = numbers.nunique(dropna=False), len(numbers)
-    if n_values == 1:
+    numbers, n_rows = table.numbers(name), len(table)
+    if numbers.equals(pd.Series(numbers.iloc[0], numbers.index)):
         return "holds the same in every row, which tells nothing;"
     is_whole = bool((numbers % 1.0 == 0.0).all())
-    if n_rows < MIN_ROWS_TO_DOUBT or n_values < n_rows or not is_whole:
+    if n_rows < MIN_ROWS_TO_DOUBT or not is_whole or not numbers.is_unique:
         return None
     is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
     has_no_gaps = numbers.max() - numbers.min() == n_rows - 1

@@ -9,26 +9,10 @@ from typing import Annotated
 
 import typer
 
+from pushrank.cli import options
 from pushrank.cli.compare import ComparisonConfig, run
 from pushrank.cli.errors import InputError, check_can_write, writing
 from pushrank.cli.model import MAX_CATEGORIES, penalty
-from pushrank.cli.options import (
-    Alpha,
-    Budget,
-    Data,
-    Decimal,
-    Encoding,
-    Exclude,
-    Folds,
-    Label,
-    Nested,
-    Positive,
-    Powers,
-    Repeats,
-    Seed,
-    Separator,
-    Thousands,
-)
 from pushrank.cli.read import LabelledTable, TextFormat, read_labelled
 from pushrank.model_selection import CHOOSING_PUSH, CHOSEN, POWERS, RankerComparison
 from pushrank.report import Difference, Measured, ReportData, sentences
@@ -36,22 +20,22 @@ from pushrank.report import write_report as write_page
 
 
 def report(
-    data: Data,
+    data: options.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
-    label: Label = None,
-    positive: Positive = None,
-    exclude: Exclude = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    budget: Budget = None,
-    p: Powers = None,
-    alpha: Alpha = None,
-    folds: Folds = 5,
-    repeats: Repeats = 1,
-    seed: Seed = 0,
-    nested: Nested = False,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    exclude: options.Exclude = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    budget: options.Budget = None,
+    p: options.Powers = None,
+    alpha: options.Alpha = None,
+    folds: options.Folds = 5,
+    repeats: options.Repeats = 1,
+    seed: options.Seed = 0,
+    nested: options.Nested = False,
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
 

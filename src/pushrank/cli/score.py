@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import typer
 
+from pushrank.cli import options
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.model import SavedModel
-from pushrank.cli.options import Decimal, Encoding, Separator, Thousands
 from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, check_output_kind, write_table
 
 
@@ -21,10 +21,10 @@ def score(
     data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv or .parquet.")],
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
 ) -> None:
     """Write the rows best first, with their score and rank.
 
