@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import InfinitePush, PNormPush, PushRanker, RankSVM, losses, metrics, prices
-from pushrank.losses import Loss, Piece
+from pushrank.losses import Loss, Piece, Tails
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
@@ -262,6 +262,10 @@ class Rounded(Loss):
     @property
     def strip_half_width(self):
         return np.pi * self.width
+
+    @property
+    def tails(self):
+        return Tails((2.0, 1.0), 2.0 / self.width + np.log(self.width), 1.0 / self.width)
 
     def value(self, margin):
         return self.width * np.logaddexp(0.0, (2.0 - margin) / self.width)

@@ -25,6 +25,7 @@ from pushrank import (
     AdaBoostRanker,
     CascadeRanker,
     InfinitePush,
+    IRPush,
     OnePassMiniBatchAtK,
     PerceptronAtK,
     PNormPush,
@@ -39,15 +40,13 @@ from pushrank import (
     estimators,
     metrics,
 )
-from pushrank.estimators._base import ComparingRanker
 from pushrank.estimators._streaming import StreamingRanker
-from pushrank.estimators.push import LinearRanker
 from pushrank.solvers import SOLVERS
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
 
 
-SOLVED = [ranker for ranker in RANKERS if issubclass(ranker, LinearRanker)]
+SOLVED = [PNormPush, IRPush, PushRanker]
 BOOSTED = [ranker for ranker in RANKERS if "n_estimators" in ranker().get_params()]
 AT_K = [ranker for ranker in RANKERS if "k" in ranker().get_params()]
 CONFIGURED = [
@@ -108,7 +107,7 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def exceptions(estimator):
     """The checks that an estimator may fail, with the reason for each."""
     failing = {}
-    if isinstance(estimator, ComparingRanker) and not isinstance(estimator, AdaBoostRanker):
+    if "qid" in inspect.signature(estimator.fit).parameters and not isinstance(estimator, AdaBoostRanker):
         failing["check_classifier_not_supporting_multiclass"] = GRADES
     is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:

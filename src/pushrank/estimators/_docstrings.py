@@ -68,6 +68,53 @@ PARAGRAPHS = {
     The number of threads; None and -1 stand for all processors. It changes no result.""",
     "random_state": """random_state : int, RandomState or None
     The source of all random choices.""",
+    # searches by cross-validation
+    "alphas": """alphas : sequence of float
+    The L2 strengths, each at least 0.""",
+    "scoring_cv": """scoring : str or callable
+    The name of a scorer in :mod:`pushrank.metrics.scorers` or of scikit-learn's, or a scorer. A metric of
+    few rows, such as the default, moves by chance, which ``selection="one_standard_error"`` allows for.""",
+    "cv": """cv : int, splitter or iterable
+    The folds, stratified and in the order of the rows where it is a number.""",
+    "max_iter_cv": """max_iter : int
+    The largest number of iterations of a solution.""",
+    "n_jobs_folds": """n_jobs : int or None
+    How many folds to solve at a time, in threads, each with its rows copied; None is one, or what
+    ``joblib.parallel_config`` says, and -1 all processors. It changes no result.""",
+    "verbose_cv": """verbose : bool
+    Show a progress bar on standard error, of the solutions in the folds.""",
+    "sample_weight_cv": """sample_weight : array-like of shape (n_samples,), optional
+    Non-negative weights, for training and for scoring.""",
+    "groups": """groups : array-like of shape (n_samples,), optional
+    What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups whole. In a
+    pipeline, metadata routing brings them here.""",
+    "search_value_error": """ValueError
+    When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
+    cross-validation lacks one of them, or a score is not a number.""",
+    "search_type_error": """TypeError
+    When a parameter has the wrong type, or weights are given to a scorer that takes none.""",
+    "search_warning": """ConvergenceWarning
+    When solutions stopped early; the message says how many.""",
+    "search_": """alpha_ : float
+    The chosen L2 strength.
+best_params_ : dict
+    Both, by name.
+best_score_ : float
+    Their mean score over the folds. It is optimistic, as the best of many: for a figure to report, put the
+    whole estimator in ``cross_val_score``.
+best_index_ : int
+    Their place in ``cv_results_``.
+cv_results_ : dict of str to array
+    As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times: a solution starts from its
+    neighbours', so that what it took by the clock is not its own.
+n_splits_ : int
+    The number of folds.
+n_iter_ : int
+    The number of iterations of all solutions together.""",
+    "objective_path_cv_": """objective_path_ : ndarray
+    The objective on all rows, at the start and after every iteration of the last solution.""",
+    "converged_cv_": """converged_ : bool
+    Whether the gradient of the last solution came down to ``tol``.""",
     # attributes
     "coef_": """coef_ : ndarray of shape (n_features,)
     The coefficients, in the dtype of the training data.""",

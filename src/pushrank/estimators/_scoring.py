@@ -1,4 +1,4 @@
-"""Scorers, early stopping and folds."""
+"""Scorers of held-out rows, the parts of early stopping, and the folds of a search."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn import config_context
+from sklearn.base import BaseEstimator
 from sklearn.metrics import average_precision_score, check_scoring, roc_auc_score
 from sklearn.model_selection import check_cv, train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from pushrank._numeric import Floats
-from pushrank.estimators._base import BaseRanker, linear_scores
+from pushrank.estimators._base import RankerMixin, linear_scores
 from pushrank.estimators._target import Target, break_even_threshold
 from pushrank.metrics import scorers
 from pushrank.metrics._ranking import METRICS
@@ -70,19 +71,18 @@ def _innermost(function: Any) -> Any:
     return function
 
 
-MEASURES = tuple(METRICS.values())
-OF_TWO_CLASSES = (
+TWO_CLASS_METRICS = (
     average_precision_score,
     roc_auc_score,
-    *(measure for measure in MEASURES if "pos_label" in signature(measure).parameters),
+    *(metric for metric in METRICS.values() if "pos_label" in signature(metric).parameters),
 )
 
 
-class PartScorer:
-    """A scorer of a part of the rows, at any scores that a ranker gives them.
+class HeldOutScorer:
+    """A scorer of held-out rows, at any scores that a ranker gives them.
 
-    To a measure of two classes the rows of any grade but the lowest are positive. A measure that takes
-    ``qid`` measures every query's list, any other all rows as one list.
+    With grades, metrics of two classes count every grade above the lowest as positive. With query groups,
+    metrics that take ``qid`` are averaged over queries; others treat all rows as one list.
 
     Parameters
     ----------
@@ -114,17 +114,17 @@ class PartScorer:
         queries: NDArray[np.intp] | None = None,
     ) -> None:
         self._scoring, self._scorer = scoring, _scorer_of(scoring)
-        if len(classes) > 2 and _measure_of(self._scorer) in OF_TWO_CLASSES:
+        if len(classes) > 2 and _measure_of(self._scorer) in TWO_CLASS_METRICS:
             labels, classes = labels > classes[0], np.array([False, True])
-        self._labels, self._stage = labels, Stage(classes)
+        self._labels, self._frozen = labels, FrozenRanker(classes)
         self._options: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
-        asked = [] if queries is None else _names_of_queries(self._scorer)
+        asked = [] if queries is None else _query_keywords(self._scorer)
         self._options |= dict.fromkeys(asked, queries)
         # scikit-learn's scorers pass on what they ask for under metadata routing alone
         self._config = {"enable_metadata_routing": True} if asked else {}
 
     def score(self, X: Any, scores: Floats, thresholds: Floats) -> float:
-        """Return how good scores of the rows ``X`` are, the higher the better; classes part at thresholds.
+        """Return how good scores of the rows ``X`` are, the higher the better; thresholds part the classes.
 
         Raises
         ------
@@ -133,10 +133,10 @@ class PartScorer:
         ValueError
             When the scorer asks for probabilities, or returns what could not be compared: not a number.
         """
-        self._stage.move_to(scores, thresholds)
+        self._frozen.set_scores(scores, thresholds)
         try:
             with config_context(**self._config):
-                found = float(self._scorer(self._stage, X, self._labels, **self._options))
+                found = float(self._scorer(self._frozen, X, self._labels, **self._options))
         except AttributeError as error:
             raise ValueError(
                 f"scoring={self._scoring!r} asks for what rankers do not have, such as probabilities; use a "
@@ -164,7 +164,7 @@ def _scorer_of(scoring: Any) -> Callable[..., float]:
     if isinstance(scoring, str) and scoring in scorers.__all__:
         named: Callable[..., float] = getattr(scorers, scoring)
         return named
-    scorer: Callable[..., float] = check_scoring(Stage(), scoring=scoring)
+    scorer: Callable[..., float] = check_scoring(FrozenRanker(), scoring=scoring)
     return scorer
 
 
@@ -174,7 +174,7 @@ def _measure_of(scorer: Any) -> Callable[..., float]:
     return measure
 
 
-def _names_of_queries(scorer: Any) -> list[str]:
+def _query_keywords(scorer: Any) -> list[str]:
     """Return the parameters in which a scorer takes query groups: ``qid``, or what asks for it by routing."""
     known = dict.fromkeys(signature(_measure_of(scorer)).parameters)
     requests = {**known, **get_routing_for_object(scorer).score.requests}
@@ -183,8 +183,8 @@ def _names_of_queries(scorer: Any) -> list[str]:
     ]
 
 
-class Stage(BaseRanker):
-    """The scores of some rows in the middle of a training, for scorers that ask an estimator.
+class FrozenRanker(RankerMixin, BaseEstimator):
+    """A ranker of given scores, in the middle of a training, for scorers that ask an estimator.
 
     Parameters
     ----------
@@ -194,24 +194,21 @@ class Stage(BaseRanker):
 
     def __init__(self, classes: NDArray[Any] | None = None) -> None:
         self.classes = classes
-        if classes is not None:
-            self.classes_ = classes
-        self.scores: Floats = np.zeros(0)
-        self.threshold_ = 0.0
-        self.thresholds_ = np.zeros(1)
+        self.classes_ = classes
+        self.set_scores(np.zeros(0), np.zeros(1))
 
-    def move_to(self, scores: Floats, thresholds: Floats) -> None:
+    def set_scores(self, scores: Floats, thresholds: Floats) -> None:
         """Take other scores, and as many thresholds as part the classes."""
-        self.scores, self.threshold_ = scores, float(thresholds[0])
-        self.thresholds_ = thresholds[: len(self.classes_) - 1]
+        self._scores, self.threshold_ = scores, float(thresholds[0])
+        self.thresholds_ = thresholds[: 0 if self.classes_ is None else len(self.classes_) - 1]
 
-    def fit(self, X: Any, y: Any) -> Stage:  # noqa: ARG002
+    def fit(self, X: Any, y: Any) -> FrozenRanker:  # noqa: ARG002
         """Do nothing: others fit."""
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:  # noqa: ARG002
         """Return the scores, whatever is passed."""
-        return self.scores - self.threshold_
+        return self._scores - self.threshold_
 
 
 def parts(target: Target, share: float, random_state: np.random.RandomState) -> tuple[Sample, Sample]:
@@ -269,7 +266,7 @@ def validator(
     rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
     weights, groups = (None if of is None else of[rows] for of in (target.weights, target.groups))
     part, classes = X[rows], np.asarray(target.classes)
-    scorer = PartScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
+    scorer = HeldOutScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
     return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
 
 
@@ -307,10 +304,10 @@ class Fold:
         )
         self._X, self._train, self._test = X, train, test
         self.sample = BipartiteSample.from_mask(codes[train], train_weights)
-        self._scorer = PartScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
+        self._scorer = HeldOutScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
 
     @property
-    def train_rows(self) -> Any:
+    def train_X(self) -> Any:  # noqa: N802
         """The rows to learn from, copied."""
         return self._X[self._train]
 

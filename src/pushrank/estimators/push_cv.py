@@ -1,8 +1,7 @@
-"""The push rankers with push and penalty chosen by cross-validation."""
+"""Push rankers whose push and penalty are chosen by cross-validation along a path."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Literal, Self
@@ -10,23 +9,24 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import CoefficientRanker, linear_scores, progress_bar, warn
+from pushrank.estimators._base import LinearRankerMixin, linear_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import Fold, check_one_scorer, choose, results_table, stratified_folds
-from pushrank.estimators._target import check_alpha, training_data
-from pushrank.estimators.push import PushRanker
+from pushrank.estimators._target import check_alpha, validate_two_classes
+from pushrank.estimators.push import push_objective
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Side
-from pushrank.pairs import ACCURACY, Sample
+from pushrank.pairs import ACCURACY
 from pushrank.prices import Power, Price
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.result import Result
@@ -34,122 +34,10 @@ from pushrank.solvers.result import Result
 SELECTIONS = ("best", "one_standard_error")
 
 
-class PushCV(CoefficientRanker):
-    """A linear ranker whose push and penalty are those with the best cross-validated score.
-
-    A subclass has the constructor parameters ``alphas``, ``scoring``, ``cv``, ``selection``, ``tol``,
-    ``max_iter``, ``n_jobs`` and ``verbose``, and names its pushes and their objectives.
-    """
+class GroupRoutingMixin:
+    """Metadata routing of an estimator with a ``cv``: weights stay with it, groups go to the splitter."""
 
     __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012  they are the splitter's
-    _push: str
-    """The name of the push's parameter, such as ``p``."""
-
-    @abstractmethod
-    def _pushes(self) -> list[Any]:
-        """Return the checked values of the push's parameter."""
-
-    @abstractmethod
-    def _objective_of(self, push: Any) -> PushObjective:
-        """Return the objective that a checked value of the push's parameter stands for."""
-
-    def _pair_objective(self) -> PushObjective:
-        check_is_fitted(self)
-        return self._objective_of(getattr(self, f"{self._push}_"))
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features, dense, CSR or CSC.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights, for training and for scoring.
-        groups : array-like of shape (n_samples,), optional
-            What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups whole.
-            In a pipeline, metadata routing brings them here.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of
-            the cross-validation lacks one of them, or a score is not a number.
-        TypeError
-            When a parameter has the wrong type, or weights are given to a scorer that takes none.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When solutions stopped early; the message says how many.
-        """
-        self._check_parameters()
-        pushes, alphas = self._pushes(), [float(alpha) for alpha in self.alphas]
-        objectives = [self._objective_of(push) for push in pushes]
-        X, target = training_data(self, X, y, sample_weight)
-        folds = stratified_folds(self.cv, self.scoring, X, target, self._routed(groups))
-        # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
-        grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
-        scores, n_iter = np.empty((2, len(grid), len(folds)))
-        coefs = np.empty((len(grid), len(folds), X.shape[1]))
-        unfinished = 0
-        with progress_bar(type(self).__name__, scores.size, verbose=bool(self.verbose)) as callback:
-            done = count(1)
-
-            def show(_: int, /, **shown: float) -> None:
-                if callback is not None:
-                    callback(next(done), **shown)
-
-            def solve(fold: Fold) -> list[tuple[Result, float]]:
-                path = self._path(fold.train_rows, fold.sample)
-                solved = path.solve_grid(objectives, alphas, show)
-                results = [solved[q][a] for a, q in grid]
-                return [(result, fold.score(result.coef.astype(X.dtype))) for result in results]
-
-            # scoring, too, on one thread of BLAS, so that the number of jobs changes nothing
-            with one_blas_thread():
-                solved_folds = Parallel(self.n_jobs, require="sharedmem")(delayed(solve)(f) for f in folds)
-        for f, solved_fold in enumerate(solved_folds):
-            for g, (result, score) in enumerate(solved_fold):
-                coefs[g, f], n_iter[g, f], scores[g, f] = result.coef, result.n_iter, score
-                unfinished += not result.converged
-        params = [{"alpha": alphas[a], self._push: pushes[q]} for a, q in grid]
-        simplest_first = sorted(range(len(grid)), key=lambda g: (-alphas[grid[g][0]], grid[g][1]))
-        self.cv_results_ = results_table(params, scores, n_iter)
-        self.best_index_ = choose(scores, simplest_first if self.selection != "best" else None)
-        self.best_params_ = params[self.best_index_]
-        self.best_score_ = float(scores[self.best_index_].mean())
-        self.n_splits_ = len(folds)
-        a, q = grid[self.best_index_]
-        starts = coefs[self.best_index_]
-        final = self._path(X, target.sample).solve(objectives[q], alphas[a], [starts.mean(axis=0), *starts])
-        unfinished += not final.converged
-        self.alpha_, self.coef_ = alphas[a], final.coef.astype(X.dtype)
-        self.n_iter_ = int(n_iter.sum()) + final.n_iter
-        self.objective_path_, self.converged_ = final.objective_path, final.converged
-        setattr(self, f"{self._push}_", pushes[q])
-        self._keep_classes(target, linear_scores(X, self.coef_))
-        if unfinished:
-            warn(
-                f"{type(self).__name__}: {unfinished} of {scores.size + 1} solutions did not converge; raise "
-                "max_iter or tol, leave out the smallest alphas, or scale the features.",
-                ConvergenceWarning,
-            )
-        return self
 
     def get_metadata_routing(self) -> Any:
         """Return scikit-learn's routing: weights stay here, groups go to the splitter.
@@ -161,39 +49,11 @@ class PushCV(CoefficientRanker):
         """
         to_split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)
-
-    def _routed(self, groups: ArrayLike | None) -> dict[str, Any]:
-        """Return what the splitter is told besides the rows.
-
-        Raises
-        ------
-        TypeError
-            Under metadata routing, when there are groups and the splitter takes none.
-        """
-        if groups is None:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            return {"groups": groups}
-        return dict(process_routing(self, "fit", groups=groups).splitter.split)
-
-    def _path(self, X: Any, sample: Sample) -> RegularisationPath:
-        return RegularisationPath(LinearModel(X), sample, self.tol, self.max_iter)
-
-    def _check_parameters(self) -> None:
-        alphas: Any = self.alphas
-        if np.ndim(alphas) != 1 or len(alphas) == 0:
-            raise ValueError(f"alphas must be a list of at least one number, got {alphas!r}.")
-        for alpha in alphas:
-            check_alpha("alphas", alpha)
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_one_scorer(self.scoring)
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {self.selection!r}.")
+        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)  # type: ignore[attr-defined]
 
 
-class PNormPushCV(PushCV):
+@shared_docs
+class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -210,55 +70,34 @@ class PNormPushCV(PushCV):
     ----------
     ps : sequence of float, default=(1, 2, 4, 8, 16, 64)
         The strengths of the push, each at least 1.
-    alphas : sequence of float, default=(1e-4, 1e-3, 1e-2, 1e-1)
-        The L2 strengths, each at least 0.
-    scoring : str or callable, default="positives_at_top"
-        The name of a scorer in :mod:`pushrank.metrics.scorers` or of scikit-learn's, or a scorer. A measure
-        of few rows, such as the default, moves by chance, which ``selection="one_standard_error"`` allows
-        for.
-    cv : int, splitter or iterable, default=5
-        The folds, stratified and in the order of the rows where it is a number.
+    %(alphas)s
+    %(scoring_cv)s
+    %(cv)s
     selection : {"best", "one_standard_error"}, default="best"
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best.
-    tol : float, default=1e-4
-        As for :class:`PNormPush`.
-    max_iter : int, default=1000
-        The most iterations of a solution.
-    n_jobs : int or None, default=None
-        How many folds to solve at a time, in threads, each with its rows copied; None is one, or what
-        ``joblib.parallel_config`` says, and -1 all processors. It changes no result.
-    verbose : bool, default=False
-        Show a progress bar, of the solutions in the folds.
+    %(tol_gradient)s
+    %(max_iter_cv)s
+    %(n_jobs_folds)s
+    %(verbose_cv)s
 
     Attributes
     ----------
     p_ : float
         The chosen strength of the push.
-    alpha_ : float
-        The chosen L2 strength.
-    best_params_ : dict
-        Both, by name.
-    best_score_ : float
-        Their mean score over the folds. It is optimistic, as the best of many: for a figure to report, put
-        the whole estimator in ``cross_val_score``.
-    best_index_ : int
-        Their place in ``cv_results_``.
-    cv_results_ : dict of str to array
-        As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times: a solution
-        starts from its neighbours', so that what it took by the clock is not its own.
-    n_splits_ : int
-        The number of folds.
-    n_iter_ : int
-        Iterations of all solutions together.
-    coef_, classes_, threshold_, objective_path_, converged_, n_features_in_, feature_names_in_
-        As for :class:`PNormPush`, of the fit to all rows.
+    %(search_)s
+    %(coef_)s
+    %(classes_)s
+    %(threshold_)s
+    %(objective_path_cv_)s
+    %(converged_cv_)s
+    %(features_)s
 
     Notes
     -----
     A solution starts from its neighbours on the grid, and with up to 1,024 features takes a few Newton steps,
-    each O(n_samples * n_features^2); one with more features takes L-BFGS iterations of O(nnz). A fold's rows
-    are copied, of `n_jobs` folds at a time.
+    each O(n_samples * n_features ** 2); one with more features takes L-BFGS iterations of O(nnz). A fold's
+    rows are copied, of `n_jobs` folds at a time.
 
     References
     ----------
@@ -274,8 +113,6 @@ class PNormPushCV(PushCV):
     >>> ranker.best_params_
     {'alpha': 0.1, 'p': 1.0}
     """
-
-    _push = "p"
 
     def __init__(
         self,
@@ -300,19 +137,51 @@ class PNormPushCV(PushCV):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _pushes(self) -> list[float]:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
+
+        Parameters
+        ----------
+        %(X)s
+        %(y_two_classes)s
+        %(sample_weight_cv)s
+        %(groups)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(search_value_error)s
+        %(search_type_error)s
+
+        Warns
+        -----
+        %(search_warning)s
+        """
         ps: Any = self.ps
         if np.ndim(ps) != 1 or len(ps) == 0:
             raise ValueError(f"ps must be a list of at least one number, got {ps!r}.")
         for p in ps:
             check_number("ps", p, 1.0)
-        return [float(p) for p in ps]
+        objectives = [PushObjective(price=Power(float(p)), scale="log") for p in ps]
+        self.p_ = fit_search(self, "p", [float(p) for p in ps], objectives, X, y, sample_weight, groups)
+        return self
 
-    def _objective_of(self, push: float) -> PushObjective:
-        return PushObjective(price=Power(push), scale="log")
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(price=Power(self.p_), scale="log")
 
 
-class PushRankerCV(PushCV):
+@shared_docs
+class PushRankerCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
 
     Minimises the objective of :class:`PushRanker`,
@@ -329,44 +198,39 @@ class PushRankerCV(PushCV):
     prices : sequence of Price or str, default=("identity", Power(4), Power(16))
         The prices, from mild to strong, or their names in :mod:`pushrank.prices`. A start of each is the
         solution of the one before.
-    alphas : sequence of float, default=(1e-4, 1e-3, 1e-2, 1e-1)
-        The L2 strengths, each at least 0.
-    side : {"push", "pull", "both"}, default="push"
-        Push negatives down, pull positives up, or both.
-    bottom_weight : float, default=1.0
-        The positive weight of the pull when ``side="both"``.
+    %(alphas)s
+    %(side)s
+    %(bottom_weight)s
     accuracy : float, default=1e-10
-        As for :class:`PushRanker`.
-    scoring : str or callable, default="positives_at_top"
-        As for :class:`PNormPushCV`.
-    cv : int, splitter or iterable, default=5
-        The folds, stratified and in the order of the rows where it is a number.
+        The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
+    %(scoring_cv)s
+    %(cv)s
     selection : {"best", "one_standard_error"}, default="best"
-        As for :class:`PNormPushCV`; the first of `prices` counts as the simplest.
-    tol : float, default=1e-4
-        As for :class:`PNormPush`.
-    max_iter : int, default=1000
-        The most iterations of a solution.
-    n_jobs : int or None, default=None
-        How many folds to solve at a time, in threads, each with its rows copied; None is one, or what
-        ``joblib.parallel_config`` says, and -1 all processors. It changes no result.
-    verbose : bool, default=False
-        Show a progress bar, of the solutions in the folds.
+        Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
+        largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
+    %(tol_gradient)s
+    %(max_iter_cv)s
+    %(n_jobs_folds)s
+    %(verbose_cv)s
 
     Attributes
     ----------
     price_ : Price or str
         The chosen price.
-    alpha_, best_params_, best_score_, best_index_, cv_results_, n_splits_
-        As for :class:`PNormPushCV`.
-    n_iter_ : int
-        Iterations of all solutions together.
-    coef_, classes_, threshold_, objective_path_, converged_, n_features_in_, feature_names_in_
-        As for :class:`PNormPush`, of the fit to all rows.
+    %(search_)s
+    %(coef_)s
+    %(classes_)s
+    %(threshold_)s
+    %(objective_path_cv_)s
+    %(converged_cv_)s
+    %(features_)s
 
     Notes
     -----
-    As for :class:`PNormPushCV`; losses other than the exponential take L-BFGS iterations.
+    A solution starts from its neighbours on the grid. With the exponential loss, a power price and up to
+    1,024 features it takes a few Newton steps, each O(n_samples * n_features ** 2), and otherwise L-BFGS
+    iterations, each two readings of the data and the sums over pairs. A fold's rows are copied, of `n_jobs`
+    folds at a time.
 
     References
     ----------
@@ -381,8 +245,6 @@ class PushRankerCV(PushCV):
     >>> ranker.fit(scale(X), y).n_splits_
     3
     """
-
-    _push = "price"
 
     def __init__(
         self,
@@ -415,21 +277,151 @@ class PushRankerCV(PushCV):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _pushes(self) -> list[Price | str]:
-        given: Any = self.prices
-        if np.ndim(given) != 1 or len(given) == 0:
-            raise ValueError(f"prices must be a list of at least one price, got {self.prices!r}.")
-        return list(given)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose the price and the penalty by cross-validation, and learn the coefficients with them.
 
-    def _objective_of(self, push: Price | str) -> PushObjective:
-        ranker = PushRanker(
-            self.loss, push, side=self.side, bottom_weight=self.bottom_weight, accuracy=self.accuracy
+        Parameters
+        ----------
+        %(X)s
+        %(y_two_classes)s
+        %(sample_weight_cv)s
+        %(groups)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(search_value_error)s
+        %(search_type_error)s
+
+        Warns
+        -----
+        %(search_warning)s
+        """
+        prices: Any = self.prices
+        if np.ndim(prices) != 1 or len(prices) == 0:
+            raise ValueError(f"prices must be a list of at least one price, got {prices!r}.")
+        objectives = [self._objective(price) for price in prices]
+        for objective in objectives:
+            if not objective.differentiable:
+                raise ValueError(
+                    f"loss={objective.loss} with price={objective.price} is not differentiable, which the "
+                    "path needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) "
+                    "with a large p, such as 1000, in place of Maximum."
+                )
+        self.price_ = fit_search(self, "price", list(prices), objectives, X, y, sample_weight, groups)
+        return self
+
+    def _objective(self, price: Price | str) -> PushObjective:
+        return push_objective(self.loss, price, self.side, self.bottom_weight, self.accuracy)
+
+    def _pair_objective(self) -> PushObjective:
+        return self._objective(self.price_)
+
+
+def fit_search(
+    ranker: Any,
+    push_name: str,
+    pushes: list[Any],
+    objectives: list[PushObjective],
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> Any:
+    """Validate, solve the grid on every fold, choose, solve on all rows, set attributes; return the push."""
+    check_search(ranker)
+    alphas = [float(alpha) for alpha in ranker.alphas]
+    X, target = validate_two_classes(ranker, X, y, sample_weight)
+    folds = stratified_folds(ranker.cv, ranker.scoring, X, target, split_params(ranker, groups))
+    # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
+    grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
+    n_solutions = len(grid) * len(folds)
+    with progress_bar(type(ranker).__name__, n_solutions, verbose=bool(ranker.verbose)) as callback:
+        solved = count(1)
+
+        def show(_: int, /, **shown: float) -> None:
+            if callback is not None:
+                callback(next(solved), **shown)
+
+        def solve(fold: Fold) -> list[tuple[Result, float]]:
+            path = RegularisationPath(LinearModel(fold.train_X), fold.sample, ranker.tol, ranker.max_iter)
+            by_push = path.solve_grid(objectives, alphas, show)
+            results = [by_push[q][a] for a, q in grid]
+            return [(result, fold.score(result.coef.astype(X.dtype))) for result in results]
+
+        # scoring, too, on one thread of BLAS, so that the number of jobs changes nothing
+        with one_blas_thread():
+            by_fold = Parallel(ranker.n_jobs, require="sharedmem")(delayed(solve)(fold) for fold in folds)
+    scores = np.array([[score for _, score in fold] for fold in by_fold]).T
+    n_iter = np.array([[result.n_iter for result, _ in fold] for fold in by_fold]).T
+    params = [{"alpha": alphas[a], push_name: pushes[q]} for a, q in grid]
+    simplest_first = sorted(range(len(grid)), key=lambda g: (-alphas[grid[g][0]], grid[g][1]))
+    best = choose(scores, None if ranker.selection == "best" else simplest_first)
+    a, q = grid[best]
+    starts = [fold[best][0].coef for fold in by_fold]
+    path = RegularisationPath(LinearModel(X), target.sample, ranker.tol, ranker.max_iter)
+    final = path.solve(objectives[q], alphas[a], [np.mean(starts, axis=0), *starts])
+    ranker.cv_results_ = results_table(params, scores, n_iter)
+    ranker.best_index_, ranker.best_params_ = best, params[best]
+    ranker.best_score_ = float(scores[best].mean())
+    ranker.n_splits_ = len(folds)
+    ranker.alpha_, ranker.coef_ = alphas[a], final.coef.astype(X.dtype)
+    ranker.n_iter_ = int(n_iter.sum()) + final.n_iter
+    ranker.objective_path_, ranker.converged_ = final.objective_path, final.converged
+    set_two_classes(ranker, target, linear_scores(X, ranker.coef_))
+    results = [final, *(result for fold in by_fold for result, _ in fold)]
+    n_unfinished = sum(not result.converged for result in results)
+    if n_unfinished:
+        warn(
+            f"{type(ranker).__name__}: {n_unfinished} of {len(results)} solutions did not converge; raise "
+            "max_iter or tol, leave out the smallest alphas, or scale the features.",
+            ConvergenceWarning,
         )
-        objective: PushObjective = ranker._pair_objective()
-        if not objective.differentiable:
-            raise ValueError(
-                f"loss={objective.loss} with price={objective.price} is not differentiable, which the path "
-                "needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) with a "
-                "large p, such as 1000, in place of Maximum."
-            )
-        return objective
+    return pushes[q]
+
+
+def check_search(ranker: Any) -> None:
+    """Raise where what both searches share is out of range.
+
+    Raises
+    ------
+    ValueError
+        When a value is out of range.
+    TypeError
+        When one has the wrong type, or there are several scorers.
+    """
+    alphas: Any = ranker.alphas
+    if np.ndim(alphas) != 1 or len(alphas) == 0:
+        raise ValueError(f"alphas must be a list of at least one number, got {alphas!r}.")
+    for alpha in alphas:
+        check_alpha("alphas", alpha)
+    check_number("tol", ranker.tol, above=0.0)
+    check_number("max_iter", ranker.max_iter, 1, integer=True)
+    check_one_scorer(ranker.scoring)
+    if ranker.selection not in SELECTIONS:
+        raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")
+
+
+def split_params(ranker: Any, groups: ArrayLike | None) -> dict[str, Any]:
+    """Return what the splitter is told besides the rows.
+
+    Raises
+    ------
+    TypeError
+        Under metadata routing, when there are groups and the splitter takes none.
+    """
+    if groups is None:
+        return {}
+    if not get_config()["enable_metadata_routing"]:
+        return {"groups": groups}
+    return dict(process_routing(ranker, "fit", groups=groups).splitter.split)
