@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softplus
 from pushrank._validation import check_number, resolve_name
 
@@ -583,6 +584,8 @@ __all__ = [
     "SquaredSigmoid",
     "ZeroOne",
 ]
+
+trust_in_files(*(globals()[name] for name in __all__))
 
 
 def resolve(loss: Loss | str) -> Loss:

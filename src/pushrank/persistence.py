@@ -4,41 +4,26 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
+from sklearn.tree._tree import Tree
 
-from pushrank import estimators, losses, prices, weak_rankers
-from pushrank._io import atomic_write
+from pushrank._io import TRUSTED_TYPES, atomic_write
 from pushrank._optional import import_optional
-from pushrank._trees import TREE, check_trees
 from pushrank.exceptions import ModelFileError
-from pushrank.solvers.cutting_plane import Rows
-from pushrank.solvers.streaming.updates import BatchSample, Rule, State, Stream
 
 __all__ = ["load", "save"]
 
-STREAM = tuple(
-    f"{member.__module__}.{member.__qualname__}" for member in (Stream, State, Rule, BatchSample, Rows)
-)
-"""What a ranker keeps that can go on learning."""
-
-SPARSE = tuple(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix))
-"""What it keeps of sparse rows: arrays of numbers, nothing that runs."""
-
-TRUSTED = (
-    *(
-        f"{member.__module__}.{member.__qualname__}"
-        for folder in (estimators, losses, prices, weak_rankers)
-        for member in (getattr(folder, name) for name in folder.__all__)
-    ),
-    *STREAM,
-    *SPARSE,
-    TREE,  # checked after loading
+FOREIGN_TYPES = {
+    *(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix)),
+    "sklearn.tree._tree.Tree",  # checked after loading
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
-)
-"""The types that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
+}
+"""Types of others that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
 
 DAMAGED = (
     zipfile.BadZipFile,
@@ -65,6 +50,8 @@ def save(model: Any, path: str | Path) -> None:
 
     Raises
     ------
+    ImportError
+        When skops is not installed: it comes with ``pip install "pushrank[io]"``.
     OSError
         When the file cannot be written; nothing is left in its place.
     TypeError
@@ -82,7 +69,7 @@ def save(model: Any, path: str | Path) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from pushrank import PNormPush
+    >>> from pushrank import PNormPush, load, save
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(PNormPush(p=8), Path(folder) / "model.skops")
     ...     load(Path(folder) / "model.skops")
@@ -124,31 +111,33 @@ def load(path: str | Path) -> Any:
     ------
     ModelFileError
         When the file holds a type that is not trusted, or is damaged or no model file at all.
+    ImportError
+        When skops is not installed: it comes with ``pip install "pushrank[io]"``.
     OSError
         When the file cannot be read.
 
     Notes
     -----
-    Only types on a fixed list are built: :data:`TRUSTED` and those of scikit-learn, numpy and scipy that
-    skops trusts by itself. Nothing else in the file is imported or run.
+    Only registered types are built: pushrank's estimators, losses, prices, weak rankers and the state of
+    streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in the file
+    is imported or run.
 
     Examples
     --------
-    >>> from pushrank.persistence import load
+    >>> from pushrank import load
     >>> load("no such file")
     Traceback (most recent call last):
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
     """
     io = import_optional("skops.io", "io")
-    untrusted = import_optional("skops.io.exceptions", "io").UntrustedTypesFoundException
 
     data = Path(path).read_bytes()
     try:
         strangers = _strangers(data)
-        model = None if strangers else io.loads(data, trusted=list(TRUSTED))
-        check_trees(model)
-    except untrusted as error:
+        model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
+        _check_trees(model)
+    except io.exceptions.UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
     except DAMAGED as error:
         raise ModelFileError(
@@ -166,7 +155,13 @@ def _strangers(data: bytes) -> list[str]:
     """Return the types and functions in a file's bytes that are not trusted."""
     io = import_optional("skops.io", "io")
 
-    return sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+    found = set(io.get_untrusted_types(data=data))
+    for module in {name.rpartition(".")[0] for name in found if name.startswith("pushrank.")}:
+        try:
+            import_module(module)  # whose owner says on import what may be trusted
+        except ImportError:
+            continue  # of another version, or made up: it stays a stranger
+    return sorted(found - TRUSTED_TYPES - FOREIGN_TYPES)
 
 
 def _places(model: Any, strangers: list[str]) -> str:
@@ -186,3 +181,45 @@ def _type_name(value: Any) -> str:
     """Return the name of a function, or of the type of an object."""
     named = value if hasattr(value, "__name__") else type(value)
     return f"{named.__module__}.{named.__name__}"
+
+
+def _check_trees(loaded: Any) -> None:
+    """Raise unless every tree within an object is one that prediction can walk safely.
+
+    Raises
+    ------
+    ModelFileError
+        When a node's child or feature is out of range, or a child does not come after its parent.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> _check_trees({"model": DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])})
+    """
+    seen: set[int] = set()
+    waiting = [loaded]
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, str | bytes | int | float | type):
+            continue
+        seen.add(id(item))
+        if isinstance(item, Tree):
+            _check_tree(item)
+        elif isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, list | tuple | set):
+            waiting += item
+        elif isinstance(item, np.ndarray):
+            waiting += item.ravel().tolist() if item.dtype == object else []
+        elif hasattr(item, "__dict__"):
+            waiting += vars(item).values()
+
+
+def _check_tree(tree: Any) -> None:
+    numbers = np.arange(tree.node_count)
+    inner = tree.children_left != -1
+    children = np.stack([tree.children_left[inner], tree.children_right[inner]])
+    features = tree.feature[inner]
+    ordered = np.all((children > numbers[inner]) & (children < tree.node_count))
+    if not ordered or np.any((features < 0) | (features >= tree.n_features)):
+        raise ModelFileError("the file holds a tree whose nodes point out of it; fit the model again.")

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from pushrank._array import namespace
+from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
 from pushrank._validation import check_number, resolve_name
 
@@ -470,6 +471,8 @@ class Maximum(Price):
 
 
 __all__ = ["ExponentialPrice", "Identity", "LogOnePlus", "Maximum", "Power"]
+
+trust_in_files(*(globals()[name] for name in __all__))
 
 
 def resolve(price: Price | str) -> Price:

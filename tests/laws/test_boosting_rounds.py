@@ -9,9 +9,8 @@ from scipy.optimize import brentq
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample
 from pushrank.prices import Power
-from pushrank.solvers.boosting.loop import CoordinateDescent
-from pushrank.solvers.boosting.objective import PairProblem, score_problem
-from pushrank.solvers.boosting.steps import ExactStep
+from pushrank.solvers.boosting.loop import BoostingProblem, BoostingState, boosting_round
+from pushrank.solvers.boosting.objective import PairwiseObjective, score_objective
 from pushrank.weak_rankers import Columns
 
 ROUNDS = 50
@@ -26,10 +25,9 @@ def data(kind, seed=0, n=60, n_rankers=8):
     return (H - H.min(axis=0)) / np.ptp(H, axis=0), y
 
 
-def descent_of(problem, H, **options):
-    pool = Columns().fit(H).pool(H)
-    start = np.zeros(len(H)), np.zeros(H.shape[1])
-    return CoordinateDescent(problem, pool, ExactStep(), *start, **options)
+def boosting(objective, H, **options):
+    problem = BoostingProblem(objective, Columns().fit(H).training_outputs(H), **options)
+    return problem, BoostingState.start(problem, np.random.RandomState(0))
 
 
 def explicit_rounds(M, p, binary):
@@ -63,17 +61,17 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
     H, y = data(kind)
     M = H[y][:, None, :] - H[~y][None, :, :]
     sample = BipartiteSample.from_mask(y)
-    problem = score_problem(PushObjective(price=Power(p), scale="log"), sample)
-    descent = descent_of(problem, H)
+    objective = score_objective(PushObjective(price=Power(p), scale="log"), sample)
+    run = _, state = boosting(objective, H)
     rounds = explicit_rounds(M, p, kind == "binary")
     worst = 0.0
     for _ in range(ROUNDS):
         d, j, step = next(rounds)
-        s, t = sample.gather(descent.scores)
+        s, t = sample.gather(state.scores)
         a, b = np.exp(-s), np.exp(t)
         worst = max(worst, float(np.abs(np.outer(a / a.sum(), b / b.sum()) - d).max()))
-        done = descent.round(0.0)
-        assert done.ranker == j
+        done = boosting_round(*run, 0.0)
+        assert done.chosen == j
         assert done.step == pytest.approx(step, rel=1e-9, abs=1e-12)
     print(f"{kind} p={p}: largest difference of a weight over {ROUNDS} rounds {worst:.1e}")
     assert worst < 1e-12
@@ -82,9 +80,9 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
 def test_positives_have_the_code_one_and_rows_that_take_no_part_one_of_their_own():
     kept = np.arange(60) % 4 > 0
     sample = BipartiteSample.from_mask(data("real")[1]).subset(kept)
-    problem = score_problem(PushObjective(scale="log"), sample)
-    np.testing.assert_array_equal(problem.class_codes, np.where(kept, sample.class_codes, 2))
-    np.testing.assert_array_equal(problem.at(np.zeros(60)).gradient[~kept], 0.0)
+    objective = score_objective(PushObjective(scale="log"), sample)
+    np.testing.assert_array_equal(objective.class_codes, np.where(kept, sample.class_codes, 2))
+    np.testing.assert_array_equal(objective.evaluate(np.zeros(60)).gradient[~kept], 0.0)
 
 
 @pytest.mark.parametrize("kind", ["binary", "real"])
@@ -94,18 +92,18 @@ def test_any_pairs_give_the_rounds_of_two_classes(kind):
     better, worse = np.nonzero(np.greater.outer(y, y))
     objective = PushObjective(scale="log")
     groups = np.zeros(len(y), dtype=np.intp)
-    problems = [
-        score_problem(objective, BipartiteSample.from_mask(y)),
-        PairProblem(objective, BipartiteSample.from_mask(y)),
-        score_problem(objective, GradedSample.from_grades(y.astype(float), groups)),
-        score_problem(objective, CrucialSample.from_pairs(len(y), better, worse)),
+    objectives = [
+        score_objective(objective, BipartiteSample.from_mask(y)),
+        PairwiseObjective(objective, BipartiteSample.from_mask(y)),
+        score_objective(objective, GradedSample.from_grades(y.astype(float), groups)),
+        score_objective(objective, CrucialSample.from_pairs(len(y), better, worse)),
     ]
     runs = []
-    for problem in problems:
-        descent = descent_of(problem, H)
-        runs.append([descent.round(0.0) for _ in range(20)])
+    for one in objectives:
+        run = boosting(one, H)
+        runs.append([boosting_round(*run, 0.0) for _ in range(20)])
     for run in runs[1:]:
-        assert [done.ranker for done in run] == [done.ranker for done in runs[0]]
+        assert [done.chosen for done in run] == [done.chosen for done in runs[0]]
         np.testing.assert_allclose(
             [done.step for done in run], [done.step for done in runs[0]], rtol=1e-8, atol=1e-12
         )
@@ -116,29 +114,33 @@ def test_any_pairs_give_the_rounds_of_two_classes(kind):
 def test_every_step_is_the_least_objective_along_its_ranker(p):
     for kind in ("binary", "real"):
         H, y = data(kind, seed=2)
-        problem = score_problem(PushObjective(price=Power(p), scale="log"), BipartiteSample.from_mask(y))
-        descent = descent_of(problem, H)
+        objective = score_objective(PushObjective(price=Power(p), scale="log"), BipartiteSample.from_mask(y))
+        run = problem, state = boosting(objective, H)
         for _ in range(10):
-            before = descent.scores.copy()
-            done = descent.round(0.0)
-            column = descent.pool.values(done.ranker).astype(float)
-            values = [problem.at(before + (done.step + e) * column).value for e in (-1e-4, 0.0, 1e-4)]
+            before = state.scores.copy()
+            done = boosting_round(*run, 0.0)
+            column = problem.outputs.values(done.chosen).astype(float)
+            values = [objective.evaluate(before + (done.step + e) * column).value for e in (-1e-4, 0.0, 1e-4)]
             assert values[1] == min(values)
 
 
 def test_freund_takes_the_ranker_with_the_least_loss_after_its_step():
     for kind in ("binary", "real"):
         H, y = data(kind, seed=3)
-        problem = score_problem(PushObjective(scale="log"), BipartiteSample.from_mask(y))
-        descent = descent_of(problem, H, choice="lowest")
+        objective = score_objective(PushObjective(scale="log"), BipartiteSample.from_mask(y))
+        run = _, state = boosting(objective, H, choice="lowest")
         for _ in range(15):
-            before = descent.scores.copy()
-            point = descent.point
-            done = descent.round(0.0)
+            before = state.scores.copy()
+            value = state.evaluation.value
+            done = boosting_round(*run, 0.0)
             after = []
             for j in range(H.shape[1]):
-                slope = lambda step, j=j: problem.at(before + step * H[:, j]).slopes(H[:, j])[0]  # noqa: B023,E731
-                after.append(problem.at(before + brentq(slope, -20, 20, xtol=1e-14) * H[:, j]).value)
-            assert descent.point.value == pytest.approx(min(after), abs=1e-9)
-            assert descent.point.value <= point.value
-            assert done.ranker == int(np.argmin(np.round(after, 12)))
+                column = H[:, j]
+
+                def slope(step, before=before, column=column, objective=objective):
+                    return objective.evaluate(before + step * column).derivatives(column)[0]
+
+                after.append(objective.evaluate(before + brentq(slope, -20, 20, xtol=1e-14) * column).value)
+            assert state.evaluation.value == pytest.approx(min(after), abs=1e-9)
+            assert state.evaluation.value <= value
+            assert done.chosen == int(np.argmin(np.round(after, 12)))

@@ -12,8 +12,9 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
 from pushrank.solvers import SOLVERS, LinearProblem, coordinate_descent, lbfgs
-from pushrank.solvers.boosting.objective import score_problem
-from pushrank.solvers.boosting.steps import Direction, ExactStep
+from pushrank.solvers.boosting.objective import score_objective
+from pushrank.solvers.boosting.steps import Direction
+from pushrank.solvers.boosting.steps import best_step as best_step_along
 from pushrank.solvers.line_search import exact_step
 from pushrank.solvers.problem import two_sum_value_and_gradient
 from pushrank.weak_rankers import Columns
@@ -21,11 +22,11 @@ from pushrank.weak_rankers import Columns
 
 def best_step(problem, scores, column):
     """The step along one column of a linear problem, in units of its coefficient."""
-    family = Columns().fit(column[:, None])
-    unit = 1.0 / family.ranges_[0]
-    on_rows = score_problem(problem.objective, problem.sample)
-    along = Direction(family.pool(column[:, None]).values(0), ridge=problem.alpha * unit**2)
-    return ExactStep().step(on_rows, on_rows.at(scores), scores, along) * unit
+    columns = Columns().fit(column[:, None])
+    unit = 1.0 / columns.ranges_[0]
+    on_rows = score_objective(problem.objective, problem.sample)
+    along = Direction(columns.training_outputs(column[:, None]).values(0), ridge=problem.alpha * unit**2)
+    return best_step_along(on_rows, on_rows.evaluate(scores), scores, along) * unit
 
 
 def overlapping(n=150, d=4, seed=0, binary=False):

@@ -37,32 +37,32 @@ def data(seed=0, n=60, missing=True):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_stumps_are_all_thresholds_with_missing_values_on_either_side(seed):
-    X, forces = data(seed)
-    family = Stumps().fit(X)
-    pool = family.pool(X)
-    edges = pool.edges(forces)
-    found = {tuple(pool.values(int(j)).astype(int)) for j in np.flatnonzero(edges)}
+    X, row_weights = data(seed)
+    learner = Stumps().fit(X)
+    outputs = learner.training_outputs(X)
+    edges = outputs.edges(row_weights)
+    found = {tuple(outputs.values(int(j)).astype(int)) for j in np.flatnonzero(edges)}
     assert found == all_stumps(X)
     for j in np.flatnonzero(edges):
-        values = pool.values(int(j))
-        assert edges[j] == pytest.approx(forces[values].sum(), abs=1e-12)
-        np.testing.assert_array_equal(family.values(X, int(j)), values)
+        values = outputs.values(int(j))
+        assert edges[j] == pytest.approx(row_weights[values].sum(), abs=1e-12)
+        np.testing.assert_array_equal(learner.values(X, int(j)), values)
 
 
 def test_scores_are_sums_of_values_on_any_rows():
     X, _ = data(1)
-    family = Stumps().fit(X)
-    pool = family.pool(X)
+    learner = Stumps().fit(X)
+    outputs = learner.training_outputs(X)
     rng = np.random.default_rng(0)
-    exists = np.flatnonzero(pool.edges(rng.normal(size=len(X))))
+    exists = np.flatnonzero(outputs.edges(rng.normal(size=len(X))))
     rankers, steps = rng.choice(exists, 40), rng.normal(size=40)
     rows = np.vstack([X, np.full(X.shape[1], np.nan), np.full(X.shape[1], 1e9), np.full(X.shape[1], -1e9)])
-    expected = sum(step * family.values(rows, int(j)) for j, step in zip(rankers, steps, strict=True))
-    np.testing.assert_allclose(family.scores(rows, rankers, steps), expected, atol=1e-12)
+    expected = sum(step * learner.values(rows, int(j)) for j, step in zip(rankers, steps, strict=True))
+    np.testing.assert_allclose(learner.scores(rows, rankers, steps), expected, atol=1e-12)
     sparse = sp.csr_array(np.nan_to_num(rows))
     np.testing.assert_allclose(
-        family.scores(sparse, rankers, steps),
-        family.scores(sparse.toarray(), rankers, steps),
+        learner.scores(sparse, rankers, steps),
+        learner.scores(sparse.toarray(), rankers, steps),
         atol=1e-12,
     )
 
@@ -114,7 +114,7 @@ def test_thresholds_separate_any_two_floats(values):
 
 def test_few_rows_are_binned_as_they_are_and_many_are_sampled(monkeypatch):
     X = np.random.default_rng(3).normal(size=(5000, 2))
-    monkeypatch.setattr(binning, "MOST_ROWS", 1000)
+    monkeypatch.setattr(binning, "MAX_ROWS", 1000)
     one, same, other = (Stumps().fit(X, random_state=np.random.RandomState(seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.edges_[0], same.edges_[0])
     assert not np.array_equal(one.edges_[0], other.edges_[0])
@@ -122,14 +122,14 @@ def test_few_rows_are_binned_as_they_are_and_many_are_sampled(monkeypatch):
 
 def test_categories_are_ordered_by_frequency_and_unknown_ones_are_missing():
     column = np.array([7.0, 7, 7, 3, 3, 9, np.nan])
-    family = Stumps(categorical_features=[0]).fit(column[:, None])
-    assert family.categories_[0].tolist() == [7.0, 3.0, 9.0]
-    pool = family.pool(column[:, None])
-    assert pool.values(0).tolist() == [False] * 3 + [True] * 3 + [False]
+    learner = Stumps(categorical_features=[0]).fit(column[:, None])
+    assert learner.categories_[0].tolist() == [7.0, 3.0, 9.0]
+    outputs = learner.training_outputs(column[:, None])
+    assert outputs.values(0).tolist() == [False] * 3 + [True] * 3 + [False]
     rows = np.array([[9.0], [3.0], [7.0], [1.0], [np.nan]])
-    np.testing.assert_array_equal(family.values(rows, 0), [True, True, False, False, False])
-    np.testing.assert_array_equal(family.values(rows, 256), [True, True, False, True, True])
-    scores = family.scores(rows, np.array([0, 1, 256]), np.array([1.0, 10.0, 100.0]))
+    np.testing.assert_array_equal(learner.values(rows, 0), [True, True, False, False, False])
+    np.testing.assert_array_equal(learner.values(rows, 256), [True, True, False, True, True])
+    scores = learner.scores(rows, np.array([0, 1, 256]), np.array([1.0, 10.0, 100.0]))
     assert scores.tolist() == [111.0, 101.0, 0.0, 100.0, 100.0]
 
 
@@ -147,28 +147,28 @@ def test_columns_have_the_unit_of_their_range(layout, dtype):
     moving = np.array([0, 1, 3])
     scaled[:, moving] = (X[:, moving] - X[:, moving].min(axis=0)) / np.ptp(X[:, moving], axis=0)
     stored = layout(X)
-    family = Columns().fit(stored)
-    pool = family.pool(stored)
-    forces = np.random.default_rng(5).normal(size=50)
-    np.testing.assert_allclose(pool.edges(forces), scaled.T @ forces, atol=1e-6)
+    learner = Columns().fit(stored)
+    outputs = learner.training_outputs(stored)
+    row_weights = np.random.default_rng(5).normal(size=50)
+    np.testing.assert_allclose(outputs.edges(row_weights), scaled.T @ row_weights, atol=1e-6)
     for j in range(4):
-        np.testing.assert_allclose(pool.values(j), scaled[:, j], atol=1e-7)
+        np.testing.assert_allclose(outputs.values(j), scaled[:, j], atol=1e-7)
     steps = np.array([1.0, -2.0, 0.5, 3.0])
-    np.testing.assert_allclose(family.scores(stored, np.arange(4), steps), scaled @ steps, atol=1e-6)
+    np.testing.assert_allclose(learner.scores(stored, np.arange(4), steps), scaled @ steps, atol=1e-6)
 
 
 def test_a_column_of_two_values_is_binary_whatever_they_are():
     X = np.array([[1e6, 0.0], [-1e6, 0.1], [1e6, 0.2]])
-    pool = Columns().fit(X).pool(X)
-    assert pool.values(0).tolist() == [True, False, True]
-    assert pool.real_valued.tolist() == [False, True]
+    outputs = Columns().fit(X).training_outputs(X)
+    assert outputs.values(0).tolist() == [True, False, True]
+    assert outputs.real_valued.tolist() == [False, True]
 
 
 def test_functions_are_checked():
     X = np.arange(6.0).reshape(3, 2)
-    family = Functions([lambda X: X[:, 0], lambda X: X[:, 1] > 2]).fit(X)
-    assert family.values(X, 0).tolist() == [0.0, 0.5, 1.0]
-    assert family.scores(X, np.array([0, 1]), np.array([2.0, 1.0])).tolist() == [0.0, 2.0, 3.0]
+    learner = Functions([lambda X: X[:, 0], lambda X: X[:, 1] > 2]).fit(X)
+    assert learner.values(X, 0).tolist() == [0.0, 0.5, 1.0]
+    assert learner.scores(X, np.array([0, 1]), np.array([2.0, 1.0])).tolist() == [0.0, 2.0, 3.0]
     for functions, message in (
         ([], "at least one function"),
         ([lambda X: X], "one number a row"),
@@ -184,8 +184,8 @@ def test_names_and_objects_stand_for_families():
     assert isinstance(resolve("columns"), Columns)
     assert isinstance(resolve(DecisionTreeRegressor()), Regressors)
     assert isinstance(resolve([np.ravel]), Functions)
-    family = Stumps(max_bins=7)
-    assert resolve(family) is family
+    learner = Stumps(max_bins=7)
+    assert resolve(learner) is learner
     with pytest.raises(ValueError, match="weak_rankers='trees' is not known"):
         resolve("trees")
     with pytest.raises(TypeError, match="weak_rankers must be"):
@@ -202,8 +202,8 @@ def test_a_pipeline_is_what_its_last_step_is():
     tree = DecisionTreeRegressor(max_depth=3, splitter="random")
     values = []
     for base in (tree, make_pipeline(tree), make_pipeline(make_pipeline(tree))):
-        family = Regressors(base).fit(X)
-        values.append(family.grow(X, targets, weights, None, np.random.RandomState(5)))
+        learner = Regressors(base).fit(X)
+        values.append(learner.fit_next(X, targets, weights, None, np.random.RandomState(5)))
     np.testing.assert_array_equal(values[1], values[0])
     np.testing.assert_array_equal(values[2], values[0])
 
@@ -216,15 +216,15 @@ def sklearn_regressor_without_weights():
 
 def test_regressors_have_values_between_zero_and_one():
     X, _ = data(6, missing=False)
-    family = Regressors(Ridge()).fit(X)
+    learner = Regressors(Ridge()).fit(X)
     targets, weights = np.sign(X[:, 0]), np.ones(len(X))
-    values = family.grow(X, targets, weights, np.array([0, 1]), np.random.RandomState(0))
-    np.testing.assert_array_equal(family.values(X, 0), values)
+    values = learner.fit_next(X, targets, weights, np.array([0, 1]), np.random.RandomState(0))
+    np.testing.assert_array_equal(learner.values(X, 0), values)
     assert values.min() == 0.0
     assert values.max() == pytest.approx(1.0)
     assert np.corrcoef(values, targets)[0, 1] > 0.5
     with pytest.raises(AttributeError):
-        family.importances(np.array([0]), np.ones(1))
+        learner.importances(np.array([0]), np.ones(1))
 
 
 @pytest.mark.parametrize("ranker", [RankBoost, AdaBoostRanker])

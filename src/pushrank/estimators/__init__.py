@@ -1,5 +1,6 @@
 """Rankers, named after their papers' algorithms, with scikit-learn's interface."""
 
+from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
@@ -27,3 +28,5 @@ __all__ = [
     "SmoothMarginRanking",
     "StructSVM",
 ]
+
+trust_in_files(*(globals()[name] for name in __all__))

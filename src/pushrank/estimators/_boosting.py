@@ -1,52 +1,497 @@
-"""The way of the data through a boosted ranker."""
+"""The way of the data through a boosted ranker: validate, run the rounds, set what was learned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank import weak_rankers
-from pushrank._io import atomic_write
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._trees import TREE, check_trees
 from pushrank._validation import check_number
-from pushrank.estimators._base import BaseRanker, ComparingRanker, linear_scores, progress_bar, warn
+from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades
 from pushrank.estimators._scoring import parts, validator
-from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, ranking_data
-from pushrank.exceptions import ModelFileError
+from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, validate_ranking
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
-from pushrank.solvers.boosting.loop import Choice, CoordinateDescent, Draw, History, Plan, Run
-from pushrank.solvers.boosting.objective import ScoreProblem, score_problem
-from pushrank.solvers.boosting.steps import ExactStep, StepRule
+from pushrank.solvers import LinearProblem
+from pushrank.solvers.boosting.loop import (
+    BoostingProblem,
+    BoostingResult,
+    BoostingState,
+    Choice,
+    History,
+    boost,
+    slope_units,
+)
+from pushrank.solvers.boosting.objective import score_objective
+from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
-from pushrank.weak_rankers.base import Pool, WeakRankers
-from pushrank.weak_rankers.stumps import WIDTH
+from pushrank.weak_rankers.base import PlusMinusOne, WeakRankers, plus_minus_one
 
 
-def in_pandas(X: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class BoostedFit:
+    """A run that is over, and what it ran on.
+
+    Attributes
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_features)
+        The checked features.
+    target : Target
+        What to rank.
+    train : Sample
+        The part of it that was trained on.
+    learner : WeakRankers
+        The fitted weak rankers.
+    encoder : OrdinalEncoder or None
+        What turns categorical columns into numbers.
+    problem : BoostingProblem
+        What was minimised.
+    state : BoostingState
+        Where the run ended.
+    result : BoostingResult
+        How it ended.
+    first_random_state : dict
+        The state of the source of randomness at the beginning.
+    """
+
+    X: Any
+    target: Target
+    train: Sample
+    learner: WeakRankers
+    encoder: OrdinalEncoder | None
+    problem: BoostingProblem
+    state: BoostingState
+    result: BoostingResult
+    first_random_state: dict[str, Any]
+
+
+def fit_boosted(
+    ranker: Any,
+    objective: PushObjective,
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    qid: ArrayLike | None = None,
+    pairs: Any = None,
+    alpha: float = 0.0,
+    scale_slopes: bool = False,
+    choice: Choice = "steepest",
+    step_rule: StepRule = best_step,
+    joint: bool = False,
+    constant: bool = False,
+    two_classes_only: str = "",
+) -> BoostedFit:
+    """Validate the data and run the rounds; of the ranker nothing is changed but the names of its features.
+
+    Parameters
+    ----------
+    ranker : object
+        The estimator, with the parameters that all boosted rankers have.
+    objective : PushObjective
+        What the rounds minimise.
+    X, y, sample_weight, qid, pairs
+        As given to ``fit``.
+    alpha : float, default=0.0
+        The L2 strength on the weights, of columns on the coefficients.
+    scale_slopes : bool, default=False
+        Whether ``tol`` is in units of one over the columns' standard deviations within the classes.
+    choice : {"steepest", "lowest"}, default="steepest"
+        How a round chooses its weak ranker.
+    step_rule : callable, default=best_step
+        How far a round steps.
+    joint : bool, default=False
+        Whether to add the sums over the two classes, as AdaBoost does, over rankers in {-1, +1}.
+    constant : bool, default=False
+        Whether a constant is among those.
+    two_classes_only : str, default=""
+        What to say where there are grades, groups or pairs, if they cannot be learned from.
+    """
+    _check_parameters(ranker)
+    learner = clone(weak_rankers.resolve(ranker.weak_rankers))
+    goes_on = bool(ranker.warm_start) and hasattr(ranker, "estimator_index_")
+    X, encoder = _encode_categories(learner, X, ranker._encoder if goes_on else None, fitted=goes_on)
+    X, target = validate_ranking(
+        ranker, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=learner.takes_missing
+    )
+    if two_classes_only and not isinstance(target.sample, BipartiteSample):
+        raise ValueError(two_classes_only)
+    n_threads = None if ranker.n_jobs is None or ranker.n_jobs < 0 else int(ranker.n_jobs)
+    history, random_state = History(), check_random_state(ranker.random_state)
+    if goes_on:
+        _check_goes_on(ranker, learner, X, n_constants=int(constant))
+        learner, history = ranker.weak_rankers_, History.from_arrays(ranker._history)
+        learner.truncate(history.n_rounds)
+        # the validation part is drawn again as it was, and rounds go on drawing where they stopped
+        random_state = np.random.RandomState()
+        random_state.set_state(ranker._first_random_state)
+    first_random_state = random_state.get_state(legacy=False)
+    with one_blas_thread():
+        train, validate = target.sample, None
+        if ranker.early_stopping:
+            train, valid = parts(target, float(ranker.validation_fraction), random_state)
+            valid_objective = score_objective(objective, valid, n_threads, joint=joint)
+            validate = validator(valid_objective, valid, ranker.scoring, X, y, target)
+        if goes_on:
+            random_state.set_state(ranker._random_state)
+        else:
+            learner.fit(X, _training_weights(target, train), random_state)
+        outputs = learner.training_outputs(X, n_threads)
+        if joint:
+            outputs = plus_minus_one(outputs, constant=constant)
+        ridge: Floats | float = alpha
+        scales: Floats | float = 1.0
+        if isinstance(learner, Columns):
+            ridge = alpha * learner.units_**2 if alpha > 0.0 else 0.0
+            if scale_slopes:
+                linear = LinearProblem(objective, LinearModel(X), train, alpha)
+                scales = slope_units(linear, learner.units_)
+        lower, upper = _weight_bounds(ranker, learner, X.shape[1], outputs.n_rankers, constant=constant)
+        problem = BoostingProblem(
+            score_objective(objective, train, n_threads, joint=joint),
+            outputs,
+            step_rule,
+            choice,
+            ridge,
+            scales,
+            lower,
+            upper,
+            float(ranker.learning_rate),
+        )
+        state = BoostingState.after(problem, random_state, history)
+        n_rounds = int(ranker.n_estimators)
+        with progress_bar(type(ranker).__name__, n_rounds, verbose=bool(ranker.verbose)) as callback:
+            result = boost(
+                problem,
+                state,
+                n_rounds,
+                float(ranker.tol),
+                draw_rows=_row_subsampler(target, train, float(ranker.subsample)),
+                draw_features=_feature_subsampler(X.shape[1], float(ranker.max_features)),
+                validate=validate,
+                patience=int(ranker.n_iter_no_change),
+                callback=callback,
+            )
+    return BoostedFit(X, target, train, learner, encoder, problem, state, result, first_random_state)
+
+
+def set_fitted(ranker: Any, fit: BoostedFit) -> None:
+    """Set all fitted attributes, at the best round where a validation part chose it."""
+    state, history, learner = fit.state, fit.state.history, fit.learner
+    scores: NDArray[np.floating] = state.scores
+    random_state = state.random_state.get_state(legacy=False)
+    ranker.converged_ = fit.result.converged
+    ranker.validation_path_ = np.array(history.validation)
+    ranker.best_round_ = history.n_rounds
+    if ranker.early_stopping:
+        ranker.converged_ = fit.result.converged and history.rounds_since_best == 0
+        ranker.best_round_ = history.best_round
+        history.cut()
+        if state.best_scores is not None and state.best_random_state is not None:
+            scores, random_state = state.best_scores, state.best_random_state
+    learner.truncate(history.n_rounds)
+    # what a warm start goes on from, bit for bit
+    ranker._history, ranker._encoder = history.arrays(), fit.encoder
+    ranker._first_random_state, ranker._random_state = fit.first_random_state, random_state
+    ranker.weak_rankers_ = learner
+    index, steps = np.array(history.indices, dtype=np.intp), np.array(history.steps)
+    ranker.intercept_ = 0.0
+    if isinstance(fit.problem.outputs, PlusMinusOne):
+        # in terms of h in [0, 1]: a step along 2 h - 1 is two along h, less one along the constant
+        index = index - fit.problem.outputs.n_constants
+        is_constant = index < 0
+        if not isinstance(learner, Columns):
+            ranker.intercept_ = float(steps[is_constant].sum() - steps[~is_constant].sum())
+        steps = np.where(is_constant, 1.0, 2.0) * steps
+    ranker.estimator_index_, ranker.estimator_weights_ = index, steps
+    ranker.edges_ = np.array(history.edges)
+    ranker.objective_path_ = np.array(history.objectives)
+    ranker.n_iter_ = history.n_rounds
+    ranker.coef_ = None
+    own = index >= 0
+    norm = float(np.abs(np.bincount(index[own], steps[own], minlength=1)).sum())
+    if isinstance(learner, Columns):
+        # the very coefficients that score rows decide thresholds and margins
+        ranker.coef_ = learner.coef(index[own], steps[own]).astype(fit.X.dtype)
+        scores = linear_scores(fit.X, ranker.coef_)
+        norm = float(np.abs(ranker.coef_.astype(np.float64)) @ learner.ranges_)
+    least = fit.train.least_margin(scores.astype(np.float64))
+    ranker.margin_ = least / norm if norm > 0.0 else 0.0
+    set_grades(ranker, fit.target, scores)
+
+
+class BoostedRankerMixin(RankerMixin):
+    """The scores of a fitted sum of weak rankers: ``estimator_weights_`` of ``weak_rankers_``."""
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The weighted sum of the weak rankers less ``threshold_``; for columns ``X @ coef_ - threshold_``,
+            in the dtype of the training data.
+        """
+        check_is_fitted(self, "estimator_weights_")
+        X = self._validated(X)
+        if self.coef_ is not None:
+            linear: NDArray[np.floating] = linear_scores(X, self.coef_)
+            return linear - linear.dtype.type(self.threshold_)
+        own = self.estimator_index_ >= 0
+        scores = self.weak_rankers_.scores(X, self.estimator_index_[own], self.estimator_weights_[own])
+        shifted: NDArray[np.floating] = scores + self.intercept_ - self.threshold_
+        return shifted
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
+        """Yield the scores of ``decision_function`` as they would be after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            A new array for each of the ``n_iter_`` rounds, the last as ``decision_function`` but for
+            rounding.
+        """
+        check_is_fitted(self, "estimator_weights_")
+        X = self._validated(X)
+        total = np.full(X.shape[0], self.intercept_ - self.threshold_)
+        if self.coef_ is not None:
+            total += float(self.weak_rankers_.offsets_ @ self.coef_)
+        for index, weight in zip(self.estimator_index_, self.estimator_weights_, strict=True):
+            total = total + (weight * self.weak_rankers_.values(X, int(index)) if index >= 0 else 0.0)
+            yield total
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the fall of the objective over all rounds, shape (n_features,).
+
+        Raises
+        ------
+        AttributeError
+            When the ranker is not fitted, or its weak rankers do not tell which features they read.
+        """
+        if not hasattr(self, "estimator_weights_"):
+            raise AttributeError("feature_importances_ need a fitted ranker.")
+        gains = np.maximum(-np.diff(self.objective_path_), 0.0)
+        own = self.estimator_index_ >= 0
+        importances: Floats = self.weak_rankers_.importances(self.estimator_index_[own], gains[own])
+        total = importances.sum()
+        return importances / total if total > 0.0 else importances
+
+    def _validated(self, X: Any) -> Any:
+        check_on_host(self, X=X)
+        finite: bool | str = "allow-nan" if self.weak_rankers_.takes_missing else True
+        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": finite}
+        return validate_data(self, encode(X, self._encoder), reset=False, **options)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
+        tags = super().__sklearn_tags__()
+        name: Any = self.weak_rankers
+        tags.input_tags.allow_nan = name == "stumps" or isinstance(name, Stumps)
+        return tags
+
+
+def _check_parameters(ranker: Any) -> None:
+    """Raise unless the parameters that all boosted rankers have are in their ranges."""
+    check_number("n_estimators", ranker.n_estimators, 1, integer=True)
+    for name in ("learning_rate", "subsample", "max_features"):
+        check_number(name, getattr(ranker, name), above=0.0, most=1.0)
+    check_number("tol", ranker.tol, 0.0)
+    if ranker.early_stopping:
+        check_number("validation_fraction", ranker.validation_fraction, above=0.0, below=1.0)
+        check_number("n_iter_no_change", ranker.n_iter_no_change, 1, integer=True)
+    if ranker.n_jobs is not None and (isinstance(ranker.n_jobs, bool) or ranker.n_jobs == 0):
+        raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {ranker.n_jobs!r}.")
+
+
+def _check_goes_on(ranker: Any, learner: WeakRankers, X: Any, *, n_constants: int) -> None:
+    """Raise where rounds cannot be added to those of the last fit."""
+    last = ranker.weak_rankers_
+    if isinstance(learner, Functions) and isinstance(last, Functions):
+        # functions are known by what they return
+        same = np.array_equal(learner.outputs(X), last.outputs(X))
+    else:
+        same = type(learner) is type(last) and (
+            joblib.hash(learner.get_params()) == joblib.hash(last.get_params())
+        )
+    if not same:
+        raise ValueError(
+            f"warm_start=True adds rounds to the last fit, whose weak rankers were {last}, and "
+            f"weak_rankers={ranker.weak_rankers!r} are others: set them back, or warm_start=False to start "
+            "anew."
+        )
+    if set(ranker._history["indices"] - ranker.estimator_index_) - {n_constants}:
+        raise ValueError(
+            f"warm_start=True adds rounds to the last fit, and constant_ranker={ranker.constant_ranker!r} "
+            "is not what it was: set it back, or warm_start=False to start anew."
+        )
+    if ranker.n_iter_ > ranker.n_estimators:
+        raise ValueError(
+            f"n_estimators={ranker.n_estimators} must be at least the {ranker.n_iter_} rounds already run, "
+            "when warm_start=True."
+        )
+
+
+def _training_weights(target: Target, train: Sample) -> Floats | None:
+    """Return the weights of the rows that are trained on, zero for others; None where all count alike."""
+    takes_part = np.zeros(train.n_rows)
+    takes_part[train.positives] = takes_part[train.negatives] = 1.0
+    if target.weights is None:
+        return None if takes_part.all() else takes_part
+    return takes_part * target.weights
+
+
+def _row_subsampler(
+    target: Target, train: Sample, share: float
+) -> Callable[[np.random.RandomState], NDArray[np.bool_]] | None:
+    """Return a function that draws a share of the rows for a round, without replacement.
+
+    Of two classes or grades it draws the share of each, of query groups whole groups, and of explicit pairs
+    the rows at random; at least two of what it draws from, and again where no pair is left.
+    """
+    if share == 1.0:
+        return None
+    if isinstance(train, CrucialSample):
+        units = np.arange(train.n_rows)
+        strata = np.zeros(len(units), dtype=np.intp)
+    elif target.groups is not None:
+        units, strata = target.groups, np.zeros(int(target.groups.max()) + 1, dtype=np.intp)
+    else:
+        units = np.arange(train.n_rows)
+        strata = np.asarray(target.codes, dtype=np.intp)
+    counts = np.bincount(strata)
+    always_has_pair = isinstance(train, BipartiteSample) and target.weights is None
+    takes_part = np.zeros(train.n_rows, dtype=bool)
+    takes_part[train.positives] = takes_part[train.negatives] = True
+
+    def draw(random_state: np.random.RandomState) -> NDArray[np.bool_]:
+        for _ in range(100):
+            order = random_state.permutation(len(strata))
+            kept = np.zeros(len(strata), dtype=bool)
+            for stratum, count in enumerate(counts):
+                members = order[strata[order] == stratum]
+                kept[members[: max(1, round(share * count))]] = True
+            rows = kept[units]
+            if always_has_pair or _has_pair(train, rows & takes_part):
+                return rows
+        raise ValueError(
+            f"subsample={share} left no pair to rank in 100 draws; raise it, there are too few rows."
+        )
+
+    return draw
+
+
+def _has_pair(sample: Sample, rows: NDArray[np.bool_]) -> bool:
+    try:
+        sample.subset(rows)
+    except ValueError:
+        return False
+    return True
+
+
+def _feature_subsampler(
+    n_features: int, share: float
+) -> Callable[[np.random.RandomState], NDArray[np.intp]] | None:
+    """Return a function that draws a share of the features for a round, without replacement."""
+    if share == 1.0:
+        return None
+    count = max(1, round(share * n_features))
+    return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
+
+
+def _weight_bounds(
+    ranker: Any, learner: WeakRankers, n_features: int, n_rankers: int, *, constant: bool
+) -> tuple[Floats | float, Floats | float]:
+    """Return the least and the largest weight of each ranker, or one number for all.
+
+    Raises
+    ------
+    ValueError
+        When the constraints are not -1, 0 or 1 for features that there are, or the rankers have no direction,
+        or the feature's values are categories, which have no order.
+    """
+    lower: Floats | float = 0.0 if ranker.positive else -np.inf
+    upper: Floats | float = np.inf
+    if ranker.monotonic_cst is not None:
+        names = list(getattr(ranker, "feature_names_in_", []))
+        directions = learner.directions(_directions(ranker.monotonic_cst, n_features, names), names)
+        lower, upper = np.where(directions > 0, 0.0, lower), np.where(directions < 0, 0.0, np.inf)
+    if not constant or (np.isneginf(lower).all() and np.isposinf(upper).all()):
+        return lower, upper
+    if isinstance(learner, Regressors):
+        raise ValueError("positive=True needs constant_ranker=False where the weak rankers are regressors.")
+    # the constant, number 0, is free
+    n_own = n_rankers - 1
+    return (
+        np.append(-np.inf, np.broadcast_to(lower, n_own)),
+        np.append(np.inf, np.broadcast_to(upper, n_own)),
+    )
+
+
+def _directions(monotonic_cst: Any, n_features: int, names: list[str]) -> NDArray[np.intp]:
+    """Return the checked constraints, one of -1, 0 and 1 a feature."""
+    given = monotonic_cst
+    if isinstance(given, dict):
+        strangers = [name for name in given if name not in names]
+        if strangers:
+            raise ValueError(f"monotonic_cst names {strangers[:5]}, which X has no column of.")
+        given = [given.get(name, 0) for name in names]
+    directions = np.asarray(given)
+    if directions.shape != (n_features,) or not np.isin(directions, [-1, 0, 1]).all():
+        raise ValueError(
+            f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} features, got "
+            f"{monotonic_cst!r}."
+        )
+    return directions.astype(np.intp)
+
+
+def _encode_categories(
+    learner: WeakRankers, X: Any, encoder: OrdinalEncoder | None, *, fitted: bool
+) -> tuple[Any, OrdinalEncoder | None]:
+    """Return the rows with categorical columns as numbers for stumps, and what encodes them."""
+    if not isinstance(learner, Stumps):
+        return X, None
+    X = _in_pandas(X)
+    numbers = _categorical_numbers(learner, X)
+    if not fitted:
+        encoder = _fitted_encoder(X, numbers)
+    learner.set_params(categorical_features=numbers or "from_dtype")
+    return encode(X, encoder), encoder
+
+
+def _in_pandas(X: Any) -> Any:
     """Return a data frame of another library, such as polars, as one of pandas; anything else as it is."""
     return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
-def is_pandas(X: Any) -> bool:
+def _is_pandas(X: Any) -> bool:
     """Return whether X is a data frame of pandas, which is not imported where none can be."""
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def categorical_numbers(family: Stumps, X: Any) -> list[int]:
+def _categorical_numbers(stumps: Stumps, X: Any) -> list[int]:
     """Return the numbers of the features that ``categorical_features`` names.
 
     Raises
@@ -54,8 +499,8 @@ def categorical_numbers(family: Stumps, X: Any) -> list[int]:
     ValueError
         When a name is not a column of the frame, or names are given without a frame.
     """
-    chosen: Any = family.categorical_features
-    is_frame = is_pandas(X)
+    chosen: Any = stumps.categorical_features
+    is_frame = _is_pandas(X)
     if isinstance(chosen, str):
         if chosen != "from_dtype" or not is_frame:
             return []
@@ -74,7 +519,7 @@ def categorical_numbers(family: Stumps, X: Any) -> list[int]:
     return [names.index(feature) for feature in chosen]
 
 
-def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
+def _fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
     """Return an encoder of the frame's categorical columns; None where there is nothing to encode.
 
     Raises
@@ -84,7 +529,7 @@ def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
     TypeError
         When the categories of a column have no order, or columns no names that are text.
     """
-    if not is_pandas(X):
+    if not _is_pandas(X):
         return None
     names = [X.columns[number] for number in numbers]
     names += [name for name, dtype in X.dtypes.items() if _is_category(dtype) and name not in names]
@@ -115,12 +560,12 @@ def fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
         ) from error
 
 
-def encoded(X: Any, encoder: OrdinalEncoder | None) -> Any:
+def encode(X: Any, encoder: OrdinalEncoder | None) -> Any:
     """Return the frame with its categorical columns as numbers; anything else as it is."""
     if encoder is None:
         return X
-    X = in_pandas(X)
-    if not is_pandas(X):
+    X = _in_pandas(X)
+    if not _is_pandas(X):
         return X
     names = list(encoder.feature_names_in_)
     missing = [name for name in names if name not in X.columns]
@@ -146,689 +591,3 @@ def _is_category(dtype: Any) -> bool:
         or pd.api.types.is_object_dtype(dtype)
         or (pd.api.types.is_string_dtype(dtype))
     )
-
-
-def row_drawer(target: Target, share: float) -> Draw:
-    """Return a function that draws a share of the rows for a round, without replacement.
-
-    Of two classes or grades it draws the share of each, of query groups whole groups, and of explicit pairs
-    the rows at random; at least two of what it draws from, and again where no pair is left.
-    """
-    codes, groups = target.codes, target.groups
-    if isinstance(target.sample, CrucialSample):
-        units = np.arange(target.sample.n_rows)
-        strata = np.zeros(len(units), dtype=np.intp)
-    elif groups is not None:
-        units, strata = groups, np.zeros(int(groups.max()) + 1, dtype=np.intp)
-    else:
-        units = np.arange(target.sample.n_rows)
-        strata = np.asarray(codes, dtype=np.intp)
-    counts = np.bincount(strata)
-    sure = isinstance(target.sample, BipartiteSample) and target.weights is None
-    takes_part = np.zeros(target.sample.n_rows, dtype=bool)
-    takes_part[target.sample.positives] = takes_part[target.sample.negatives] = True
-
-    def draw(random_state: np.random.RandomState) -> NDArray[np.bool_]:
-        for _ in range(100):
-            order = random_state.permutation(len(strata))
-            kept = np.zeros(len(strata), dtype=bool)
-            for stratum, count in enumerate(counts):
-                members = order[strata[order] == stratum]
-                kept[members[: max(1, round(share * count))]] = True
-            rows = kept[units]
-            if sure or _has_pair(target, rows & takes_part):
-                return rows
-        raise ValueError(
-            f"subsample={share} left no pair to rank in 100 draws; raise it, there are too few rows."
-        )
-
-    return draw
-
-
-def _has_pair(target: Target, rows: NDArray[np.bool_]) -> bool:
-    try:
-        target.sample.subset(rows)
-    except ValueError:
-        return False
-    return True
-
-
-def weight_bounds(
-    family: WeakRankers, n_features: int, positive: bool, monotonic_cst: Any, names: list[str]
-) -> tuple[Floats | float, Floats | float]:
-    """Return the least and the largest weight of each ranker, or one number for all.
-
-    Raises
-    ------
-    ValueError
-        When the constraints are not -1, 0 or 1 for features that there are, or the rankers have no direction,
-        or the feature's values are categories, which have no order.
-    """
-    lower = 0.0 if positive else -np.inf
-    if monotonic_cst is None:
-        return lower, np.inf
-    if not isinstance(family, Stumps | Columns):
-        raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
-    directions = _directions(monotonic_cst, n_features, names)
-    if isinstance(family, Stumps):
-        _check_ordered(family, directions, names)
-        directions = np.repeat(directions, 2 * WIDTH)
-        # the rankers of missing values alone order no numbers
-        firsts = np.arange(n_features) * 2 * WIDTH + WIDTH
-        directions[firsts + [len(edges) for edges in family.edges_]] = 0
-    return np.where(directions > 0, 0.0, lower), np.where(directions < 0, 0.0, np.inf)
-
-
-def _directions(monotonic_cst: Any, n_features: int, names: list[str]) -> NDArray[np.intp]:
-    """Return the checked constraints, one of -1, 0 and 1 a feature."""
-    given = monotonic_cst
-    if isinstance(given, dict):
-        strangers = [name for name in given if name not in names]
-        if strangers:
-            raise ValueError(f"monotonic_cst names {strangers[:5]}, which X has no column of.")
-        given = [given.get(name, 0) for name in names]
-    directions = np.asarray(given)
-    if directions.shape != (n_features,) or not np.isin(directions, [-1, 0, 1]).all():
-        raise ValueError(
-            f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} features, got "
-            f"{monotonic_cst!r}."
-        )
-    return directions.astype(np.intp)
-
-
-def _check_ordered(family: Stumps, directions: NDArray[np.intp], names: list[str]) -> None:
-    """Raise where scores should rise or fall with a category."""
-    for feature in np.flatnonzero(directions):
-        if family.categories_[feature] is not None:
-            raise ValueError(
-                f"monotonic_cst constrains {names[feature] if names else f'feature {feature}'}, which is "
-                "categorical and has no order: set it to 0 there, or encode the feature as numbers that have."
-            )
-
-
-FORMAT = "pushrank checkpoint 2"
-FREE = ("n_estimators", "n_jobs", "verbose", "checkpoint", "checkpoint_every")
-"""Parameters that may change between the parts of a run."""
-
-
-def fingerprint(*parts: Any) -> str:
-    """Return a digest of everything that a run depends on."""
-    return str(joblib.hash(parts, hash_name="sha1"))
-
-
-def described(value: Any) -> Any:
-    """Return a parameter in words that are the same in every process: functions by their names.
-
-    Examples
-    --------
-    >>> described({"scoring": len, "cst": np.array([1, 0])})
-    {'scoring': 'builtins.len', 'cst': [1, 0]}
-    """
-    if isinstance(value, BaseEstimator):
-        return type(value).__name__, described(value.get_params(deep=False))
-    if isinstance(value, Mapping):
-        return {name: described(item) for name, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, list | tuple):
-        return [described(item) for item in value]
-    if callable(value) and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    return value
-
-
-class Checkpoint:
-    """The file that a run is kept in.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where; the folder must exist.
-    every : int
-        Write after every so many rounds.
-    digest : str
-        The fingerprint of parameters and data, which must agree for a run to go on.
-    """
-
-    def __init__(self, path: str | Path, every: int, digest: str) -> None:
-        self.path, self.every, self.digest = Path(path), every, digest
-        if not self.path.parent.is_dir():
-            raise ValueError(f"checkpoint={str(path)!r}: the folder {self.path.parent} does not exist.")
-
-    def read(self) -> dict[str, Any] | None:
-        """Return the state kept in the file, or None where there is no file.
-
-        Raises
-        ------
-        ModelFileError
-            When the file is damaged, no checkpoint, or of another run.
-        """
-        from skops import io
-
-        if not self.path.exists():
-            return None
-        try:
-            state = io.load(self.path, trusted=[TREE])
-            check_trees(state)
-        except Exception as error:
-            raise ModelFileError(
-                f"checkpoint {self.path} cannot be read ({error}); delete it to start anew."
-            ) from error
-        if not isinstance(state, dict) or state.get("format") != FORMAT:
-            raise ModelFileError(f"{self.path} is not a checkpoint of this version; delete it to start anew.")
-        if state["fingerprint"] != self.digest:
-            raise ModelFileError(
-                f"checkpoint {self.path} is of a run with other data or other parameters; delete it to start "
-                "anew, or restore them to go on."
-            )
-        return state
-
-    def write(self, run: Run, family: WeakRankers, first_state: dict[str, Any]) -> None:
-        """Write the run's state beside the file and move it there whole."""
-        from skops import io
-
-        state = {
-            "format": FORMAT,
-            "fingerprint": self.digest,
-            "first_state": first_state,
-            "random_state": random_state_arrays(run.random_state),
-            "scores": run.descent.scores,
-            "weights": run.descent.weights,
-            "best_scores": run.best_scores,
-            "history": run.history.arrays(),
-            "rankers": grown(family),
-        }
-        with atomic_write(self.path) as beside:
-            io.dump(state, beside)
-
-
-def alike(one: WeakRankers, other: WeakRankers, X: Any) -> bool:
-    """Return whether two families are of the same weak rankers: functions are known by what they return."""
-    if isinstance(one, Functions) and isinstance(other, Functions):
-        return np.array_equal(one.outputs(X), other.outputs(X))
-    return fingerprint(described(one)) == fingerprint(described(other))
-
-
-def restored(state: dict[str, Any]) -> tuple[History, Floats, Floats, Floats | None]:
-    """Return the history, the scores, the weights and the best scores of a kept state."""
-    return History.from_arrays(state["history"]), state["scores"], state["weights"], state["best_scores"]
-
-
-def grown(family: WeakRankers) -> dict[str, Any]:
-    """Return the weak rankers that were made on the way."""
-    if not isinstance(family, Regressors):
-        return {}
-    names = ("regressors_", "subsets_", "lows_", "ranges_")
-    return {name: getattr(family, name) for name in names}
-
-
-def keeper_of(
-    ranker: Any, family: WeakRankers, X: Any, target: Target, max_rounds: int
-) -> tuple[Checkpoint | None, dict[str, Any] | None]:
-    """Return the keeper of a ranker's run, and the state that its file holds; None where there is none.
-
-    Raises
-    ------
-    ValueError
-        When the folder does not exist, the file holds more than ``n_estimators``, or weak rankers cannot be
-        kept.
-    ModelFileError
-        When the file is damaged, no checkpoint, or of another run.
-    """
-    if ranker.checkpoint is None:
-        return None, None
-    check_keepable(family)
-    parameters = {name: value for name, value in ranker.get_params(deep=False).items() if name not in FREE}
-    if not isinstance(ranker.random_state, int | np.integer):
-        parameters.pop("random_state")
-    outputs = family.outputs(X) if isinstance(family, Functions) else None
-    words = type(ranker).__name__, repr(described(parameters))
-    digest = fingerprint(*words, X, target.weights, vars(target.sample), outputs)
-    keeper = Checkpoint(ranker.checkpoint, int(ranker.checkpoint_every), digest)
-    state = keeper.read()
-    if state is not None and len(state["history"]["rankers"]) > max_rounds:
-        raise ValueError(
-            f"checkpoint {ranker.checkpoint} holds {len(state['history']['rankers'])} rounds, more than "
-            f"n_estimators={max_rounds}; raise n_estimators or delete the file."
-        )
-    return keeper, state
-
-
-def check_keepable(family: WeakRankers) -> None:
-    """Raise unless the weak rankers made on the way can be kept in a file.
-
-    Raises
-    ------
-    ValueError
-        When a base learner is of a type that a checkpoint would not load.
-    """
-    from skops import io
-
-    if isinstance(family, Regressors) and family.estimator is not None:
-        strangers = set(io.get_untrusted_types(data=io.dumps(family.estimator))) - {TREE}
-        if strangers:
-            raise ValueError(
-                f"a checkpoint can hold base learners of scikit-learn only, not {', '.join(strangers)}."
-            )
-
-
-def random_state_arrays(random_state: np.random.RandomState) -> dict[str, Any]:
-    """Return the state of a random source as plain values."""
-    _, keys, position, has_gauss, gauss = random_state.get_state(legacy=True)
-    return {
-        "keys": np.asarray(keys),
-        "position": int(position),
-        "has_gauss": int(has_gauss),
-        "gauss": float(gauss),
-    }
-
-
-def random_state_from(state: dict[str, Any]) -> np.random.RandomState:
-    """Return a random source in a kept state."""
-    random_state = np.random.RandomState()
-    keys: NDArray[np.uint32] = state["keys"]
-    random_state.set_state(("MT19937", keys, state["position"], state["has_gauss"], state["gauss"]))
-    return random_state
-
-
-LEARNED = (
-    "classes_",
-    "thresholds_",
-    "coef_",
-    "intercept_",
-    "validation_path_",
-    "best_round_",
-    "_first_coef",
-    "_encoder",
-)
-"""Attributes that some fits have and others lack."""
-
-
-class AdditiveRanker(BaseRanker):
-    """A fitted sum of weak rankers: ``weak_rankers_``, and the ``rankers_`` and ``steps_`` of the rounds."""
-
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The weighted sum of the weak rankers less ``threshold_``; for columns ``X @ coef_ - threshold_``,
-            in the dtype of the training data.
-        """
-        check_is_fitted(self, "steps_")
-        X = self._checked(X)
-        if hasattr(self, "coef_"):
-            linear: NDArray[np.floating] = linear_scores(X, self.coef_)
-            return linear - linear.dtype.type(self.threshold_)
-        own = self.rankers_ >= 0
-        scores = self.weak_rankers_.scores(X, self.rankers_[own], self.steps_[own])
-        shifted: NDArray[np.floating] = scores + getattr(self, "intercept_", 0.0) - self.threshold_
-        return shifted
-
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
-        """Yield the scores of ``decision_function`` as they would be after each round.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            A new array for each of the ``n_iter_`` rounds, the last as ``decision_function`` but for
-            rounding.
-
-        Raises
-        ------
-        AttributeError
-            When the ranker was fitted by a gradient solver.
-        """
-        self._check_boosted()
-        X = self._checked(X)
-        total = np.full(X.shape[0], getattr(self, "intercept_", 0.0) - self.threshold_)
-        if hasattr(self, "coef_"):
-            total += LinearModel(X, centred=False).scores(self._first_coef)
-            total += float(self.weak_rankers_.lows_ @ (self.coef_ - self._first_coef))
-        for ranker, step in zip(self.rankers_, self.steps_, strict=True):
-            total = total + (step * self.weak_rankers_.values(X, int(ranker)) if ranker >= 0 else 0.0)
-            yield total
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The share of each feature in the fall of the objective over all rounds, shape (n_features,).
-
-        Raises
-        ------
-        AttributeError
-            When the ranker is not fitted by boosting, or its weak rankers do not tell which features they
-            read.
-        """
-        if not hasattr(self, "steps_"):
-            raise AttributeError("feature_importances_ are of rankers fitted by boosting only.")
-        gains = np.maximum(-np.diff(self.objective_path_), 0.0)
-        own = self.rankers_ >= 0
-        importances: Floats = self.weak_rankers_.importances(self.rankers_[own], gains[own])
-        total = importances.sum()
-        return importances / total if total > 0.0 else importances
-
-    def _check_boosted(self) -> None:
-        """Raise unless the ranker was fitted, and by boosting."""
-        check_is_fitted(self)
-        if not hasattr(self, "steps_"):
-            raise AttributeError(
-                "only rankers fitted by boosting have stages; this one was fitted by a gradient solver: set "
-                "solver='coordinate'."
-            )
-
-    def _checked(self, X: Any) -> Any:
-        check_on_host(self, X=X)
-        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "reset": False}
-        if self.weak_rankers_.takes_missing:
-            options["ensure_all_finite"] = "allow-nan"
-        return validate_data(self, encoded(X, getattr(self, "_encoder", None)), **options)
-
-    def _margin(self, family: WeakRankers, train: Sample, scores: NDArray[np.floating]) -> float:
-        """Return the least margin of a training pair over the sum of absolute weights."""
-        if isinstance(family, Columns) and hasattr(self, "coef_"):
-            norm = float(np.abs(self.coef_.astype(np.float64)) @ family.ranges_)
-        else:
-            own = self.rankers_ >= 0
-            norm = float(np.abs(np.bincount(self.rankers_[own], self.steps_[own], minlength=1)).sum())
-        return train.least_margin(scores.astype(np.float64)) / norm if norm > 0.0 else 0.0
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
-        tags = super().__sklearn_tags__()
-        name = self.weak_rankers
-        tags.input_tags.allow_nan = name == "stumps" or isinstance(name, Stumps)
-        return tags
-
-
-class BoostedRanker(AdditiveRanker, ComparingRanker):
-    """A ranker made of weak rankers, one more (or one weighted anew) in each round.
-
-    A subclass has the parameters ``weak_rankers``, ``n_estimators``, ``learning_rate``, ``positive``,
-    ``monotonic_cst``, ``subsample``, ``max_features``, ``early_stopping``, ``scoring``,
-    ``validation_fraction``, ``n_iter_no_change``, ``tol``, ``warm_start``, ``checkpoint``,
-    ``checkpoint_every``, ``n_jobs``, ``random_state`` and ``verbose``, and names its objective.
-    """
-
-    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
-        self._check_parameters()
-        objective = self._objective()
-        family = clone(weak_rankers.resolve(self.weak_rankers))
-        X, encoder = self._encoded(family, X)
-        X, target = ranking_data(self, X, y, *of_rows, allow_missing=family.takes_missing)
-        self._check_target(target)
-        if self._adds_rounds:
-            self._check_last_rounds(family, X)
-        with one_blas_thread():
-            self._boost(objective, family, X, target, y)
-        if encoder is not None:
-            self._encoder = encoder
-        return self
-
-    def _check_parameters(self) -> None:
-        self._check_rounds()
-        for name in ("learning_rate", "subsample", "max_features"):
-            check_number(name, getattr(self, name), above=0.0, most=1.0)
-        check_number("tol", self.tol, 0.0)
-        if self.early_stopping:
-            check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)
-            check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
-        check_number("checkpoint_every", self.checkpoint_every, 1, integer=True)
-        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {self.n_jobs!r}.")
-
-    def _check_rounds(self) -> None:
-        """Raise where the ranker is not told how many rounds to run."""
-        check_number("n_estimators", self.n_estimators, 1, integer=True)
-
-    def _check_target(self, target: Target) -> None:
-        """Raise where this ranker cannot learn from such a target."""
-
-    def _check_run(self, run: Run) -> None:
-        """Raise or warn where a finished run did not bring what was asked for."""
-
-    @property
-    def _choice(self) -> Choice:
-        """How a round chooses its weak ranker."""
-        return "steepest"
-
-    def _rule(self, sample: Sample) -> StepRule:  # noqa: ARG002
-        """Return how far a round steps."""
-        return ExactStep()
-
-    def _score_problem(self, objective: PushObjective, sample: Sample) -> ScoreProblem:
-        """Return the objective on the training rows."""
-        return score_problem(objective, sample, self._n_threads)
-
-    def _training_pool(self, pool: Pool) -> Pool:
-        """Return the weak rankers as this algorithm sees them."""
-        return pool
-
-    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats]:
-        """Return the rounds' rankers and steps in terms of values in [0, 1].
-
-        A round that moved no ranker of the family, but the constant, has the number -1.
-        """
-        return np.array(run.history.rankers, dtype=np.intp), np.array(run.history.steps)
-
-    @property
-    def _n_threads(self) -> int | None:
-        return None if self.n_jobs is None or self.n_jobs < 0 else int(self.n_jobs)
-
-    @property
-    def _max_rounds(self) -> int:
-        return int(self.n_estimators)
-
-    @property
-    def _penalty(self) -> float:
-        return 0.0
-
-    def _encoded(self, family: WeakRankers, X: Any) -> tuple[Any, Any]:
-        if not isinstance(family, Stumps):
-            return X, None
-        X = in_pandas(X)
-        numbers = categorical_numbers(family, X)
-        encoder = getattr(self, "_encoder", None) if self._adds_rounds else fitted_encoder(X, numbers)
-        family.set_params(categorical_features=numbers or "from_dtype")
-        return encoded(X, encoder), encoder
-
-    def _boost(
-        self, objective: PushObjective, family: WeakRankers, X: Any, target: Target, y: ArrayLike | None
-    ) -> None:
-        random_state = check_random_state(self.random_state)
-        first_state = random_state_arrays(random_state)
-        keeper, state = keeper_of(self, family, X, target, self._max_rounds)
-        if state is not None:
-            first_state = state["first_state"]
-            random_state = random_state_from(first_state)
-        going_on = self._adds_rounds
-        train, valid = target.sample, None
-        if self.early_stopping:
-            train, valid = parts(target, float(self.validation_fraction), random_state)
-        takes_part = np.zeros(X.shape[0])
-        takes_part[train.positives] = takes_part[train.negatives] = 1.0
-        row_weights = takes_part if target.weights is None else takes_part * target.weights
-        family = self.weak_rankers_ if going_on else family
-        if not going_on:
-            family.fit(X, None if row_weights.all() and target.weights is None else row_weights, random_state)
-        run = self._run(objective, family, X, train, random_state)
-        if going_on:
-            self._go_on(run)
-        if state is not None:
-            self._restore(run, family, state)
-        plan = Plan(
-            self._max_rounds,
-            float(self.tol),
-            self._row_drawer(target, train),
-            self._feature_drawer(X.shape[1]),
-            None
-            if valid is None
-            else validator(self._score_problem(objective, valid), valid, self.scoring, X, y, target),
-            int(self.n_iter_no_change) if self.early_stopping else 0,
-        )
-
-        def after_round(run: Run) -> None:
-            if keeper is not None and run.history.n_rounds % keeper.every == 0:
-                keeper.write(run, family, first_state)
-
-        with progress_bar(type(self).__name__, plan.max_rounds, verbose=bool(self.verbose)) as callback:
-            run.go(plan, callback, after_round)
-        if keeper is not None:
-            keeper.write(run, family, first_state)
-        self._check_run(run)
-        self._keep_rounds(family, X, target, train, run)
-
-    def _run(
-        self,
-        objective: PushObjective,
-        family: WeakRankers,
-        X: Any,
-        train: Sample,
-        random_state: np.random.RandomState,
-    ) -> Run:
-        """Return a run at its beginning."""
-        pool = self._training_pool(family.pool(X, self._n_threads))
-        lower, upper = self._bounds(family, X.shape[1], pool.n_rankers)
-        ridge: Floats | float = self._penalty
-        scales: Floats | float = 1.0
-        scores, weights = np.zeros(X.shape[0]), np.zeros(pool.n_rankers)
-        if isinstance(family, Columns):
-            ridge = self._penalty * family.units_**2 if self._penalty > 0.0 else 0.0
-            scales = self._column_scales(objective, X, train, family.units_)
-            start = self._initial_coef(X.shape[1])
-            if start is not None:
-                scores, weights = LinearModel(X).scores(start), start * family.ranges_
-        descent = CoordinateDescent(
-            self._score_problem(objective, train),
-            pool,
-            self._rule(train),
-            scores,
-            weights,
-            choice=self._choice,
-            ridge=ridge,
-            scales=scales,
-            lower=lower,
-            upper=upper,
-            learning_rate=float(self.learning_rate),
-        )
-        return Run(descent, History(), random_state)
-
-    def _column_scales(self, *_: Any) -> Floats | float:
-        """Return the units in which slopes of columns are compared with the tolerance."""
-        return 1.0
-
-    def _initial_coef(self, n_features: int) -> Floats | None:  # noqa: ARG002
-        """Return the coefficients to start from, or None for zeros."""
-        return None
-
-    @property
-    def _adds_rounds(self) -> bool:
-        """Whether this fit adds rounds to those of the last."""
-        return bool(self.warm_start) and self.n_estimators is not None and hasattr(self, "steps_")
-
-    def _check_last_rounds(self, family: WeakRankers, X: Any) -> None:
-        """Raise where rounds cannot be added to those of the last fit."""
-        if not alike(family, self.weak_rankers_, X):
-            raise ValueError(
-                f"warm_start=True adds rounds to the last fit, whose weak rankers were {self.weak_rankers_}, "
-                f"and weak_rankers={self.weak_rankers!r} are others: set them back, or warm_start=False to "
-                "start anew."
-            )
-        if len(self.steps_) > self._max_rounds:
-            raise ValueError(
-                f"n_estimators={self._max_rounds} must be at least the {len(self.steps_)} rounds already "
-                "run, when warm_start=True."
-            )
-
-    def _go_on(self, run: Run) -> None:
-        """Put a run where the last fit ended."""
-        history = History.from_arrays(self._history)
-        pool, scores, weights = run.descent.pool, run.descent.scores, run.descent.weights
-        np.add.at(weights, np.array(history.rankers, dtype=np.intp), history.steps)
-        # a value at a time, as the rounds did it
-        for ranker, step in zip(history.rankers, history.steps, strict=True):
-            values = pool.values(ranker)
-            scores += step * (np.where(values, 1.0, pool.low) if values.dtype == bool else values)
-        run.history = history
-        run.descent.start(scores, weights)
-
-    def _restore(self, run: Run, family: WeakRankers, state: dict[str, Any]) -> None:
-        for name, value in state["rankers"].items():
-            setattr(family, name, value)
-        run.history, scores, weights, run.best_scores = restored(state)
-        run.descent.start(scores, weights)
-        run.random_state = random_state_from(state["random_state"])
-
-    def _row_drawer(self, target: Target, train: Sample) -> Draw | None:
-        if self.subsample == 1.0:
-            return None
-        part = Target(train, target.weights, target.classes, target.codes, target.groups)
-        return row_drawer(part, float(self.subsample))
-
-    def _feature_drawer(self, n_features: int) -> Any:
-        if self.max_features == 1.0:
-            return None
-        count = max(1, round(float(self.max_features) * n_features))
-        return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
-
-    def _bounds(
-        self,
-        family: WeakRankers,
-        n_features: int,
-        n_rankers: int,  # noqa: ARG002
-    ) -> tuple[Floats | float, Floats | float]:
-        """Return the bounds of all weights, from ``positive`` and the monotonic constraints."""
-        names = list(getattr(self, "feature_names_in_", []))
-        return weight_bounds(family, n_features, bool(self.positive), self.monotonic_cst, names)
-
-    def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
-        history = run.history
-        scores: NDArray[np.floating] = run.descent.scores
-        start = self._initial_coef(X.shape[1])
-        self._forget(LEARNED)
-        self.converged_ = run.converged
-        if self.early_stopping:
-            self.converged_ = run.converged and history.rounds_since_best == 0
-            self.validation_path_ = np.array(history.validation)
-            self.best_round_ = history.best_round
-            history.cut()
-            scores = scores if run.best_scores is None else run.best_scores
-        self._history = history.arrays()
-        self.weak_rankers_ = family
-        self.rankers_, self.steps_ = self._weights_in_family(run)
-        self.edge_path_ = np.array(history.edges)
-        self.objective_path_ = np.array(history.objectives)
-        self.n_iter_ = history.n_rounds
-        if isinstance(family, Columns):
-            self._first_coef = np.zeros(X.shape[1]) if start is None else start
-            own = self.rankers_ >= 0
-            coef = self._first_coef + family.coef(self.rankers_[own], self.steps_[own])
-            self.coef_ = coef.astype(X.dtype)
-            scores = linear_scores(X, self.coef_)
-        self.margin_ = self._margin(family, train, scores)
-        self._keep_classes(target, scores)
-        if self.n_estimators is None and not (run.converged or run.stopped_early):
-            if self._penalty == 0.0 and self.margin_ > 0.0:
-                advice = (
-                    "the training data are separable and alpha=0, so the objective has no minimum: set "
-                    "alpha > 0 for a unique solution, or n_estimators to choose the number of rounds."
-                )
-            else:
-                advice = (
-                    f"the largest entry of the scaled gradient is {run.gradient_size:.1e}: raise "
-                    "max_iter or tol, set n_estimators to choose the number of rounds, or use solver='lbfgs'."
-                )
-            warn(
-                f"{type(self).__name__} did not converge in max_iter={self._max_rounds} rounds; {advice}",
-                ConvergenceWarning,
-            )

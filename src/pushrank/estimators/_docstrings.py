@@ -18,6 +18,9 @@ PARAGRAPHS = {
     Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
     standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
     ``"newton-cg"``; coefficients and scores are then of that library, on that device.""",
+    "X_boosted": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Finite features; stumps take NaN as missing, and categorical columns of data frames. float32 and float64
+    arrays, dense, CSR or CSC, are used without a copy.""",
     "y_two_classes": """y : array-like of shape (n_samples,)
     Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.""",
     "y_grades": """y : array-like of shape (n_samples,), optional
@@ -115,7 +118,69 @@ n_iter_ : int
     The objective on all rows, at the start and after every iteration of the last solution.""",
     "converged_cv_": """converged_ : bool
     Whether the gradient of the last solution came down to ``tol``.""",
+    # boosting
+    "weak_rankers": """weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list
+    Thresholds of binned features; the features themselves; a small regression tree, or a regressor of
+    scikit-learn, in each round; or a list of functions of the rows.""",
+    "n_estimators": """n_estimators : int
+    The number of rounds, at least 1.""",
+    "learning_rate": """learning_rate : float
+    The part of each step that is taken, in (0, 1].""",
+    "positive": """positive : bool
+    Whether all weights are at least 0, the paper's convex combinations: scores then rise with every weak
+    ranker. Otherwise a weak ranker and its mirror :math:`1 - h` are one.""",
+    "monotonic_cst": """monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
+    For stumps and columns: 1 where scores may only rise with a feature, -1 where they may only fall, 0 where
+    they are free, as those of categories must be.""",
+    "subsample": """subsample : float
+    The fraction of the rows, of each class or grade (of the query groups where there are such), that a round
+    chooses and steps by, in (0, 1].""",
+    "max_features": """max_features : float
+    The fraction of the features that a round chooses from, in (0, 1].""",
+    "early_stopping": """early_stopping : bool
+    Whether to stop when the score of a validation part stops rising, and go back to its best round.""",
+    "scoring": """scoring : str, callable or None
+    A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or what scikit-learn
+    takes; None takes minus the objective there. With query groups, metrics that accept ``qid`` (such as
+    ``"ndcg_at_10"``) are averaged over queries; others treat all rows as one list. With grades, binary
+    metrics count every grade above the lowest as positive.""",
+    "validation_fraction": """validation_fraction : float
+    The fraction of the rows (of the query groups, of the explicit pairs) to validate on, in (0, 1).""",
+    "n_iter_no_change": """n_iter_no_change : int
+    Stop after so many rounds without a better score.""",
+    "tol_edge": """tol : float
+    Stop when no ranker's edge exceeds this, at least 0.""",
+    "warm_start_rounds": """warm_start : bool
+    Add rounds to the last fit, up to ``n_estimators`` in all, to the last bit as if it had not stopped; the
+    data, the features and the weak rankers must be its own. What is drawn at random goes on where it stopped,
+    whatever ``random_state`` is by then.""",
     # attributes
+    "weak_rankers_": """weak_rankers_ : WeakRankers
+    The fitted weak rankers.""",
+    "estimator_index_": """estimator_index_ : ndarray of int, shape (n_iter_,)
+    The number of the weak ranker that each round moved.""",
+    "estimator_weights_": """estimator_weights_ : ndarray of shape (n_iter_,)
+    How far.""",
+    "edges_": """edges_ : ndarray of shape (n_iter_,)
+    The edges :math:`r_t` of the chosen rankers, signed.""",
+    "coef_columns_": """coef_ : ndarray of shape (n_features,) or None
+    With ``weak_rankers="columns"``: the coefficients, in the dtype of the training data.""",
+    "margin_": """margin_ : float
+    The ranking margin: the least :math:`f(x_i) - f(x_k)` of a training pair over :math:`\\|\\lambda\\|_1`, at
+    most 1; positive where all pairs are ranked rightly.""",
+    "objective_path_rounds_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
+    The objective before the first round and after each.""",
+    "feature_importances_": """feature_importances_ : ndarray of shape (n_features,)
+    The share of each feature in the fall of the objective.""",
+    "validation_path_": """validation_path_ : ndarray
+    The scores of the validation part, before the first round and after each, also after those beyond the
+    best, which are not kept and which a warm start runs anew; empty without ``early_stopping``.""",
+    "best_round_": """best_round_ : int
+    The number of rounds kept.""",
+    "n_iter_rounds_": """n_iter_ : int
+    The number of rounds.""",
+    "converged_edge_": """converged_ : bool
+    Whether no edge exceeded ``tol`` after the last round kept.""",
     "coef_": """coef_ : ndarray of shape (n_features,)
     The coefficients, in the dtype of the training data.""",
     "classes_": """classes_ : ndarray of shape (2,)

@@ -23,7 +23,7 @@ from pushrank.estimators._target import Target, break_even_threshold
 from pushrank.metrics import scorers
 from pushrank.metrics._ranking import METRICS
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
-from pushrank.solvers.boosting.objective import ScoreProblem
+from pushrank.solvers.boosting.objective import ScoreObjective
 
 
 def check_one_scorer(scoring: Any) -> None:
@@ -239,13 +239,13 @@ def parts(target: Target, share: float, random_state: np.random.RandomState) -> 
 
 
 def validator(
-    problem: ScoreProblem, valid: Sample, scoring: Any, X: Any, y: ArrayLike | None, target: Target
+    problem: ScoreObjective, valid: Sample, scoring: Any, X: Any, y: ArrayLike | None, target: Target
 ) -> Callable[[Floats], float]:
     """Return a function of all rows' scores that scores the validation part, the higher the better.
 
     Parameters
     ----------
-    problem : ScoreProblem
+    problem : ScoreObjective
         The objective on the validation part, which is the score where ``scoring`` is None.
     valid : Sample
         The validation part.
@@ -260,7 +260,7 @@ def validator(
         When a scorer is given without labels, is not known, or is a measure.
     """
     if scoring is None:
-        return lambda scores: -problem.at(scores).value
+        return lambda scores: -problem.evaluate(scores).value
     if y is None:
         raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
     rows = np.unique(np.concatenate([valid.positives, valid.negatives]))

@@ -1,53 +1,38 @@
 """Boosting: RankBoost, the P-Norm Push of weak rankers, Smooth Margin Ranking and AdaBoost as rankers.
 
-RankBoost.
-
-Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
-middle*, COLT 2005; Yoav Freund, Raj Iyer, Robert Schapire, Yoram Singer, *An efficient boosting algorithm for
-combining preferences*, Journal of Machine Learning Research 4 (2003), 933-969.
-
-Smooth Margin Ranking.
-
-Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
-middle*, COLT 2005.
-
-AdaBoost as a ranker.
-
-Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
-middle*, COLT 2005, on the equivalence of AdaBoost and RankBoost.
+Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
+Journal of Machine Learning Research 10 (2009), 2233-2271; Cynthia Rudin, Corinna Cortes, Mehryar Mohri,
+Robert Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005; Yoav Freund, Raj Iyer, Robert
+Schapire, Yoram Singer, *An efficient boosting algorithm for combining preferences*, Journal of Machine
+Learning Research 4 (2003), 933-969.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
-from pushrank._numeric import Floats
 from pushrank.estimators._base import warn
-from pushrank.estimators._boosting import BoostedRanker
-from pushrank.estimators._target import Target, check_alpha
-from pushrank.models import LinearModel
+from pushrank.estimators._boosting import BoostedRankerMixin, fit_boosted, set_fitted
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective
-from pushrank.objectives.push import Side
-from pushrank.pairs import BipartiteSample, Sample
+from pushrank.objectives.push import Scale, Side
 from pushrank.prices import Power, Price
-from pushrank.solvers import LinearProblem
-from pushrank.solvers.boosting.loop import Choice, Run, slope_units
-from pushrank.solvers.boosting.objective import ClassProblem, ScoreProblem
-from pushrank.solvers.boosting.steps import SmoothMarginStep
-from pushrank.weak_rankers import Columns, Regressors
-from pushrank.weak_rankers.base import GrowingPlusMinus, GrowingPool, PlusMinus, Pool, WeakRankers
+from pushrank.solvers.boosting.steps import smooth_margin, smooth_margin_step
 
 VARIANTS = ("coordinate", "freund")
+ANSWERS = ("raise", "warn")
 
 
-class RankBoost(BoostedRanker):
+@shared_docs
+class RankBoost(BoostedRankerMixin, BaseEstimator):
     r"""Rank by a weighted vote of weak rankers, boosted on the pairs that are ranked wrongly: RankBoost.
 
     Each round adds to the weight of one weak ranker :math:`h_j(x) \in [0, 1]` so as to lower
@@ -65,89 +50,44 @@ class RankBoost(BoostedRanker):
         How a round chooses: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as coordinate
         descent does, or the one that lowers F most, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as Freund et al. do.
         ``"freund"`` is for two classes.
-    weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list, default="stumps"
-        Thresholds of binned features; the features themselves; a small regression tree, or a regressor of
-        scikit-learn, in each round; or a list of functions of the rows.
-    n_estimators : int, default=100
-        The number of rounds, at least 1.
-    learning_rate : float, default=1.0
-        The part of each step that is taken, in (0, 1].
-    positive : bool, default=False
-        Whether all weights are at least 0, the paper's convex combinations: scores then rise with every
-        feature. Otherwise a ranker and its mirror :math:`1 - h` are one.
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
-        For stumps and columns: 1 where scores may only rise with a feature, -1 where they may only fall, 0
-        where they are free, as those of categories must be.
-    subsample : float, default=1.0
-        The part of the rows, of each class or grade (of the query groups where there are such), that a round
-        chooses and steps by, in (0, 1].
-    max_features : float, default=1.0
-        The part of the features that a round chooses from, in (0, 1].
-    early_stopping : bool, default=False
-        Whether to stop when the score of a validation part stops rising, and go back to its best round.
-    scoring : str or callable, default=None
-        A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or what
-        scikit-learn takes; None takes minus the objective there. Of query groups, measures that take
-        ``qid``, such as ``"ndcg_at_10"``, measure each by itself, and others all rows as one list. Of grades,
-        measures of two classes take rows of any but the lowest as positive, as ``score`` does.
-    validation_fraction : float, default=0.1
-        The part of the rows (of the query groups, of the explicit pairs) to validate on, in (0, 1).
-    n_iter_no_change : int, default=10
-        Stop after so many rounds without a better score.
-    tol : float, default=1e-10
-        Stop when no ranker's edge exceeds this, at least 0.
-    warm_start : bool, default=False
-        Add rounds to the last fit, up to ``n_estimators`` in all; features and weak rankers must be its own.
-    checkpoint : str or Path, default=None
-        A file in which the run is kept. A fit with the same data and parameters goes on from it, and ends
-        with the same model to the last bit as if never stopped; it may have a larger ``n_estimators``.
-    checkpoint_every : int, default=100
-        Write the file after every so many rounds, and at the end.
-    n_jobs : int, default=None
-        Threads; None or -1 for all that numba may use. The result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        The source of all that is drawn: subsets, the validation part, rows for quantiles beyond 200,000.
-    verbose : bool, default=False
-        Show a progress bar.
+    %(weak_rankers)s
+    %(n_estimators)s
+    %(learning_rate)s
+    %(positive)s
+    %(monotonic_cst)s
+    %(subsample)s
+    %(max_features)s
+    %(early_stopping)s
+    %(scoring)s
+    %(validation_fraction)s
+    %(n_iter_no_change)s
+    %(tol_edge)s
+    %(warm_start_rounds)s
+    %(n_jobs)s
+    %(random_state)s
+    %(verbose)s
 
     Attributes
     ----------
-    weak_rankers_ : WeakRankers
-        The fitted weak rankers.
-    rankers_ : ndarray of int, shape (n_iter_,)
-        The number of the weak ranker that each round moved.
-    steps_ : ndarray of shape (n_iter_,)
-        How far.
-    coef_ : ndarray of shape (n_features,)
-        With ``weak_rankers="columns"``: the coefficients, in the dtype of the training data.
-    margin_ : float
-        The ranking margin: the least :math:`f(x_i) - f(x_k)` of a training pair over
-        :math:`\|\lambda\|_1`, at most 1; positive where all pairs are ranked rightly.
-    edge_path_ : ndarray of shape (n_iter_,)
-        The edges :math:`r_t` of the chosen rankers, signed.
+    %(weak_rankers_)s
+    %(estimator_index_)s
+    %(estimator_weights_)s
+    intercept_ : float
+        Always 0: pairs ignore a constant.
+    %(coef_columns_)s
+    %(margin_)s
+    %(edges_)s
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         :math:`\ln F` before the first round and after each.
-    feature_importances_ : ndarray of shape (n_features,)
-        The share of each feature in the fall of the objective.
-    validation_path_ : ndarray
-        With ``early_stopping``: the scores of the validation part, before the first round and after each,
-        also after those beyond the best, which are not kept and which a warm start runs anew.
-    best_round_ : int
-        With ``early_stopping``: the number of rounds kept.
-    n_iter_ : int
-        The number of rounds.
-    converged_ : bool
-        Whether no edge exceeded ``tol`` after the last round kept.
-    classes_ : ndarray
-        The two classes, or the grades, ascending; absent after a fit to pairs.
-    threshold_ : float
-        The break-even point of the training scores: as many rows score above it as are positive.
-    thresholds_ : ndarray of shape (n_grades - 1,)
-        With grades: the break-even point above each grade but the highest.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where ``X`` had names that are all strings.
+    %(feature_importances_)s
+    %(validation_path_)s
+    %(best_round_)s
+    %(n_iter_rounds_)s
+    %(converged_edge_)s
+    %(classes_grades_)s
+    %(threshold_)s
+    %(thresholds_)s
+    %(features_)s
 
     Notes
     -----
@@ -186,8 +126,6 @@ class RankBoost(BoostedRanker):
         n_iter_no_change: int = 10,
         tol: float = 1e-10,
         warm_start: bool = False,
-        checkpoint: str | Path | None = None,
-        checkpoint_every: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -206,33 +144,66 @@ class RankBoost(BoostedRanker):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _objective(self) -> PushObjective:
-        return PushObjective(scale="log")
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-    @property
-    def _choice(self) -> Choice:
-        return "steepest" if self.variant == "coordinate" else "lowest"
+        Parameters
+        ----------
+        %(X_boosted)s
+        %(y_grades)s
+        %(sample_weight)s
+        %(qid)s
+        %(pairs)s
 
-    def _check_parameters(self) -> None:
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(fit_value_error)s
+        %(fit_type_error)s
+        """
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        super()._check_parameters()
-
-    def _check_target(self, target: Target) -> None:
-        if self.variant == "freund" and not isinstance(target.sample, BipartiteSample):
-            raise ValueError(
+        is_freund = self.variant == "freund"
+        fit = fit_boosted(
+            self,
+            self._pair_objective(),
+            X,
+            y,
+            sample_weight,
+            qid=qid,
+            pairs=pairs,
+            choice="lowest" if is_freund else "steepest",
+            two_classes_only=(
                 "variant='freund' chooses rankers by sums over two classes; for grades, query groups and "
                 "explicit pairs use variant='coordinate'."
-            )
+                if is_freund
+                else ""
+            ),
+        )
+        set_fitted(self, fit)
+        return self
+
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(scale="log")
 
 
-class PushBoost(BoostedRanker):
+@shared_docs
+class PushBoost(BoostedRankerMixin, BaseEstimator):
     r"""Rank by a weighted vote of weak rankers, boosted so that the worst-placed negatives are pushed down.
 
     Each round adds to the weight of one weak ranker :math:`h_j(x) \in [0, 1]` so as to lower
@@ -254,57 +225,48 @@ class PushBoost(BoostedRanker):
         Push the worst-placed negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
-    weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list, default="stumps"
-        Thresholds of binned features; the features themselves; a small regression tree, or a regressor of
-        scikit-learn, in each round; or a list of functions of the rows.
-    n_estimators : int, default=100
-        The number of rounds, the paper's :math:`t_{max}`, at least 1.
+    %(weak_rankers)s
+    %(n_estimators)s
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
-    learning_rate : float, default=1.0
-        The part of each step that is taken, in (0, 1].
-    positive : bool, default=False
-        Whether all weights are at least 0, so that scores rise with every weak ranker.
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
-        For stumps and columns: 1 where scores may only rise with a feature, -1 where they may only fall, 0
-        where they are free, as those of categories must be.
-    subsample : float, default=1.0
-        The part of the rows, of each class or grade (of the query groups where there are such), that a round
-        chooses and steps by, in (0, 1].
-    max_features : float, default=1.0
-        The part of the features that a round chooses from, in (0, 1].
-    early_stopping : bool, default=False
-        Whether to stop when the score of a validation part stops rising, and go back to its best round.
-    scoring : str or callable, default=None
-        A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or what
-        scikit-learn takes; None takes minus the objective there.
-    validation_fraction : float, default=0.1
-        The part of the rows (of the query groups, of the explicit pairs) to validate on, in (0, 1).
-    n_iter_no_change : int, default=10
-        Stop after so many rounds without a better score.
+    %(learning_rate)s
+    %(positive)s
+    %(monotonic_cst)s
+    %(subsample)s
+    %(max_features)s
+    %(early_stopping)s
+    %(scoring)s
+    %(validation_fraction)s
+    %(n_iter_no_change)s
     tol : float, default=1e-4
         Stop when no ranker's edge exceeds this, at least 0; those of columns are measured in units of one
         over the feature's standard deviation within the classes.
-    warm_start : bool, default=False
-        Add rounds to the last fit, up to ``n_estimators`` in all; features and weak rankers must be its own.
-    n_jobs : int, default=None
-        Threads; None or -1 for all that numba may use. The result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        The source of all that is drawn: subsets, the validation part, rows for quantiles beyond 200,000.
-    verbose : bool, default=False
-        Show a progress bar.
+    %(warm_start_rounds)s
+    %(n_jobs)s
+    %(random_state)s
+    %(verbose)s
 
     Attributes
     ----------
-    weak_rankers_, rankers_, steps_, coef_, margin_, edge_path_, feature_importances_
-        As for :class:`RankBoost`.
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        The objective before the first round and after each.
-    validation_path_, best_round_, n_iter_, converged_, classes_, threshold_, thresholds_
-        As for :class:`RankBoost`.
-    n_features_in_, feature_names_in_
-        As for :class:`RankBoost`.
+    %(weak_rankers_)s
+    %(estimator_index_)s
+    %(estimator_weights_)s
+    intercept_ : float
+        Always 0: pairs ignore a constant.
+    %(coef_columns_)s
+    %(margin_)s
+    %(edges_)s
+    %(objective_path_rounds_)s
+    %(feature_importances_)s
+    %(validation_path_)s
+    %(best_round_)s
+    %(n_iter_rounds_)s
+    %(converged_edge_)s
+    %(classes_grades_)s
+    %(threshold_)s
+    %(thresholds_)s
+    %(features_)s
 
     Notes
     -----
@@ -369,39 +331,60 @@ class PushBoost(BoostedRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    checkpoint = None
-    checkpoint_every = 1
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-    def _objective(self) -> PushObjective:
-        price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
-        objective = PushObjective(
-            price=price,
-            side=self.side,
-            scale="mean" if price.log_divisor is None else "log",
-            bottom_weight=self.bottom_weight,
+        Parameters
+        ----------
+        %(X_boosted)s
+        %(y_grades)s
+        %(sample_weight)s
+        %(qid)s
+        %(pairs)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(fit_value_error)s
+        %(fit_type_error)s
+        """
+        check_alpha("alpha", self.alpha)
+        fit = fit_boosted(
+            self,
+            self._pair_objective(),
+            X,
+            y,
+            sample_weight,
+            qid=qid,
+            pairs=pairs,
+            alpha=float(self.alpha),
+            scale_slopes=True,
         )
+        set_fitted(self, fit)
+        return self
+
+    def _pair_objective(self) -> PushObjective:
+        price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
+        scale: Scale = "mean" if price.log_divisor is None else "log"
+        objective = PushObjective(price=price, side=self.side, scale=scale, bottom_weight=self.bottom_weight)
         if not objective.differentiable:
-            raise ValueError(f"price={price} has kinks, which boosting cannot take; use a smooth price.")
+            raise ValueError(f"p={price} has kinks, which boosting cannot take; use a smooth price.")
         return objective
 
-    def _check_parameters(self) -> None:
-        check_alpha("alpha", self.alpha)
-        super()._check_parameters()
 
-    @property
-    def _penalty(self) -> float:
-        return float(self.alpha)
-
-    def _column_scales(
-        self, objective: PushObjective, X: Any, train: Sample, units: Floats
-    ) -> Floats | float:
-        return slope_units(LinearProblem(objective, LinearModel(X), train, self._penalty), units)
-
-
-ANSWERS = ("raise", "warn")
-
-
-class SmoothMarginRanking(BoostedRanker):
+@shared_docs
+class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     r"""Rank separable data so that the least margin of a pair is as large as it can be.
 
     Coordinate ascent on the smooth margin
@@ -419,54 +402,48 @@ class SmoothMarginRanking(BoostedRanker):
     not_separable : {"raise", "warn"}, default="raise"
         What to do where G is still not positive after ``n_estimators``, or cannot become so: raise an error,
         or warn and keep RankBoost's answer.
-    weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list, default="stumps"
-        As for :class:`RankBoost`.
-    n_estimators : int, default=1000
-        The number of rounds, at least 1.
-    learning_rate : float, default=1.0
-        The part of each step that is taken, in (0, 1].
-    positive : bool, default=False
-        Whether all weights are at least 0.
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
-        As for :class:`RankBoost`.
-    subsample, max_features : float, default=1.0
-        As for :class:`RankBoost`.
-    early_stopping : bool, default=False
-        As for :class:`RankBoost`.
-    scoring : str or callable, default=None
-        As for :class:`RankBoost`.
-    validation_fraction : float, default=0.1
-        As for :class:`RankBoost`.
-    n_iter_no_change : int, default=10
-        As for :class:`RankBoost`.
-    tol : float, default=1e-10
-        Stop when no ranker's edge exceeds this, at least 0.
-    warm_start : bool, default=False
-        Add rounds to the last fit, up to ``n_estimators`` in all; features and weak rankers must be its own.
-    checkpoint : str or Path, default=None
-        As for :class:`RankBoost`.
-    checkpoint_every : int, default=100
-        As for :class:`RankBoost`.
-    n_jobs : int, default=None
-        As for :class:`RankBoost`.
-    random_state : int, RandomState or None, default=None
-        As for :class:`RankBoost`.
-    verbose : bool, default=False
-        Show a progress bar.
+    %(weak_rankers)s
+    %(n_estimators)s
+    %(learning_rate)s
+    %(positive)s
+    %(monotonic_cst)s
+    %(subsample)s
+    %(max_features)s
+    %(early_stopping)s
+    %(scoring)s
+    %(validation_fraction)s
+    %(n_iter_no_change)s
+    %(tol_edge)s
+    %(warm_start_rounds)s
+    %(n_jobs)s
+    %(random_state)s
+    %(verbose)s
 
     Attributes
     ----------
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
         G before the first round (minus infinity) and after each; it never falls once positive. Where a
         pair weighs less than one, all count relative to the least.
+    %(weak_rankers_)s
+    %(estimator_index_)s
+    %(estimator_weights_)s
+    intercept_ : float
+        Always 0: pairs ignore a constant.
+    %(coef_columns_)s
     margin_ : float
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
-    weak_rankers_, rankers_, steps_, coef_, edge_path_, objective_path_, feature_importances_
-        As for :class:`RankBoost`.
-    validation_path_, best_round_, n_iter_, converged_, classes_, threshold_, thresholds_
-        As for :class:`RankBoost`.
-    n_features_in_, feature_names_in_
-        As for :class:`RankBoost`.
+    %(edges_)s
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        :math:`\ln F` before the first round and after each.
+    %(feature_importances_)s
+    %(validation_path_)s
+    %(best_round_)s
+    %(n_iter_rounds_)s
+    %(converged_edge_)s
+    %(classes_grades_)s
+    %(threshold_)s
+    %(thresholds_)s
+    %(features_)s
 
     Notes
     -----
@@ -502,8 +479,6 @@ class SmoothMarginRanking(BoostedRanker):
         n_iter_no_change: int = 10,
         tol: float = 1e-10,
         warm_start: bool = False,
-        checkpoint: str | Path | None = None,
-        checkpoint_every: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -522,51 +497,72 @@ class SmoothMarginRanking(BoostedRanker):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def _objective(self) -> PushObjective:
-        return PushObjective(scale="log")
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-    def _rule(self, sample: Sample) -> SmoothMarginStep:
-        # a pair that weighs more than one only lowers G, which then still bounds the margin
-        return SmoothMarginStep(min(0.0, sample.least_log_weight))
+        Parameters
+        ----------
+        %(X_boosted)s
+        %(y_grades)s
+        %(sample_weight)s
+        %(qid)s
+        %(pairs)s
 
-    def _check_parameters(self) -> None:
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(fit_value_error)s
+        %(fit_type_error)s
+
+        Warns
+        -----
+        %(convergence_warning)s
+        """
         if self.not_separable not in ANSWERS:
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
-        super()._check_parameters()
-
-    def _check_run(self, run: Run) -> None:
-        if _smooth_margins(run)[-1] > 0.0:
-            return
-        if run.converged:
+        objective = self._pair_objective()
+        fit = fit_boosted(
+            self, objective, X, y, sample_weight, qid=qid, pairs=pairs, step_rule=smooth_margin_step
+        )
+        history = fit.state.history
+        reached = smooth_margin(fit.problem.objective, history.values[-1], history.norms[-1])
+        if reached <= 0.0:
             why = "the training data are not separable by these weak rankers"
-        else:
-            why = f"no separation was found in {run.history.n_rounds} rounds (raise n_estimators to go on)"
-        message = f"the smooth margin is not positive: {why}."
-        if self.not_separable == "raise":
-            raise ValueError(
-                f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
-                "answer."
-            )
-        warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
+            if not fit.result.converged:
+                why = f"no separation was found in {history.n_rounds} rounds (raise n_estimators to go on)"
+            message = f"the smooth margin is not positive: {why}."
+            if self.not_separable == "raise":
+                raise ValueError(
+                    f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
+                    "answer."
+                )
+            warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
+        set_fitted(self, fit)
+        rounds = zip(history.values, history.norms, strict=True)
+        self.smooth_margin_path_ = np.array([smooth_margin(fit.problem.objective, *at) for at in rounds])
+        return self
 
-    def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
-        super()._keep_rounds(family, X, target, train, run)
-        self.smooth_margin_path_ = np.array(_smooth_margins(run))
-
-
-def _smooth_margins(run: Run) -> list[float]:
-    """Return the smooth margin before the first round and after each."""
-    rule: Any = run.descent.rule
-    return [rule.smooth_margin(*at) for at in zip(run.history.values, run.history.norms, strict=True)]
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(scale="log")
 
 
-class AdaBoostRanker(BoostedRanker):
+@shared_docs
+class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     r"""Rank by the scores of AdaBoost, which with a constant among its weak rankers is as good as RankBoost.
 
     Coordinate descent on
@@ -583,40 +579,22 @@ class AdaBoostRanker(BoostedRanker):
     ----------
     constant_ranker : bool, default=True
         Whether a constant is among the weak rankers.
-    weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list, default="stumps"
-        As for :class:`RankBoost`.
-    n_estimators : int, default=100
-        The number of rounds, at least 1.
-    learning_rate : float, default=1.0
-        The part of each step that is taken, in (0, 1].
-    positive : bool, default=False
-        Whether all weights are at least 0.
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, default=None
-        As for :class:`RankBoost`.
-    subsample, max_features : float, default=1.0
-        As for :class:`RankBoost`.
-    early_stopping : bool, default=False
-        As for :class:`RankBoost`.
-    scoring : str or callable, default=None
-        As for :class:`RankBoost`.
-    validation_fraction : float, default=0.1
-        As for :class:`RankBoost`.
-    n_iter_no_change : int, default=10
-        As for :class:`RankBoost`.
-    tol : float, default=1e-10
-        Stop when no ranker's edge exceeds this, at least 0.
-    warm_start : bool, default=False
-        Add rounds to the last fit, up to ``n_estimators`` in all; features and weak rankers must be its own.
-    checkpoint : str or Path, default=None
-        As for :class:`RankBoost`.
-    checkpoint_every : int, default=100
-        As for :class:`RankBoost`.
-    n_jobs : int, default=None
-        As for :class:`RankBoost`.
-    random_state : int, RandomState or None, default=None
-        As for :class:`RankBoost`.
-    verbose : bool, default=False
-        Show a progress bar.
+    %(weak_rankers)s
+    %(n_estimators)s
+    %(learning_rate)s
+    %(positive)s
+    %(monotonic_cst)s
+    %(subsample)s
+    %(max_features)s
+    %(early_stopping)s
+    %(scoring)s
+    %(validation_fraction)s
+    %(n_iter_no_change)s
+    %(tol_edge)s
+    %(warm_start_rounds)s
+    %(n_jobs)s
+    %(random_state)s
+    %(verbose)s
 
     Attributes
     ----------
@@ -624,17 +602,27 @@ class AdaBoostRanker(BoostedRanker):
         :math:`F_+ - F_-` before the first round and after each.
     rank_loss_path_ : ndarray of shape (n_iter_ + 1,)
         RankBoost's loss :math:`F_+ F_-` of the same scores.
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        :math:`\ln F`.
+    %(weak_rankers_)s
+    estimator_index_ : ndarray of int, shape (n_iter_,)
+        The number of the weak ranker :math:`h_j \in [0, 1]` that each round moved; -1 for the constant.
+    %(estimator_weights_)s
     intercept_ : float
-        What the constant and the shifts of the rankers add to every score; absent with columns, where
+        What the constant and the shifts of the rankers add to every score; 0 with columns, where
         ``threshold_`` takes it up.
-    weak_rankers_, rankers_, steps_, coef_, edge_path_, feature_importances_, margin_
-        As for :class:`RankBoost`, in terms of :math:`h_j \in [0, 1]`; -1 stands for the constant.
-    validation_path_, best_round_, n_iter_, converged_, classes_, threshold_
-        As for :class:`RankBoost`.
-    n_features_in_, feature_names_in_
-        As for :class:`RankBoost`.
+    %(coef_columns_)s
+    %(margin_)s
+    %(edges_)s
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        :math:`\ln F` before the first round and after each.
+    %(feature_importances_)s
+    %(validation_path_)s
+    %(best_round_)s
+    %(n_iter_rounds_)s
+    %(converged_edge_)s
+    %(classes_)s
+    %(threshold_)s
+    %(thresholds_)s
+    %(features_)s
 
     Notes
     -----
@@ -671,8 +659,6 @@ class AdaBoostRanker(BoostedRanker):
         n_iter_no_change: int = 10,
         tol: float = 1e-10,
         warm_start: bool = False,
-        checkpoint: str | Path | None = None,
-        checkpoint_every: int = 100,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -691,86 +677,58 @@ class AdaBoostRanker(BoostedRanker):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def f_skew_path_(self) -> Floats:
-        """The F-skew before the first round and after each, shape (n_iter_ + 1,)."""
-        skew: Floats = np.subtract(*self._class_losses)
-        return skew
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-    @property
-    def rank_loss_path_(self) -> Floats:
-        """RankBoost's loss before the first round and after each, shape (n_iter_ + 1,)."""
-        loss: Floats = np.multiply(*self._class_losses)
-        return loss
+        Parameters
+        ----------
+        %(X_boosted)s
+        %(y_grades)s
+        %(sample_weight)s
+        %(qid)s
+        %(pairs)s
 
-    @property
-    def _class_losses(self) -> Floats:
-        if not hasattr(self, "steps_"):
-            raise AttributeError("the paths of the losses need a fitted ranker.")
-        losses: Floats = np.exp(np.array(self._history["log_sums"])).T
-        return losses
+        Returns
+        -------
+        %(self)s
 
-    def _objective(self) -> PushObjective:
-        return PushObjective(scale="log")
+        Raises
+        ------
+        %(fit_value_error)s
+        %(fit_type_error)s
+        """
+        fit = fit_boosted(
+            self,
+            PushObjective(scale="log"),
+            X,
+            y,
+            sample_weight,
+            qid=qid,
+            pairs=pairs,
+            joint=True,
+            constant=bool(self.constant_ranker),
+            two_classes_only=(
+                "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
+                "grades, query groups and explicit pairs use RankBoost."
+            ),
+        )
+        set_fitted(self, fit)
+        positive_loss, negative_loss = np.exp(np.array(fit.state.history.log_sums)).T
+        self.f_skew_path_ = positive_loss - negative_loss
+        self.rank_loss_path_ = positive_loss * negative_loss
+        return self
 
     def _pair_objective(self) -> None:
         """Return None: F+ + F- is summed over rows."""
-
-    def _check_target(self, target: Target) -> None:
-        if not isinstance(target.sample, BipartiteSample):
-            raise ValueError(
-                "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
-                "grades, query groups and explicit pairs use RankBoost."
-            )
-
-    def _score_problem(self, objective: PushObjective, sample: Sample) -> ScoreProblem:  # noqa: ARG002
-        if not isinstance(sample, BipartiteSample):
-            raise TypeError(f"AdaBoost needs two classes, got {type(sample).__name__}.")
-        return ClassProblem(sample, (1.0, 1.0), joint=True, n_threads=self._n_threads)
-
-    def _training_pool(self, pool: Pool) -> Pool:
-        if isinstance(pool, GrowingPool):
-            return GrowingPlusMinus(pool, constant=bool(self.constant_ranker))
-        return PlusMinus(pool, constant=bool(self.constant_ranker))
-
-    def _check_last_rounds(self, family: WeakRankers, X: Any) -> None:
-        super()._check_last_rounds(family, X)
-        shifts = set(self._history["rankers"] - self.rankers_)
-        if shifts - {int(self.constant_ranker)}:
-            raise ValueError(
-                f"warm_start=True adds rounds to the last fit, and constant_ranker={self.constant_ranker!r} "
-                "is not what it was: set it back, or warm_start=False to start anew."
-            )
-
-    def _bounds(
-        self, family: WeakRankers, n_features: int, n_rankers: int
-    ) -> tuple[Floats | float, Floats | float]:
-        lower, upper = super()._bounds(family, n_features, n_rankers)
-        if not self.constant_ranker or (np.isneginf(lower).all() and np.isposinf(upper).all()):
-            return lower, upper
-        if isinstance(family, Regressors):
-            raise ValueError(
-                "positive=True needs constant_ranker=False where the weak rankers are regressors."
-            )
-        # the constant, number 0, is free
-        n_own = n_rankers - 1
-        return (
-            np.append(-np.inf, np.broadcast_to(lower, n_own)),
-            np.append(np.inf, np.broadcast_to(upper, n_own)),
-        )
-
-    def _weights_in_family(self, run: Run) -> tuple[NDArray[np.intp], Floats]:
-        rankers = np.array(run.history.rankers, dtype=np.intp) - int(self.constant_ranker)
-        return rankers, np.where(rankers < 0, 1.0, 2.0) * np.array(run.history.steps)
-
-    def _keep_rounds(self, family: WeakRankers, X: Any, target: Target, train: Sample, run: Run) -> None:
-        super()._keep_rounds(family, X, target, train, run)
-        if not isinstance(family, Columns):
-            is_constant, steps = self.rankers_ < 0, self._history["steps"]
-            self.intercept_ = float(steps[is_constant].sum() - steps[~is_constant].sum())

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, is_regressor
 
+from pushrank._io import trust_in_files
 from pushrank._validation import resolve_name
 from pushrank.weak_rankers.base import WeakRankers
 from pushrank.weak_rankers.columns import Columns
@@ -14,6 +15,8 @@ from pushrank.weak_rankers.stumps import Stumps
 from pushrank.weak_rankers.trees import Regressors
 
 __all__ = ["Columns", "Functions", "Regressors", "Stumps"]
+
+trust_in_files(Columns, Functions, Regressors, Stumps)
 
 # functions have no name of their own: they come as a list
 NAMED = [globals()[name] for name in __all__ if name != "Functions"]

@@ -15,14 +15,14 @@ Numbers = NDArray[np.intp]
 Values = NDArray[Any]
 
 
-class Pool(Protocol):
-    """The weak rankers of a family at work on the training rows.
+class Outputs(Protocol):
+    """The weak rankers of a family on the training rows.
 
-    A pool numbers its rankers. ``values`` of a ranker are float64 in [0, 1], or bool where it has two values
-    only: ``low`` for false, which is zero but for AdaBoost's rankers in {-1, 1}, and one for true.
+    They are numbered. ``values`` of a ranker are float64 in [0, 1], or bool where it has two values only: the
+    ``offset`` for false, which is zero but for rankers in {-1, +1}, and one for true.
     """
 
-    low: float
+    offset: float
     n_rows: int
 
     @property
@@ -37,18 +37,18 @@ class Pool(Protocol):
     def real_valued(self) -> NDArray[np.bool_]:
         """Which rankers take other values than 0 and 1, shape (n_rankers,)."""
 
-    def edges(self, forces: Floats) -> Floats:
-        """Return ``sum_i forces_i h_j(x_i)`` for every ranker, shape (n_rankers,)."""
+    def edges(self, row_weights: Floats) -> Floats:
+        """Return ``sum_i w_i h_j(x_i)`` for every ranker, shape (n_rankers,); weights may be negative."""
 
-    def values(self, ranker: int) -> Values:
+    def values(self, index: int) -> Values:
         """Return ``h_j(x_i)`` for every training row."""
 
 
 @runtime_checkable
-class GrowingPool(Pool, Protocol):
-    """A pool whose rankers are made to measure, one in each round."""
+class GrowingOutputs(Outputs, Protocol):
+    """Weak rankers that are made to measure, one in each round."""
 
-    def grow(
+    def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
     ) -> int:
         """Fit a new ranker to weighted targets and return its number."""
@@ -72,16 +72,16 @@ class WeakRankers(BaseEstimator, ABC):
         """Learn ranges or bins from checked features; rows of weight zero do not count."""
 
     @abstractmethod
-    def pool(self, X: Any, n_threads: int | None = None) -> Pool:
-        """Return the rankers at work on the training rows."""
+    def training_outputs(self, X: Any, n_threads: int | None = None) -> Outputs:
+        """Return the rankers on the training rows."""
 
     @abstractmethod
-    def values(self, X: Any, ranker: int) -> Values:
+    def values(self, X: Any, index: int) -> Values:
         """Return ``h_j(x)`` for every row of ``X``."""
 
     @abstractmethod
-    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
-        """Return ``sum_t steps_t h_{rankers_t}(x)`` for every row of ``X``."""
+    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+        """Return ``sum_t weights_t h_{indices_t}(x)`` for every row of ``X``."""
 
     def value_matrix(self, X: Any) -> Floats:
         """Return the values of all distinct rankers of the fitted family on the rows of ``X``.
@@ -106,16 +106,16 @@ class WeakRankers(BaseEstimator, ABC):
         >>> Stumps().fit(X).value_matrix(X).tolist()
         [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
         """
-        pool = self.pool(X)
+        outputs = self.training_outputs(X)
         probe = np.random.RandomState(0).standard_normal(X.shape[0])
         # a ranker that is constant has no edge under weights that add up to zero
-        candidates = np.flatnonzero(pool.edges(probe - probe.mean()))
-        columns = [np.asarray(pool.values(int(ranker)), dtype=np.float64) for ranker in candidates]
+        candidates = np.flatnonzero(outputs.edges(probe - probe.mean()))
+        columns = [np.asarray(outputs.values(int(index)), dtype=np.float64) for index in candidates]
         columns = [column for column in columns if np.ptp(column) > 0.0]
         return np.unique(np.column_stack(columns), axis=1) if columns else np.zeros((X.shape[0], 0))
 
     @abstractmethod
-    def importances(self, rankers: Numbers, gains: Floats) -> Floats:
+    def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return how much of the gains is due to each feature, shape (n_features,).
 
         Raises
@@ -124,59 +124,79 @@ class WeakRankers(BaseEstimator, ABC):
             When the rankers do not tell which features they read.
         """
 
+    def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return for each ranker the direction, -1, 0 or 1, that monotonic constraints give its feature.
 
-class PlusMinus:
-    """The rankers of a pool as :math:`2 h - 1`.
+        Raises
+        ------
+        ValueError
+            When the rankers do not rise or fall with a feature, or a constrained feature has no order.
+        """
+        raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
+
+    def truncate(self, n_rounds: int) -> None:
+        """Forget the rankers that were made after so many rounds, where rounds make them."""
+
+
+class PlusMinusOne:
+    """Rankers in the {-1, +1} encoding, :math:`2 h - 1`.
 
     Parameters
     ----------
-    pool : Pool
+    outputs : Outputs
         Rankers in [0, 1].
     constant : bool
-        Whether number 0 is the constant 1, and the pool's own numbers follow it.
+        Whether number 0 is the constant 1, and the rankers' own numbers follow it.
     """
 
-    low = -1.0
+    offset = -1.0
 
-    def __init__(self, pool: Pool, *, constant: bool) -> None:
-        self._pool, self._first = pool, int(constant)
-        self.n_rows = pool.n_rows
+    def __init__(self, outputs: Outputs, *, constant: bool) -> None:
+        self._outputs, self.n_constants = outputs, int(constant)
+        self.n_rows = outputs.n_rows
 
     @property
     def n_rankers(self) -> int:
-        """The pool's, and the constant."""
-        return self._pool.n_rankers + self._first
+        """The rankers', and the constant."""
+        return self._outputs.n_rankers + self.n_constants
 
     @property
     def features(self) -> Numbers:
-        """The pool's; -1 for the constant."""
-        return np.append(np.full(self._first, -1), self._pool.features)
+        """The rankers'; -1 for the constant."""
+        return np.append(np.full(self.n_constants, -1), self._outputs.features)
 
     @property
     def real_valued(self) -> NDArray[np.bool_]:
-        """The pool's; the constant is none."""
-        return np.append(np.zeros(self._first, dtype=bool), self._pool.real_valued)
+        """The rankers'; the constant is none."""
+        return np.append(np.zeros(self.n_constants, dtype=bool), self._outputs.real_valued)
 
-    def edges(self, forces: Floats) -> Floats:
+    def edges(self, row_weights: Floats) -> Floats:
         """Return the edges of the rankers in [-1, 1]."""
-        total = float(forces.sum())
-        return np.append(np.full(self._first, total), 2.0 * self._pool.edges(forces) - total)
+        total = float(row_weights.sum())
+        return np.append(np.full(self.n_constants, total), 2.0 * self._outputs.edges(row_weights) - total)
 
-    def values(self, ranker: int) -> Values:
+    def values(self, index: int) -> Values:
         """Return values in [-1, 1]; true stands for 1 and false for -1 where there are only these."""
-        if ranker < self._first:
+        if index < self.n_constants:
             return np.ones(self.n_rows, dtype=bool)
-        values = self._pool.values(ranker - self._first)
+        values = self._outputs.values(index - self.n_constants)
         return values if values.dtype == bool else 2.0 * values - 1.0
 
 
-class GrowingPlusMinus(PlusMinus):
-    """The same for a pool that grows."""
+class GrowingPlusMinusOne(PlusMinusOne):
+    """The same for rankers made in the rounds."""
 
-    _pool: GrowingPool
+    _outputs: GrowingOutputs
 
-    def grow(
+    def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
     ) -> int:
-        """Grow the pool."""
-        return self._pool.grow(targets, weights, features, random_state) + self._first
+        """Fit a new ranker and return its number."""
+        return self._outputs.fit_next(targets, weights, features, random_state) + self.n_constants
+
+
+def plus_minus_one(outputs: Outputs, *, constant: bool) -> PlusMinusOne:
+    """Return the rankers in the {-1, +1} encoding, with a constant before them or without."""
+    if isinstance(outputs, GrowingOutputs):
+        return GrowingPlusMinusOne(outputs, constant=constant)
+    return PlusMinusOne(outputs, constant=constant)

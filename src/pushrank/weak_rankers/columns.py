@@ -25,7 +25,7 @@ class Columns(WeakRankers):
 
     Attributes
     ----------
-    lows_, ranges_ : ndarray of float64, shape (n_features,)
+    offsets_, ranges_ : ndarray of float64, shape (n_features,)
         The least value of each feature and how far the largest is above it.
     units_ : ndarray of float64, shape (n_features,)
         One over the range; zero for a constant feature.
@@ -57,64 +57,70 @@ class Columns(WeakRankers):
         lows, highs = X.min(axis=0), X.max(axis=0)
         if sp.issparse(X):
             lows, highs = lows.toarray(), highs.toarray()
-        self.lows_ = np.asarray(lows, dtype=np.float64).ravel()
-        self.ranges_ = np.asarray(highs, dtype=np.float64).ravel() - self.lows_
-        self.units_ = np.divide(1.0, self.ranges_, out=np.zeros_like(self.lows_), where=self.ranges_ > 0.0)
+        self.offsets_ = np.asarray(lows, dtype=np.float64).ravel()
+        self.ranges_ = np.asarray(highs, dtype=np.float64).ravel() - self.offsets_
+        self.units_ = np.divide(1.0, self.ranges_, out=np.zeros_like(self.offsets_), where=self.ranges_ > 0.0)
         return self
 
-    def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
+    def training_outputs(self, X: Any, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
         """Return the columns of the training rows."""
         model = LinearModel(X)
         model.check_range()
-        return ColumnPool(model, self.lows_, self.units_)
+        return ColumnOutputs(model, self.offsets_, self.units_)
 
-    def coef(self, rankers: Numbers, steps: Floats) -> Floats:
+    def coef(self, indices: Numbers, steps: Floats) -> Floats:
         """Return the coefficients of the features that the steps add up to."""
-        weights = np.bincount(rankers, steps, minlength=len(self.ranges_)).astype(np.float64)
+        weights = np.bincount(indices, steps, minlength=len(self.ranges_)).astype(np.float64)
         return np.divide(weights, self.ranges_, out=np.zeros_like(weights), where=self.ranges_ > 0.0)
 
-    def values(self, X: Any, ranker: int) -> Values:
+    def values(self, X: Any, index: int) -> Values:
         """Return a feature in units of its range."""
-        return ColumnPool(LinearModel(X, centred=False), self.lows_, self.units_).values(ranker)
+        return ColumnOutputs(LinearModel(X, centred=False), self.offsets_, self.units_).values(index)
 
-    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
+    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
         """Return the linear scores, each in one reading of its row."""
-        coef = self.coef(rankers, steps)
-        return LinearModel(X, centred=False).scores(coef) - float(self.lows_ @ coef)
+        coef = self.coef(indices, weights)
+        return LinearModel(X, centred=False).scores(coef) - float(self.offsets_ @ coef)
 
-    def importances(self, rankers: Numbers, gains: Floats) -> Floats:
+    def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature."""
-        return np.bincount(rankers, gains, minlength=len(self.ranges_)).astype(np.float64)
+        return np.bincount(indices, gains, minlength=len(self.ranges_)).astype(np.float64)
+
+    def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return the features' own."""
+        return directions
 
 
-class ColumnPool:
+class ColumnOutputs:
     """Columns of the training data, where they lie."""
 
-    low = 0.0
+    offset = 0.0
 
-    def __init__(self, model: LinearModel, lows: Floats, units: Floats) -> None:
+    def __init__(self, model: LinearModel, offsets: Floats, units: Floats) -> None:
         self.model = model
         self.n_rows, self.n_rankers = model.n_rows, model.n_features
         self.features: Numbers = np.arange(model.n_features)
-        self._lows = lows - model.references
+        self._offsets = offsets - model.references
         self._units = units
 
-    def edges(self, forces: Floats) -> Floats:
+    def edges(self, row_weights: Floats) -> Floats:
         """Return the edges of all columns in one reading of the data."""
-        edges: Floats = (self.model.rmatvec(forces) - float(forces.sum()) * self._lows) * self._units
+        edges: Floats = (
+            self.model.rmatvec(row_weights) - float(row_weights.sum()) * self._offsets
+        ) * self._units
         return edges
 
     @cached_property
     def real_valued(self) -> NDArray[np.bool_]:
         """Which columns hold other values than their extremes."""
-        return np.array([self.values(ranker).dtype != bool for ranker in range(self.n_rankers)])
+        return np.array([self.values(index).dtype != bool for index in range(self.n_rankers)])
 
-    def values(self, ranker: int) -> Values:
+    def values(self, index: int) -> Values:
         """Return a column in units of its range; bool where it holds its two extremes only."""
-        column = self.model.column(ranker)
+        column = self.model.column(index)
         low, high = column.min(), column.max()
         is_high = column == high
-        whole_range = (high - low) * self._units[ranker] == 1.0
+        whole_range = (high - low) * self._units[index] == 1.0
         if whole_range and np.all(is_high | (column == low)):
             return np.asarray(is_high)
-        return np.asarray((column - self._lows[ranker]) * self._units[ranker])
+        return np.asarray((column - self._offsets[index]) * self._units[index])

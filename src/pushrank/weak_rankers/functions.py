@@ -10,7 +10,7 @@ import numpy as np
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
-from pushrank.weak_rankers.columns import ColumnPool, Columns
+from pushrank.weak_rankers.columns import ColumnOutputs, Columns
 
 
 class Functions(WeakRankers):
@@ -24,7 +24,7 @@ class Functions(WeakRankers):
 
     Attributes
     ----------
-    lows_, units_ : ndarray of shape (n_functions,)
+    offsets_, units_ : ndarray of shape (n_functions,)
         The least value of each function on the training rows, and one over how far the largest is above it;
         zero for a constant.
 
@@ -64,28 +64,28 @@ class Functions(WeakRankers):
             if not callable(function):
                 raise TypeError(f"weak rankers must be callables, got {function!r}.")
         columns = Columns().fit(self.outputs(X), row_weights, random_state)
-        self.lows_, self.units_ = columns.lows_, columns.units_
+        self.offsets_, self.units_ = columns.offsets_, columns.units_
         return self
 
-    def pool(self, X: Any, n_threads: int | None = None) -> ColumnPool:  # noqa: ARG002
+    def training_outputs(self, X: Any, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
         """Return the functions' values on the training rows."""
-        pool = ColumnPool(LinearModel(self.outputs(X)), self.lows_, self.units_)
-        pool.features = np.full(len(self.functions), -1)
-        return pool
+        outputs = ColumnOutputs(LinearModel(self.outputs(X)), self.offsets_, self.units_)
+        outputs.features = np.full(len(self.functions), -1)
+        return outputs
 
-    def values(self, X: Any, ranker: int) -> Values:
+    def values(self, X: Any, index: int) -> Values:
         """Return a function's values in units of its range."""
-        return np.asarray((self._output(X, ranker) - self.lows_[ranker]) * self.units_[ranker])
+        return np.asarray((self._output(X, index) - self.offsets_[index]) * self.units_[index])
 
-    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
-        """Return the sums of steps."""
-        weights = np.bincount(rankers, steps, minlength=len(self.functions))
+    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+        """Return the weighted sums of rankers."""
+        totals = np.bincount(indices, weights, minlength=len(self.functions))
         total = np.zeros(X.shape[0])
-        for ranker in np.flatnonzero(weights):
-            total += weights[ranker] * self.values(X, int(ranker))
+        for index in np.flatnonzero(totals):
+            total += totals[index] * self.values(X, int(index))
         return total
 
-    def importances(self, rankers: Numbers, gains: Floats) -> Floats:  # noqa: ARG002
+    def importances(self, indices: Numbers, gains: Floats) -> Floats:  # noqa: ARG002
         """Raise: functions do not tell which features they read.
 
         Raises
@@ -95,23 +95,23 @@ class Functions(WeakRankers):
         """
         raise AttributeError("weak rankers that are functions do not tell which features they read.")
 
-    def _output(self, X: Any, ranker: int) -> Floats:
-        function = self.functions[ranker]
+    def _output(self, X: Any, index: int) -> Floats:
+        function = self.functions[index]
         values = np.asarray(function(X), dtype=np.float64)
         name = getattr(function, "__name__", repr(function))
         if values.shape != (X.shape[0],):
             raise ValueError(
-                f"weak ranker {ranker} ({name}) must return one number a row, shape ({X.shape[0]},), got "
+                f"weak ranker {index} ({name}) must return one number a row, shape ({X.shape[0]},), got "
                 f"shape {values.shape}."
             )
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             raise ValueError(
-                f"weak ranker {ranker} ({name}) must return finite numbers, got {values[wrong[0]]} for row "
+                f"weak ranker {index} ({name}) must return finite numbers, got {values[wrong[0]]} for row "
                 f"{wrong[0]}."
             )
         return values
 
     def outputs(self, X: Any) -> Floats:
         """Return what the functions give for every row, shape (n_rows, n_functions)."""
-        return np.column_stack([self._output(X, ranker) for ranker in range(len(self.functions))])
+        return np.column_stack([self._output(X, index) for index in range(len(self.functions))])

@@ -73,8 +73,8 @@ def bin_rows(X, edges, start, stop, bins):
 
 
 @compiled()
-def add_histograms(bins, forces, start, stop, sums):
-    """Add the forces of the rows from start to stop to the sum of their bin, for every feature.
+def add_histograms(bins, row_weights, start, stop, sums):
+    """Add the weights of the rows from start to stop to the sum of their bin, for every feature.
 
     Four features at a time: an addition to one sum need not wait for the last one to the same.
     """
@@ -83,15 +83,15 @@ def add_histograms(bins, forces, start, stop, sums):
         bins_a, bins_b, bins_c, bins_d = bins[first], bins[first + 1], bins[first + 2], bins[first + 3]
         into_a, into_b, into_c, into_d = sums[first], sums[first + 1], sums[first + 2], sums[first + 3]
         for row in range(start, stop):
-            force = forces[row]
-            into_a[bins_a[row]] += force
-            into_b[bins_b[row]] += force
-            into_c[bins_c[row]] += force
-            into_d[bins_d[row]] += force
+            weight = row_weights[row]
+            into_a[bins_a[row]] += weight
+            into_b[bins_b[row]] += weight
+            into_c[bins_c[row]] += weight
+            into_d[bins_d[row]] += weight
     for feature in range(n_features - n_features % 4, n_features):
         of_feature, into = bins[feature], sums[feature]
         for row in range(start, stop):
-            into[of_feature[row]] += forces[row]
+            into[of_feature[row]] += row_weights[row]
 
 
 @compiled()
@@ -121,15 +121,15 @@ def add_tables(X, features, firsts, edges, tables, start, stop, out):
 
 
 MISSING = 255
-MOST_ROWS = 200_000  # that quantiles are taken from
+MAX_ROWS = 200_000  # that quantiles are taken from
 Bins = NDArray[np.uint8]
 
 
 def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.random.RandomState) -> Any:
     """Return numbers of the rows that quantiles are taken from, ascending."""
     rows = np.arange(n_rows) if row_weights is None else np.flatnonzero(row_weights)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(random_state.choice(rows, MOST_ROWS, replace=False))
+    if len(rows) > MAX_ROWS:
+        rows = np.sort(random_state.choice(rows, MAX_ROWS, replace=False))
     return rows
 
 
@@ -332,14 +332,14 @@ class Stumps(WeakRankers):
         self.categories_ = [known for _, known in found]
         return self
 
-    def pool(self, X: Any, n_threads: int | None = None) -> StumpPool:
+    def training_outputs(self, X: Any, n_threads: int | None = None) -> StumpOutputs:
         """Bin the training rows."""
         bins = binned(X, self.edges_, self.categories_, n_threads)
-        return StumpPool(bins, np.array([len(edges) for edges in self.edges_]), n_threads)
+        return StumpOutputs(bins, np.array([len(edges) for edges in self.edges_]), n_threads)
 
-    def values(self, X: Any, ranker: int) -> Values:
+    def values(self, X: Any, index: int) -> Values:
         """Return which rows lie above a stump's threshold."""
-        feature, missing_is_high, place = address(ranker)
+        feature, missing_is_high, place = address(index)
         column = dense_column(X, feature)
         known = self.categories_[feature]
         if known is not None:
@@ -352,18 +352,17 @@ class Stumps(WeakRankers):
         values: Values = (above & ~missing) | (missing & missing_is_high)
         return values
 
-    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
-        """Return the sums of steps, by one look-up a row in a table of each feature used.
+    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+        """Return the weighted sums of rankers, by one look-up a row in a table of each feature used.
 
         Notes
         -----
-        O(n_rows * used features * log(thresholds)), however many steps there are.
+        O(n_rows * used features * log(thresholds)), however many rounds there were.
         """
         out = np.zeros(X.shape[0])
-        weights = np.bincount(rankers, steps, minlength=1).astype(np.float64)
-        tables = [
-            self._table(feature, weights) for feature in np.unique(np.flatnonzero(weights) // (2 * WIDTH))
-        ]
+        totals = np.bincount(indices, weights, minlength=1).astype(np.float64)
+        used = np.unique(np.flatnonzero(totals) // (2 * WIDTH))
+        tables = [self._table(feature, totals) for feature in used]
         numeric = [table for table in tables if self.categories_[table.feature] is None]
         for table in tables:
             known = self.categories_[table.feature]
@@ -381,7 +380,7 @@ class Stumps(WeakRankers):
         return out
 
     def _table(self, feature: int, weights: Floats) -> _Table:
-        """Return the sums of steps as a function of a feature."""
+        """Return the weighted sums of rankers as a function of a feature."""
         mine = np.flatnonzero(weights[feature * 2 * WIDTH : (feature + 1) * 2 * WIDTH])
         of_rankers = weights[feature * 2 * WIDTH + mine]
         edges = self.edges_[feature]
@@ -391,9 +390,29 @@ class Stumps(WeakRankers):
         values = np.concatenate([[0.0], np.cumsum(above[places]), [of_missing]])
         return _Table(int(feature), places, edges[places], values)
 
-    def importances(self, rankers: Numbers, gains: Floats) -> Floats:
+    def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature."""
-        return np.bincount(rankers // (2 * WIDTH), gains, minlength=len(self.edges_)).astype(np.float64)
+        return np.bincount(indices // (2 * WIDTH), gains, minlength=len(self.edges_)).astype(np.float64)
+
+    def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:
+        """Return a feature's for all its stumps, but not for those of missing values alone, which have none.
+
+        Raises
+        ------
+        ValueError
+            When a constrained feature is categorical.
+        """
+        for feature in np.flatnonzero(directions):
+            if self.categories_[feature] is not None:
+                raise ValueError(
+                    f"monotonic_cst constrains {names[feature] if names else f'feature {feature}'}, which is "
+                    "categorical and has no order: set it to 0 there, or encode the feature as numbers that "
+                    "have."
+                )
+        of_stumps = np.repeat(directions, 2 * WIDTH)
+        firsts = np.arange(len(self.edges_)) * 2 * WIDTH + WIDTH
+        of_stumps[firsts + [len(edges) for edges in self.edges_]] = 0
+        return of_stumps
 
     def _category_numbers(self, n_features: int) -> Numbers:
         """Return the numbers of the categorical features; names were resolved at the estimator's door."""
@@ -440,10 +459,10 @@ def _add_tables(X: Any, tables: list[_Table], out: Floats) -> None:
     )
 
 
-class StumpPool:
+class StumpOutputs:
     """All stumps over the training rows, binned."""
 
-    low = 0.0
+    offset = 0.0
 
     def __init__(self, bins: Bins, n_edges: Numbers, n_threads: int | None) -> None:
         n_features, self.n_rows = bins.shape
@@ -458,28 +477,28 @@ class StumpPool:
         self.real_valued = np.zeros(self.n_rankers, dtype=bool)
         self._exists[:, 1] = (places <= n_edges[:, None]) & self.has_missing[:, None]
 
-    def edges(self, forces: Floats) -> Floats:
+    def edges(self, row_weights: Floats) -> Floats:
         """Return the edges of all stumps, by one pass over the bins."""
-        sums = self._histograms(forces)
+        sums = self._histograms(row_weights)
         edges = np.zeros_like(self._exists, dtype=np.float64)
         edges[:, 0, :-2] = np.cumsum(sums[:, MISSING - 1 : 0 : -1], axis=1)[:, ::-1]
         edges[:, 1] = edges[:, 0] + sums[:, [MISSING]]
         return np.where(self._exists, edges, 0.0).ravel()
 
-    def values(self, ranker: int) -> Values:
+    def values(self, index: int) -> Values:
         """Return which rows lie above the threshold."""
-        feature, missing_is_high, place = address(ranker)
+        feature, missing_is_high, place = address(index)
         above: Values = self._bins[feature] > place
         if self.has_missing[feature] and not missing_is_high:
             above &= self._bins[feature] != MISSING
         return above
 
-    def _histograms(self, forces: Floats) -> Floats:
-        """Return the sum of the forces in every bin, shape (n_features, 256)."""
+    def _histograms(self, row_weights: Floats) -> Floats:
+        """Return the sum of the weights in every bin, shape (n_features, 256)."""
 
         def of_chunk(start: int, stop: int) -> Floats:
             sums = np.zeros((len(self._bins), WIDTH))
-            add_histograms(self._bins, forces, start, stop, sums)
+            add_histograms(self._bins, row_weights, start, stop, sums)
             return sums
 
         total, *rest = map_chunks(of_chunk, self._chunks, self._n_threads)
@@ -488,7 +507,7 @@ class StumpPool:
         return total
 
 
-def address(ranker: int) -> tuple[int, bool, int]:
+def address(index: int) -> tuple[int, bool, int]:
     """Return the feature of a stump, whether it puts missing values high, and the place of its threshold.
 
     Examples
@@ -496,5 +515,5 @@ def address(ranker: int) -> tuple[int, bool, int]:
     >>> address(2 * WIDTH + WIDTH + 7)
     (1, True, 7)
     """
-    feature, rest = divmod(int(ranker), 2 * WIDTH)
+    feature, rest = divmod(int(index), 2 * WIDTH)
     return feature, rest >= WIDTH, rest % WIDTH

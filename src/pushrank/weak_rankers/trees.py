@@ -37,7 +37,7 @@ class Regressors(WeakRankers):
         One for each round.
     subsets_ : list of (ndarray of int or None)
         The features that each was given; None for all.
-    lows_, ranges_ : list of float
+    offsets_, ranges_ : list of float
         The least output of each on the training rows and how far the largest is above it.
 
     References
@@ -80,15 +80,15 @@ class Regressors(WeakRankers):
         self._n_features = X.shape[1]
         self.regressors_: list[Any] = []
         self.subsets_: list[Numbers | None] = []
-        self.lows_: list[float] = []
+        self.offsets_: list[float] = []
         self.ranges_: list[float] = []
         return self
 
-    def pool(self, X: Any, n_threads: int | None = None) -> RegressorPool:  # noqa: ARG002
+    def training_outputs(self, X: Any, n_threads: int | None = None) -> RegressorOutputs:  # noqa: ARG002
         """Return the rankers of the training rows, ready to grow."""
-        return RegressorPool(self, X)
+        return RegressorOutputs(self, X)
 
-    def grow(
+    def fit_next(
         self,
         X: Any,
         targets: Floats,
@@ -109,24 +109,24 @@ class Regressors(WeakRankers):
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)
         self.subsets_.append(features)
-        self.lows_.append(low)
+        self.offsets_.append(low)
         self.ranges_.append(high - low)
         return self._scaled(output, -1)
 
-    def values(self, X: Any, ranker: int) -> Values:
+    def values(self, X: Any, index: int) -> Values:
         """Return a regressor's output in units of its range."""
-        features = self.subsets_[ranker]
-        output = self.regressors_[ranker].predict(X if features is None else X[:, features])
-        return self._scaled(np.asarray(output, dtype=np.float64), ranker)
+        features = self.subsets_[index]
+        output = self.regressors_[index].predict(X if features is None else X[:, features])
+        return self._scaled(np.asarray(output, dtype=np.float64), index)
 
-    def scores(self, X: Any, rankers: Numbers, steps: Floats) -> Floats:
-        """Return the sums of steps."""
+    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+        """Return the weighted sums of rankers."""
         total = np.zeros(X.shape[0])
-        for ranker, step in zip(rankers, steps, strict=True):
-            total += step * self.values(X, int(ranker))
+        for index, weight in zip(indices, weights, strict=True):
+            total += weight * self.values(X, int(index))
         return total
 
-    def importances(self, rankers: Numbers, gains: Floats) -> Floats:
+    def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature, shared as the regressors' own importances say.
 
         Raises
@@ -135,34 +135,39 @@ class Regressors(WeakRankers):
             When the base learner has no ``feature_importances_``.
         """
         total = np.zeros(self._n_features)
-        for ranker, gain in zip(rankers, gains, strict=True):
-            features = self.subsets_[ranker]
-            own = self.regressors_[ranker].feature_importances_
+        for index, gain in zip(indices, gains, strict=True):
+            features = self.subsets_[index]
+            own = self.regressors_[index].feature_importances_
             total[slice(None) if features is None else features] += gain * own
         return total
 
-    def _scaled(self, output: Floats, ranker: int) -> Floats:
-        unit = 1.0 / self.ranges_[ranker] if self.ranges_[ranker] > 0.0 else 0.0
-        return (output - self.lows_[ranker]) * unit
+    def truncate(self, n_rounds: int) -> None:
+        """Forget the regressors of later rounds, of which each made one."""
+        for fitted in (self.regressors_, self.subsets_, self.offsets_, self.ranges_):
+            del fitted[n_rounds:]
+
+    def _scaled(self, output: Floats, index: int) -> Floats:
+        unit = 1.0 / self.ranges_[index] if self.ranges_[index] > 0.0 else 0.0
+        return (output - self.offsets_[index]) * unit
 
     def _base(self) -> Any:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
 
 
-class RegressorPool:
+class RegressorOutputs:
     """The regressors at work on the training rows."""
 
-    low = 0.0
+    offset = 0.0
 
-    def __init__(self, family: Regressors, X: Any) -> None:
-        self._family, self._X = family, X
+    def __init__(self, regressors: Regressors, X: Any) -> None:
+        self._regressors, self._X = regressors, X
         self.n_rows: int = X.shape[0]
         self._last: tuple[int, Values] = (-1, np.zeros(0))
 
     @property
     def n_rankers(self) -> int:
         """How many there are so far."""
-        return len(self._family.regressors_)
+        return len(self._regressors.regressors_)
 
     @property
     def features(self) -> Numbers:
@@ -174,24 +179,24 @@ class RegressorPool:
         """All are taken to be."""
         return np.ones(self.n_rankers, dtype=bool)
 
-    def grow(
+    def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
     ) -> int:
         """Fit a new regressor and return its number."""
-        values = self._family.grow(self._X, targets, weights, features, random_state)
+        values = self._regressors.fit_next(self._X, targets, weights, features, random_state)
         newest = self.n_rankers - 1
         self._last = (newest, values)
         return newest
 
-    def edges(self, forces: Floats) -> Floats:
+    def edges(self, row_weights: Floats) -> Floats:
         """Return the edge of the newest regressor; earlier ones are not looked at again."""
         edges = np.zeros(self.n_rankers)
         if self.n_rankers:
-            edges[-1] = forces @ self.values(self.n_rankers - 1)
+            edges[-1] = row_weights @ self.values(self.n_rankers - 1)
         return edges
 
-    def values(self, ranker: int) -> Values:
+    def values(self, index: int) -> Values:
         """Return a regressor's output on the training rows."""
-        if self._last[0] != ranker:
-            self._last = (ranker, self._family.values(self._X, ranker))
+        if self._last[0] != index:
+            self._last = (index, self._regressors.values(self._X, index))
         return self._last[1]

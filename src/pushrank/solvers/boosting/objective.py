@@ -1,10 +1,11 @@
-"""The objectives of boosting as functions of the scores.
+r"""The objectives of boosting as functions of the scores of the training rows.
 
-A ranking objective as a function of the scores of the training rows, as boosting needs it.
+Beside its value and gradient at given scores, boosting needs an objective's curvature along a direction, and,
+where the best step along a weak ranker in {0, 1} has a closed form, the fractions of pairs that decide it.
 
-A *point* is the objective at given scores: its value, its gradient in the rows, its curvature along a
-direction, and, where the best step along a weak ranker in {0, 1} has a closed form, the masses that decide
-it.
+A push or a pull of two classes by the exponential loss and a power is the product of one sum of exponentials
+over the positives and one over the negatives (:class:`TwoSumObjective`, in O(n)); everything else goes by
+pairs, as the samples sum them (:class:`PairwiseObjective`).
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ def lower_by(shifts, class_codes, start, stop, values):
 
 
 @compiled()
-def class_totals(masses, class_codes, start, stop):
-    """Return the mass of each class."""
+def class_totals(values, class_codes, start, stop):
+    """Return the sum of the values of each class."""
     totals = np.zeros(3)
     for row in range(start, stop):
-        totals[class_codes[row]] += masses[row]
+        totals[class_codes[row]] += values[row]
     return totals
 
 
@@ -65,7 +66,7 @@ def multiply_by(factors, class_codes, start, stop, values):
 
 
 @compiled()
-def masses_where(gradient, ones, start, stop):
+def class_sums(gradient, ones, start, stop):
     """Return the sums of the negative and the positive entries, where false and where true."""
     sums = np.zeros((2, 2))
     for row in range(start, stop):
@@ -89,18 +90,18 @@ def moments(gradient, direction, start, stop):
 Ones = NDArray[np.bool_]
 
 
-class Forces(NamedTuple):
-    """The shares of the objective in pairs that a weak ranker orders rightly, wrongly, and not at all.
+class PairFractions(NamedTuple):
+    r"""The fractions of the objective in pairs that a weak ranker orders rightly, wrongly, and not at all.
 
-    The paper's :math:`d_+`, :math:`d_-` and :math:`d_0`, summing to one.
+    The papers' :math:`d_+`, :math:`d_-` and :math:`d_0`, summing to one.
     """
 
-    rightly: float
-    wrongly: float
-    neither: float
+    d_plus: float
+    d_minus: float
+    d_zero: float
 
 
-class Point(Protocol):
+class Evaluation(Protocol):
     """An objective at given scores."""
 
     @property
@@ -115,99 +116,126 @@ class Point(Protocol):
     def curvature(self) -> Floats:
         """Non-negative weights of the rows by which the objective curves, shape (n_rows,)."""
 
-    def slopes(self, direction: Floats) -> tuple[float, float]:
+    def derivatives(self, direction: Floats) -> tuple[float, float]:
         """Return the first and second derivatives along a direction; the second is zero where unknown."""
 
-    def forces(self, ones: Ones) -> Forces | None:
-        """Return the masses that decide the step along a ranker in {0, 1}, or None without closed form."""
+    def pair_fractions(self, ones: Ones) -> PairFractions | None:
+        """Return what decides the step along a ranker in {0, 1}, or None where there is no closed form."""
 
     def line(self, ones: Ones) -> Slope | None:
         """Return the slope along a ranker in {0, 1} as a function of the step alone, where there is such."""
 
 
-class ScoreProblem(Protocol):
-    """An objective on the training rows.
+class ScoreObjective(Protocol):
+    r"""An objective on the training rows.
 
-    ``rate`` is the c of the closed form :math:`\\ln(d_+ / d_-) / c` of the best step along a weak ranker in
-    {0, 1}, and ``log_pairs`` the logarithm of the number of pairs, which bounds steps towards infinity.
+    Attributes
+    ----------
+    power_sum : float
+        The c of the closed form :math:`\ln(d_+ / d_-) / c` of the best step along a weak ranker in {0, 1}.
+    log_n_pairs : float
+        The logarithm of the number of pairs, which bounds steps towards infinity.
     """
 
-    rate: float
-    log_pairs: float
+    power_sum: float
+    log_n_pairs: float
 
-    def at(self, scores: Floats) -> Point:
+    @property
+    def log_unit(self) -> float:
+        """The logarithm of the least weight of a pair, or 0 where none weighs less than one."""
+
+    def evaluate(self, scores: Floats) -> Evaluation:
         """Return the objective at given scores."""
 
-    def subset(self, kept: Ones) -> ScoreProblem:
+    def subset(self, kept: Ones) -> ScoreObjective:
         """Return the objective of some of the rows."""
 
 
-def score_problem(objective: PushObjective, sample: Sample, n_threads: int | None = None) -> ScoreProblem:
-    """Return the objective on the sample's rows, in the form that is fastest to evaluate."""
+def score_objective(
+    objective: PushObjective, sample: Sample, n_threads: int | None = None, *, joint: bool = False
+) -> ScoreObjective:
+    """Return the objective on the sample's rows, in the form that is fastest to evaluate.
+
+    Parameters
+    ----------
+    objective : PushObjective
+        The push, the pull or both.
+    sample : Sample
+        Which rows should stand above which.
+    n_threads : int, optional
+        The number of threads, where rows of two classes are summed.
+    joint : bool, default=False
+        Whether to add the sums over the two classes in place of multiplying them: AdaBoost's objective.
+    """
     if isinstance(sample, BipartiteSample) and objective.powers is not None:
-        return ClassProblem(sample, objective.powers, n_threads=n_threads)
-    return PairProblem(objective, sample)
+        return TwoSumObjective(sample, objective.powers, joint=joint, n_threads=n_threads)
+    return PairwiseObjective(objective, sample)
 
 
-def _log_pairs(sample: Sample) -> float:
+def _log_n_pairs(sample: Sample) -> float:
     """Return the logarithm of the weight of all positives times that of all negatives."""
     return float(np.sum(np.log(sample.class_weights)))
 
 
-class PairProblem:
+class PairwiseObjective:
     """Any differentiable objective of any sample."""
 
     def __init__(self, objective: PushObjective, sample: Sample) -> None:
         self.objective, self.sample = objective, sample
-        self.rate = 2.0
-        self.log_pairs = _log_pairs(sample)
+        self.power_sum = 2.0
+        self.log_n_pairs = _log_n_pairs(sample)
         p_one = objective.price in (Identity(), Power(1.0)) and objective.scale == "log"
         self.is_rank_boost = p_one and objective.side == "push"
 
-    def at(self, scores: Floats) -> PairPoint:
+    @property
+    def log_unit(self) -> float:
+        """The logarithm of the least weight of a pair, or 0 where none weighs less than one."""
+        return min(0.0, self.sample.least_log_weight)
+
+    def evaluate(self, scores: Floats) -> PairwiseEvaluation:
         """Return the objective at given scores."""
-        return PairPoint(self, self.objective.evaluation(self.sample, scores))
+        return PairwiseEvaluation(self, self.objective.evaluation(self.sample, scores))
 
-    def subset(self, kept: Ones) -> PairProblem:
+    def subset(self, kept: Ones) -> PairwiseObjective:
         """Return the objective of some of the rows."""
-        return PairProblem(self.objective, self.sample.subset(kept))
+        return PairwiseObjective(self.objective, self.sample.subset(kept))
 
 
-class PairPoint:
+class PairwiseEvaluation:
     """Any objective at given scores."""
 
-    def __init__(self, problem: PairProblem, at_point: ObjectiveEvaluation) -> None:
-        self._problem, self._at_point = problem, at_point
-        self.value = at_point.value
-        self._by_class = at_point.gradient()
-        self.gradient = problem.sample.scatter(*self._by_class)
+    def __init__(self, objective: PairwiseObjective, evaluation: ObjectiveEvaluation) -> None:
+        self._objective, self._evaluation = objective, evaluation
+        self.value = evaluation.value
+        self._class_gradient = evaluation.gradient()
+        self.gradient = objective.sample.scatter(*self._class_gradient)
 
     @property
     def curvature(self) -> Floats:
         """The curvature weights of the rows."""
-        return self._problem.sample.scatter(*self._at_point.diagonal())
+        return self._objective.sample.scatter(*self._evaluation.diagonal())
 
-    def slopes(self, direction: Floats) -> tuple[float, float]:
+    def derivatives(self, direction: Floats) -> tuple[float, float]:
         """Return the first and second derivatives along a direction."""
-        along = self._problem.sample.gather(direction)
-        first = self._by_class.dot(along)
-        if not self._problem.objective.twice_differentiable:
+        along = self._objective.sample.gather(direction)
+        first = self._class_gradient.dot(along)
+        if not self._objective.objective.twice_differentiable:
             return first, 0.0
-        return first, self._at_point.hessian_product(along).dot(along)
+        return first, self._evaluation.hessian_product(along).dot(along)
 
-    def forces(self, ones: Ones) -> Forces | None:
-        """Return the shares of the pairs for RankBoost's objective, which has a closed form for any pairs."""
-        if not (self._problem.is_rank_boost and isinstance(self._at_point, PushEvaluation)):
+    def pair_fractions(self, ones: Ones) -> PairFractions | None:
+        """Return the fractions for RankBoost's objective, which has a closed form for any pairs."""
+        if not (self._objective.is_rank_boost and isinstance(self._evaluation, PushEvaluation)):
             return None
-        high = self._problem.sample.gather(ones.astype(np.float64))
-        return Forces(*self._at_point.pair_weights(high))
+        high = self._objective.sample.gather(ones.astype(np.float64))
+        return PairFractions(*self._evaluation.pair_weights(high))
 
     def line(self, ones: Ones) -> Slope | None:  # noqa: ARG002
         """Return None: the scores must be moved."""
         return None
 
 
-class ClassProblem:
+class TwoSumObjective:
     r"""Two classes whose objective is made of one sum of exponentials each, in O(n) a point.
 
     Parameters
@@ -232,8 +260,8 @@ class ClassProblem:
         n_threads: int | None = None,
     ) -> None:
         self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
-        self.rate = sum(powers)
-        self.log_pairs = _log_pairs(sample)
+        self.power_sum = sum(powers)
+        self.log_n_pairs = _log_n_pairs(sample)
         # the sample's, and a third for rows that take no part, which need not weigh zero here
         self.class_codes = np.full(sample.n_rows, 2, dtype=np.uint8)
         self.class_codes[sample.positives], self.class_codes[sample.negatives] = 1, 0
@@ -243,101 +271,106 @@ class ClassProblem:
                 self.log_weights = np.log(sample.row_weights)
         self.chunks = row_chunks(sample.n_rows, 8)
 
-    def at(self, scores: Floats) -> ClassPoint:
-        """Return the objective at given scores."""
-        return ClassPoint(self, scores)
+    @property
+    def log_unit(self) -> float:
+        """The logarithm of the least weight of a pair, or 0 where none weighs less than one."""
+        return min(0.0, self.sample.least_log_weight)
 
-    def subset(self, kept: Ones) -> ClassProblem:
+    def evaluate(self, scores: Floats) -> TwoSumEvaluation:
+        """Return the objective at given scores."""
+        return TwoSumEvaluation(self, scores)
+
+    def subset(self, kept: Ones) -> TwoSumObjective:
         """Return the objective of some of the rows."""
         sample = self.sample.subset(kept)
-        return ClassProblem(sample, self.powers, joint=self.joint, n_threads=self.n_threads)
+        return TwoSumObjective(sample, self.powers, joint=self.joint, n_threads=self.n_threads)
 
 
-class ClassPoint:
+class TwoSumEvaluation:
     """Two sums of exponentials at given scores."""
 
-    def __init__(self, problem: ClassProblem, scores: Floats) -> None:
-        self._problem = problem
-        signed = np.array([problem.powers[1], -problem.powers[0]])  # by class code
-        masses = np.empty_like(scores)
-        class_codes = problem.class_codes
+    def __init__(self, objective: TwoSumObjective, scores: Floats) -> None:
+        self._objective = objective
+        signed = np.array([objective.powers[1], -objective.powers[0]])  # by class code
+        values = np.empty_like(scores)
+        class_codes = objective.class_codes
 
         def each(kernel: Any, *arguments: Any) -> list[Any]:
             return map_chunks(
                 lambda start, stop: kernel(*arguments[:-1], start, stop, *arguments[-1:]),
-                problem.chunks,
-                problem.n_threads,
+                objective.chunks,
+                objective.n_threads,
             )
 
-        largest = np.max(each(exponents, scores, signed, class_codes, problem.log_weights, masses), axis=0)
+        largest = np.max(each(exponents, scores, signed, class_codes, objective.log_weights, values), axis=0)
         shifts = np.where(np.isfinite(largest), largest, 0.0)
-        each(lower_by, shifts, class_codes, masses)
+        each(lower_by, shifts, class_codes, values)
 
         def exponentials(start: int, stop: int) -> Floats:
-            np.exp(masses[start:stop], out=masses[start:stop])
-            totals: Floats = class_totals(masses, class_codes, start, stop)
+            np.exp(values[start:stop], out=values[start:stop])
+            totals: Floats = class_totals(values, class_codes, start, stop)
             return totals
 
         totals = np.zeros(3)
-        for part in map_chunks(exponentials, problem.chunks, problem.n_threads):
+        for part in map_chunks(exponentials, objective.chunks, objective.n_threads):
             totals += part
         log_sums = shifts[:2] + np.log(totals[:2])
         self.log_sums = float(log_sums[1]), float(log_sums[0])
-        if problem.joint:
+        if objective.joint:
             self.value = float(np.logaddexp(*log_sums))
-            portions = np.exp(log_sums - self.value)
+            fractions = np.exp(log_sums - self.value)
         else:
-            self.value = float(np.array(self.log_sums) @ (1.0 / np.array(problem.powers)))
-            portions = np.ones(2)
-        factors = np.array([portions[0] / totals[0], -portions[1] / totals[1], 0.0])
-        each(multiply_by, factors, class_codes, masses)
-        self.gradient: Floats = masses
+            self.value = float(np.array(self.log_sums) @ (1.0 / np.array(objective.powers)))
+            fractions = np.ones(2)
+        factors = np.array([fractions[0] / totals[0], -fractions[1] / totals[1], 0.0])
+        each(multiply_by, factors, class_codes, values)
+        self.gradient: Floats = values
 
     @property
     def curvature(self) -> Floats:
         """The curvature weights of the rows."""
-        factors = np.array([*reversed(self._problem.powers), 0.0])
-        curvature: Floats = np.abs(self.gradient) * factors[self._problem.class_codes]
+        factors = np.array([*reversed(self._objective.powers), 0.0])
+        curvature: Floats = np.abs(self.gradient) * factors[self._objective.class_codes]
         return curvature
 
-    def slopes(self, direction: Floats) -> tuple[float, float]:
+    def derivatives(self, direction: Floats) -> tuple[float, float]:
         """Return the first and second derivatives along a direction."""
         (first_a, second_a), (first_b, second_b) = self._summed(moments, direction)
         first = first_a + first_b
-        if self._problem.joint:
+        if self._objective.joint:
             return first, second_a + second_b - first**2
-        of_positives, of_negatives = self._problem.powers
-        return first, of_positives * (second_a - first_a**2) + of_negatives * (second_b - first_b**2)
+        positive_power, negative_power = self._objective.powers
+        return first, positive_power * (second_a - first_a**2) + negative_power * (second_b - first_b**2)
 
-    def forces(self, ones: Ones) -> Forces:
-        """Return the shares of pairs, or for AdaBoost of rows, that the ranker orders rightly and wrongly."""
-        (a0, a1), (b0, b1) = self._summed(masses_where, ones)
-        if self._problem.joint:
-            return Forces(a1 + b0, a0 + b1, 0.0)
-        return Forces(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
+    def pair_fractions(self, ones: Ones) -> PairFractions:
+        """Return the fractions of pairs, or for AdaBoost of rows, ordered rightly, wrongly and not at all."""
+        (a0, a1), (b0, b1) = self._summed(class_sums, ones)
+        if self._objective.joint:
+            return PairFractions(a1 + b0, a0 + b1, 0.0)
+        return PairFractions(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
 
     def line(self, ones: Ones) -> Slope | None:
-        r"""Return :math:`B_1(\alpha) - A_1(\alpha)` with its derivative: each class's share where h is 1."""
-        if self._problem.joint:
+        r"""Return :math:`B_1(\alpha) - A_1(\alpha)` and its derivative: fractions where h is 1."""
+        if self._objective.joint:
             return None
-        of_positives, of_negatives = self._problem.powers
+        positive_power, negative_power = self._objective.powers
         with np.errstate(divide="ignore"):
-            (log_a0, log_a1), (log_b0, log_b1) = np.log(self._summed(masses_where, ones))
+            (log_a0, log_a1), (log_b0, log_b1) = np.log(self._summed(class_sums, ones))
 
         def slope(step: float) -> tuple[float, float]:
             exponents = np.array(
-                [log_a1 - log_a0 - of_positives * step, log_b1 - log_b0 + of_negatives * step]
+                [log_a1 - log_a0 - positive_power * step, log_b1 - log_b0 + negative_power * step]
             )
             a1, b1 = sigmoid(exponents)
-            bend = of_positives * a1 * (1.0 - a1) + of_negatives * b1 * (1.0 - b1)
-            return float(b1 - a1), float(bend)
+            second = positive_power * a1 * (1.0 - a1) + negative_power * b1 * (1.0 - b1)
+            return float(b1 - a1), float(second)
 
         return slope
 
     def _summed(self, kernel: Any, values: NDArray[Any]) -> Floats:
         parts = map_chunks(
             lambda start, stop: kernel(self.gradient, values, start, stop),
-            self._problem.chunks,
-            self._problem.n_threads,
+            self._objective.chunks,
+            self._objective.n_threads,
         )
         return np.asarray(sum(parts[1:], start=parts[0]))

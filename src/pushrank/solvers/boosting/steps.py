@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from pushrank._numeric import Floats
-from pushrank.solvers.boosting.objective import Point, ScoreProblem
+from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective
 from pushrank.solvers.line_search import exact_step
 from pushrank.weak_rankers.base import Values
 
@@ -35,15 +35,12 @@ class Direction:
     norm: float = 0.0
 
 
-class StepRule(Protocol):
-    """A rule for the length of a step."""
-
-    def step(self, problem: ScoreProblem, point: Point, scores: Floats, along: Direction) -> float:
-        """Return the step along a ranker, negative to turn it around."""
+StepRule = Callable[[ScoreObjective, Evaluation, Floats, Direction], float]
+"""Returns the step along a ranker, negative to turn it around."""
 
 
-class ExactStep:
-    r"""The step to the least penalised objective.
+def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction) -> float:
+    r"""Return the step to the least penalised objective.
 
     For a ranker in {0, 1} and no penalty it is :math:`\ln(d_+ / d_-) / c`, with c = p + 1 for the P-Norm Push
     and 2 for RankBoost and AdaBoost; elsewhere a safeguarded Newton iteration.
@@ -57,22 +54,28 @@ class ExactStep:
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
     """
-
-    def step(self, problem: ScoreProblem, point: Point, scores: Floats, along: Direction) -> float:
-        """Return the step to the least penalised objective."""
-        values = along.values
-        if values.dtype == bool and along.ridge == 0.0:
-            forces = point.forces(values)
-            if forces is not None:
-                smoothing = np.exp(-problem.log_pairs) if 0.0 in forces[:2] else 0.0
-                return float(
-                    np.log((forces.rightly + smoothing) / (forces.wrongly + smoothing)) / problem.rate
-                )
-        return _newton_step(problem, point, scores, along, push_out=0.0)
+    if along.values.dtype == bool and along.ridge == 0.0:
+        fractions = evaluation.pair_fractions(along.values)
+        if fractions is not None:
+            smoothing = np.exp(-objective.log_n_pairs) if 0.0 in fractions[:2] else 0.0
+            odds = (fractions.d_plus + smoothing) / (fractions.d_minus + smoothing)
+            return float(np.log(odds) / objective.power_sum)
+    return _searched_step(objective, evaluation, scores, along, push_out=0.0)
 
 
-class SmoothMarginStep:
-    r"""The step of Smooth Margin Ranking, which raises :math:`G = -\ln F(\lambda) / \|\lambda\|_1`.
+def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float:
+    r"""Return :math:`G = -\ln F(\lambda) / \|\lambda\|_1`, minus infinity where no step was taken.
+
+    Where a pair weighs less than one, all count relative to the least, so that G stays below the margin; one
+    that weighs more only lowers G, which then still bounds the margin.
+    """
+    return (objective.log_unit - value) / norm if norm > 0.0 else -np.inf
+
+
+def smooth_margin_step(
+    objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction
+) -> float:
+    r"""Return the step of Smooth Margin Ranking, which raises the smooth margin G.
 
     With g the smooth margin before the step it solves :math:`-F'(\alpha) = g F(\alpha)`; for a ranker in
     {0, 1} that is the quadratic
@@ -83,70 +86,55 @@ class SmoothMarginStep:
 
     As long as G is not positive, the step is RankBoost's.
 
-    Parameters
-    ----------
-    log_unit : float
-        Taken off the logarithm of the objective: that of the least weight of a pair, so that G stays below
-        the margin.
-
     References
     ----------
     Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005.
     """
-
-    def __init__(self, log_unit: float = 0.0) -> None:
-        self._log_unit = log_unit
-        self._exact = ExactStep()
-
-    def smooth_margin(self, value: float, norm: float) -> float:
-        """Return G, minus infinity where no step was taken."""
-        return (self._log_unit - value) / norm if norm > 0.0 else -np.inf
-
-    def step(self, problem: ScoreProblem, point: Point, scores: Floats, along: Direction) -> float:
-        """Return the step that raises the smooth margin, or RankBoost's before it is positive."""
-        g = self.smooth_margin(point.value, along.norm)
-        if g <= 0.0:
-            return self._exact.step(problem, point, scores, along)
-        forces = point.forces(along.values) if along.values.dtype == bool else None
-        if forces is None:
-            return _newton_step(problem, point, scores, along, push_out=g)
-        sign, (gain, loss) = 1.0, forces[:2]
-        if gain < loss:
-            sign, gain, loss = -1.0, loss, gain
-        middle = g * forces.neither
-        below = middle + np.sqrt(middle**2 + 4.0 * (1.0 - g) * (1.0 + g) * gain * loss)
-        if below == 0.0:  # a ranker that orders all pairs rightly has the margin one at infinity
-            return sign * _longest(problem)
-        return sign * max(float(np.log(2.0 * (1.0 - g) * gain / below)), 0.0)
+    g = smooth_margin(objective, evaluation.value, along.norm)
+    if g <= 0.0:
+        return best_step(objective, evaluation, scores, along)
+    fractions = evaluation.pair_fractions(along.values) if along.values.dtype == bool else None
+    if fractions is None:
+        return _searched_step(objective, evaluation, scores, along, push_out=g)
+    sign, (gain, loss) = 1.0, fractions[:2]
+    if gain < loss:
+        sign, gain, loss = -1.0, loss, gain
+    middle = g * fractions.d_zero
+    # the root of the quadratic in the form without cancellation
+    below = middle + np.sqrt(middle**2 + 4.0 * (1.0 - g) * (1.0 + g) * gain * loss)
+    if below == 0.0:  # a ranker that orders all pairs rightly has the margin one at infinity
+        return sign * _longest_step(objective)
+    return sign * max(float(np.log(2.0 * (1.0 - g) * gain / below)), 0.0)
 
 
-def _longest(problem: ScoreProblem) -> float:
+def _longest_step(objective: ScoreObjective) -> float:
     """Return the step that stands for an infinite one."""
-    return float(np.logaddexp(0.0, problem.log_pairs)) / problem.rate
+    return float(np.logaddexp(0.0, objective.log_n_pairs)) / objective.power_sum
 
 
-def _newton_step(
-    problem: ScoreProblem, point: Point, scores: Floats, along: Direction, push_out: float
+def _searched_step(
+    objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction, push_out: float
 ) -> float:
     """Return the zero of the slope along a ranker plus ``push_out`` in the step's own direction."""
-    on_line = point.line(along.values) if along.values.dtype == bool else None
+    on_line = evaluation.line(along.values) if along.values.dtype == bool else None
     direction = along.values.astype(np.float64) if on_line is None else np.zeros(0)
 
-    def slope_at(step: float) -> tuple[float, float]:
+    def penalised_slope(step: float) -> tuple[float, float]:
         if on_line is not None:
             first, second = on_line(step)
         else:
-            at_step = point if step == 0.0 else problem.at(scores + step * direction)
-            first, second = at_step.slopes(direction)
+            at_step = evaluation if step == 0.0 else objective.evaluate(scores + step * direction)
+            first, second = at_step.derivatives(direction)
         return first + along.ridge * (along.weight + step), second + along.ridge
 
-    sign = -1.0 if slope_at(0.0)[0] > 0.0 else 1.0
+    sign = -1.0 if penalised_slope(0.0)[0] > 0.0 else 1.0
 
     def slope(step: float) -> tuple[float, float]:
-        first, second = slope_at(step)
+        first, second = penalised_slope(step)
         return first + sign * push_out, second
 
     if sign * slope(0.0)[0] >= 0.0:
         return 0.0
-    longest = _longest(problem) if along.ridge == 0.0 else np.inf
+    # a penalty keeps the minimum finite by itself
+    longest = _longest_step(objective) if along.ridge == 0.0 else np.inf
     return exact_step(slope, longest)

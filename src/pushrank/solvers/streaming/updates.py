@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import BadRowError
@@ -509,3 +510,7 @@ class Stream:
                 "unchanged.",
             )
         return wrong
+
+
+# what a ranker keeps that can go on learning
+trust_in_files(Stream, State, Rule, BatchSample, Rows)

@@ -1,0 +1,176 @@
+"""A run that is saved every few rounds, and killed, goes on to the same model, to the last bit."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, load, save
+
+
+def data(n=300, n_features=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    y = (X @ rng.normal(size=n_features) + rng.normal(size=n) > 0.5).astype(int)
+    return X, y
+
+
+def learned(ranker):
+    """All that a fit learned, as bytes or plain values."""
+    arrays = (
+        ranker.estimator_index_,
+        ranker.estimator_weights_,
+        ranker.edges_,
+        ranker.objective_path_,
+        ranker.validation_path_,
+    )
+    numbers = ranker.threshold_, ranker.margin_, ranker.intercept_, ranker.n_iter_, ranker.best_round_
+    return [array.tobytes() for array in arrays], numbers, ranker.converged_
+
+
+TREES = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=2, splitter="random"))
+STOPPING = {"early_stopping": True, "validation_fraction": 0.3}
+KINDS = {
+    "stumps": RankBoost(n_estimators=60, random_state=0),
+    "columns": RankBoost(weak_rankers="columns", n_estimators=60),
+    "regressors": RankBoost(weak_rankers="regressors", n_estimators=30, random_state=3),
+    "pipelines": RankBoost(weak_rankers=TREES, n_estimators=30, random_state=3, **STOPPING),
+    "drawn": RankBoost(subsample=0.5, max_features=0.5, n_estimators=60, random_state=1),
+    "unseeded": RankBoost(subsample=0.5, n_estimators=60, random_state=np.random.RandomState(7)),
+    "stopped early": RankBoost(n_iter_no_change=20, n_estimators=60, random_state=2, **STOPPING),
+    "drawn and stopped early": RankBoost(
+        subsample=0.5, max_features=0.5, n_estimators=60, n_iter_no_change=9, random_state=2, **STOPPING
+    ),
+    "scored": PushBoost(
+        scoring="roc_auc", subsample=0.7, n_iter_no_change=60, n_estimators=60, random_state=2, **STOPPING
+    ),
+    "push": PushBoost(8, n_estimators=60),
+    "pull columns": PushBoost(8, side="pull", weak_rankers="columns", n_estimators=60, subsample=0.5),
+    "smooth": SmoothMarginRanking("warn", n_estimators=60),
+    "ada": AdaBoostRanker(n_estimators=60),
+    "ada trees": AdaBoostRanker(weak_rankers="regressors", n_estimators=30, random_state=3, **STOPPING),
+}
+
+
+def fresh(kind):
+    """Return an unfitted ranker whose source of randomness nothing else has drawn from."""
+    return clone(KINDS[kind]).set_params(random_state=clone(KINDS[kind]).random_state or 5)
+
+
+def fit_in_parts(ranker, X, y, file, every):
+    """Fit, saving every so many rounds: what the guide shows."""
+    rounds = ranker.n_estimators
+    ranker.set_params(warm_start=True)
+    for n_estimators in [*range(every, rounds, every), rounds]:
+        if getattr(ranker, "n_iter_", 0) < n_estimators:
+            save(ranker.set_params(n_estimators=n_estimators).fit(X, y), file)
+    return ranker
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path):
+    X, y = data()
+    y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
+    whole = fresh(kind).fit(X, y)
+    file = tmp_path / "model.skops"
+    stopped = fresh(kind)
+    n_estimators = stopped.n_estimators
+    fit_in_parts(stopped.set_params(n_estimators=21), X, y, file, 7)
+    resumed = load(file)
+    assert resumed.n_iter_ <= 21
+    fit_in_parts(resumed.set_params(n_estimators=n_estimators), X, y, file, 7)
+    assert learned(resumed) == learned(whole)
+    np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
+    again = load(file).fit(X, y)
+    assert learned(again) == learned(whole)
+
+
+def test_a_fit_that_fails_on_its_way_leaves_the_last_one_whole():
+    X, y = data()
+    options = {"weak_rankers": "regressors", "random_state": 0, "warm_start": True, **STOPPING}
+    whole = RankBoost(n_estimators=20, n_iter_no_change=20, **options).fit(X, y)
+    seen = []
+
+    def fails(*_):
+        seen.append(1)
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        return len(seen)
+
+    ranker = RankBoost(n_estimators=10, n_iter_no_change=20, **options).fit(X, y)
+    expected = ranker.decision_function(X)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.set_params(n_estimators=20, scoring=fails).fit(X, y)
+    np.testing.assert_array_equal(ranker.decision_function(X), expected)
+    assert learned(ranker.set_params(scoring=None).fit(X, y)) == learned(whole)
+
+
+def test_what_is_drawn_goes_on_whatever_the_seed_is_by_then():
+    X, y = data()
+    whole = RankBoost(n_estimators=20, subsample=0.5, random_state=1).fit(X, y)
+    ranker = RankBoost(n_estimators=10, subsample=0.5, random_state=1, warm_start=True).fit(X, y)
+    ranker.set_params(n_estimators=20, random_state=2).fit(X, y)
+    assert learned(ranker) == learned(whole)
+
+
+RUN = {"subsample": 0.7, "random_state": 5, "early_stopping": True, "n_iter_no_change": 60}
+
+
+def large():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 10))
+    return X, (X @ rng.normal(size=10) + rng.normal(size=20_000) > 1.0).astype(int)
+
+
+def fit(file, to_parent):
+    """What a process to be killed does, after a small fit that loads all code."""
+    X, y = large()
+    save(RankBoost(**RUN, n_estimators=2).fit(X, y), file.with_suffix(".small"))
+    to_parent.send("ready")
+    fit_in_parts(RankBoost(**RUN, n_estimators=200), X, y, file, 10)
+    to_parent.send("done")
+
+
+def started(file):
+    """Return a process that begins to fit, and what it can be heard by."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pushrank"])
+    hears, says = context.Pipe(duplex=False)
+    process = context.Process(target=fit, args=(file, says))
+    process.start()
+    assert hears.recv() == "ready"
+    return process, hears
+
+
+def test_fits_killed_at_random_moments_resume_to_the_same_model(tmp_path):
+    """Twenty fits, each killed at a moment of its own, drawn from the whole length of a run."""
+    X, y = large()
+    whole = RankBoost(**RUN, n_estimators=200).fit(X, y)
+    process, hears = started(tmp_path / "timed")
+    start = time.perf_counter()
+    assert hears.recv() == "done"
+    duration = time.perf_counter() - start
+    process.join()
+    rounds = []
+    for trial, moment in enumerate(np.random.default_rng(1).uniform(0.0, duration, 20)):
+        file = tmp_path / str(trial)
+        process, _ = started(file)
+        time.sleep(moment)
+        process.kill()
+        process.join()
+        resumed = load(file) if file.exists() else RankBoost(**RUN)
+        rounds.append(getattr(resumed, "n_iter_", 0))
+        resumed = fit_in_parts(resumed.set_params(n_estimators=200), X, y, file, 50)
+        assert learned(resumed) == learned(whole)
+    np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
+    print(f"a run of {duration:.2f} s; rounds kept when killed: {sorted(rounds)}")
+    # most must have died on the way, else the test shows nothing
+    assert sum(0 < kept < 200 for kept in rounds) >= 10
