@@ -320,8 +320,6 @@ class ComparingRanker(BaseRanker):
         ------
         %(fit_value_error)s
         %(fit_type_error)s
-        ModelFileError
-            When ``checkpoint`` names a file of another run, or no checkpoint.
 
         Warns
         -----
