@@ -138,15 +138,14 @@ def test_integer_weights_are_copies(ties, case):
             ), (name, depth)
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift", "precision_at_recall"])
 @given(case=LISTS, part=st.floats(0.01, 1.0))
 @settings(max_examples=60, deadline=None)
-def test_weights_of_one_are_no_weights(ties, name, case, part):
+def test_weights_of_one_are_no_weights(case, part):
     y, scores, _ = case
-    metric = getattr(metrics, name)
-    weighted = metric(y, scores, part, ties=ties, sample_weight=np.ones(len(y)))
-    assert weighted == pytest.approx(metric(y, scores, part, ties=ties), abs=1e-15)
+    for name, ties in itertools.product(DEPTHS, TIES):
+        metric = getattr(metrics, name)
+        weighted = metric(y, scores, part, ties=ties, sample_weight=np.ones(len(y)))
+        assert weighted == pytest.approx(metric(y, scores, part, ties=ties), abs=1e-15), (name, ties)
 
 
 @pytest.mark.parametrize("ties", TIES)

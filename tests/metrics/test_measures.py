@@ -288,4 +288,4 @@ def test_four_times_the_rows_take_less_than_six_times_the_time(share):
         y, scores = rng.random(n) < share, rng.normal(size=n)
         return lambda: (metrics.top_of_list(y, scores), metrics.height(y, scores))
 
-    assert growth(work, 300_000) < 6
+    assert growth(work, 100_000) < 6

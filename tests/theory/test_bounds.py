@@ -29,7 +29,7 @@ def draw(rng, n_positive, n_negative):
 @pytest.fixture(scope="module")
 def population():
     """Return the scores of many new rows under each function, of positives and of negatives."""
-    X, y = draw(np.random.default_rng(0), 100_000, 100_000)
+    X, y = draw(np.random.default_rng(0), 20_000, 20_000)
     scores = X @ DIRECTIONS
     return [np.sort(scores[mask], axis=0) for mask in (y, ~y)]
 

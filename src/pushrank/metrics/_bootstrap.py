@@ -39,8 +39,8 @@ HALF = np.uint64(32)
 def draw_counts(seed, counts):
     """Draw as many rows as there are, with replacement, and write how often each was drawn.
 
-    The generator is SplitMix64, and each 64 bits draw two rows: NumPy's take 1.3 to 7 times as long where the
-    list fits into the cache (``benchmarks/resampling.txt``), and draws are most of a resample's cost. A row
+    The generator is SplitMix64, and each 64 bits draw two rows: NumPy's take 1.5 to 7 times as long up to a
+    million rows (``benchmarks/resampling.txt``), and draws are most of a resample's cost. A row
     number is the upper half of a product (Lemire, *Fast random integer generation in an interval*, 2019);
     products that would favour some rows are drawn again. A byte holds every count: none exceeds the number of
     rows, and with more than 255 of them one above 255 has a chance below n / 256!, which is 1e-500.

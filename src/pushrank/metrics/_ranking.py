@@ -67,8 +67,9 @@ def sort(scores):
     """Return the scores in ascending order, by a radix sort of their bits.
 
     Read as integers, positive floats ascend and negative ones descend; flipping the sign bit of the former
-    and all bits of the latter makes keys that ascend throughout. ``np.sort`` takes 0.6 times as long by AVX2,
-    but 1.5 to 2.5 times as long by the AVX-512 of Zen 4 (``benchmarks/sorting.txt``), which is what counts.
+    and all bits of the latter makes keys that ascend throughout. ``np.sort`` takes 1.6 to 3.4 times as long
+    by the AVX-512 of AMD's Zen 4, which costs the area under the curve up to twice its time, but 0.3 to 0.7
+    times as long by AVX2 (``benchmarks/sorting.txt``).
     """
     n = len(scores)
     bits = scores.view(np.uint64)

@@ -156,8 +156,8 @@ def ranking_recall_at_k(ranking: RankCounts, k: float | None, fraction: float | 
     """Return the metric of a ranking that has been checked."""
     if (k is None) == (fraction is None):
         raise ValueError(
-            f"recall_at_k needs k or fraction, one of them, got k={k!r} and fraction={fraction!r}; in place of "
-            "its name pass functools.partial(pushrank.metrics.recall_at_k, k=...)."
+            f"recall_at_k needs k or fraction, one of them, got k={k!r} and fraction={fraction!r}; instead "
+            "of its name pass functools.partial(pushrank.metrics.recall_at_k, k=...)."
         )
     n_rows = fraction_in_rows(fraction, ranking) if k is None else k_in_rows(k, ranking)
     return ranking.positives_in_top(n_rows, ties) / ranking.total_positive
