@@ -125,8 +125,8 @@ class TestMaxMargin:
             found = max_margin(H, y, positive=positive)
             assert found.value == pytest.approx(found.bound, abs=1e-9)
             assert np.abs(found.weights).sum() <= 1 + 1e-9
-            assert found.row_forces.sum() == pytest.approx(0.0, abs=1e-12)
-            assert np.abs(found.row_forces).sum() == pytest.approx(2.0)
+            assert found.net_row_weights.sum() == pytest.approx(0.0, abs=1e-12)
+            assert np.abs(found.net_row_weights).sum() == pytest.approx(2.0)
             if positive:
                 assert (found.weights >= 0).all()
 

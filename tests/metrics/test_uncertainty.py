@@ -118,10 +118,11 @@ def test_intervals_are_scipys(method):
 
 
 @pytest.mark.parametrize(
-    ("n_sets", "least"), [(80, 0.88), pytest.param(300, 0.91, marks=pytest.mark.nightly)]
+    ("n_sets", "least", "most"),
+    [(120, 0.90, 0.992), pytest.param(300, 0.91, 0.985, marks=pytest.mark.nightly)],
 )
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
-def test_intervals_cover_the_truth(method, n_sets, least):
+def test_intervals_cover_the_truth(method, n_sets, least, most):
     """Normal scores one apart: the area is Phi(1 / sqrt 2). Of 300 sets the standard error is 1.3 %."""
     rng = np.random.default_rng(4)
     truth = stats.norm.cdf(1 / np.sqrt(2))
@@ -132,7 +133,7 @@ def test_intervals_cover_the_truth(method, n_sets, least):
             "auc", y, rng.normal(size=180) + y, method=method, n_resamples=300, random_state=seed
         )
         inside += low <= truth <= high
-    assert least <= inside / n_sets <= 0.985
+    assert least <= inside / n_sets <= most
 
 
 @pytest.mark.parametrize("n_sets", [80, pytest.param(200, marks=pytest.mark.nightly)])

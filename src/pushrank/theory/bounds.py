@@ -1,15 +1,24 @@
-"""Bounds on the errors of new data."""
+"""Bounds on the errors of rankers on new data, that hold for all functions of a class at once.
+
+Each takes a margin theta and the covering number of the class at the scale theta / 4. A function f of the
+class is within theta / 4 of a member g of the cover; for g a concentration inequality holds, and a union over
+the cover carries it to f. Training errors are measured with the positives' scores lowered by theta. The
+proofs are in the notes of each function.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
+from pushrank._docstrings import fill_docstring
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
@@ -17,23 +26,36 @@ from pushrank.metrics.pairwise import rp_error
 from pushrank.metrics.precision import precision_at_k
 from pushrank.metrics.roc import auc
 
+Documented = TypeVar("Documented", bound=Callable[..., Any])
 
-class Margins:
-    """The scores of both classes, and the room for error that chance leaves.
+PARAGRAPHS = {
+    "training_scores": """y_true : array-like of shape (n,)
+    Labels of two values, of the training rows.
+scores : array-like of shape (n,)
+    Their finite scores, by a function of the class that the covering number counts.""",
+    "margin": """theta : float
+    The positive margin, in units of the scores, chosen before the data are seen.
+log_covering_number : float
+    The natural logarithm of the covering number of the class at the scale ``theta / 4``, such as
+    :func:`log_covering_number` bounds for linear scores; for a finite class the logarithm of its size.""",
+    "delta": """delta : float
+    The chance that the bound fails, in (0, 1).""",
+    "pos_label": """pos_label : label, optional
+    The positive class; by default the larger of the two values.""",
+    "errors": """TypeError
+    When a parameter is not a number of its kind.
+ValueError
+    When there are not two classes, a score is not finite, or a parameter is out of range.""",
+}
 
-    Parameters
-    ----------
-    y_true, scores : array-like of shape (n,)
-        The training rows.
-    theta : float
-        The positive margin.
-    log_covering_number : float
-        Of the class of score functions at the scale ``theta / 4``, in natural logarithms.
-    delta : float
-        The chance that a bound may fail, in (0, 1).
-    pos_label : label, optional
-        The positive class.
-    """
+
+def _shared_docs(bound: Documented) -> Documented:
+    fill_docstring(bound, PARAGRAPHS, inspect.signature(bound).parameters)
+    return bound
+
+
+class TrainingMargins:
+    """The checked training rows, and how far chance may take their means from those of the population."""
 
     def __init__(
         self,
@@ -50,18 +72,18 @@ class Margins:
         ranking = Ranking(y_true, scores, None, pos_label)
         self.is_positive = ranking.is_positive
         self.scores = ranking.scores
-        self.lowered: Floats = ranking.scores - theta * ranking.is_positive
+        self.lowered_scores: Floats = ranking.scores - theta * ranking.is_positive
         self.n_positive = len(ranking.positive_scores)
         self.n_negative = len(ranking.negative_scores)
-        self._log_count, self._delta = float(log_covering_number), delta
-
-    def room(self, n_rows: int, n_events: int = 1) -> float:
-        """Return what a mean of so many rows in [0, 1] may lack, in none of some events for any function."""
-        return math.sqrt((self._log_count + math.log(n_events / self._delta)) / (2.0 * n_rows))
+        self._log_covering_number, self._delta = float(log_covering_number), delta
 
     def log_failure(self, n_events: int = 1) -> float:
-        """Return the logarithm of the chance that is left for one event and one function."""
-        return -self._log_count - math.log(n_events / self._delta)
+        """Return ln(delta / (n_events N)): what chance of failure is left for one event and one function."""
+        return -self._log_covering_number - math.log(n_events / self._delta)
+
+    def deviation(self, n_rows: int, n_events: int = 1) -> float:
+        """Return by how much means of so many rows in [0, 1] may differ (Hoeffding, Massart)."""
+        return math.sqrt(-self.log_failure(n_events) / (2.0 * n_rows))
 
 
 def log_covering_number(n_features: int, radius: float, scale: float) -> float:
@@ -118,9 +140,10 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     return float(n_features * np.log1p(2.0 * radius / scale)) if math.isfinite(radius / scale) else math.inf
 
 
-LARGEST_LOG = math.log(sys.float_info.max)
+LOG_MAX_FLOAT = math.log(sys.float_info.max)
 
 
+@_shared_docs
 def p_norm_push_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -148,21 +171,12 @@ def p_norm_push_bound(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values, of the training rows.
-    scores : array-like of shape (n,)
-        Their finite scores, by a function of the class that the covering number counts.
+    %(training_scores)s
     p : float
         The strength of the push, at least 1.
-    theta : float
-        The positive margin, in units of the scores, chosen before the data are seen.
-    log_covering_number : float
-        The natural logarithm of the covering number of the class at the scale ``theta / 4``, such as
-        :func:`log_covering_number` bounds for linear scores; for a finite class the logarithm of its size.
-    delta : float, default=0.05
-        The chance that the bound fails, in (0, 1).
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(margin)s
+    %(delta)s
+    %(pos_label)s
 
     Returns
     -------
@@ -171,10 +185,7 @@ def p_norm_push_bound(
 
     Raises
     ------
-    TypeError
-        When a parameter is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, or a parameter is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -210,12 +221,15 @@ def p_norm_push_bound(
     [0.031, 0.352]
     """
     check_number("p", p, 1.0)
-    margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
-    log_error = float(rp_error(margins.is_positive, margins.lowered, p, scale="log"))
-    measured = math.exp(log_error - math.log(margins.n_positive) - math.log(margins.n_negative) / p)
-    by_positives, by_negatives = margins.room(margins.n_positive, 2), margins.room(margins.n_negative, 2)
-    # ((measured + by_positives)^p + by_negatives)^(1/p), in logarithms: at a large p its powers underflow
-    total = np.logaddexp(p * math.log(measured + by_positives), math.log(by_negatives))
+    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    log_error = float(rp_error(margins.is_positive, margins.lowered_scores, p, scale="log"))
+    training_error = math.exp(log_error - math.log(margins.n_positive) - math.log(margins.n_negative) / p)
+    eps_positive, eps_negative = (
+        margins.deviation(margins.n_positive, 2),
+        margins.deviation(margins.n_negative, 2),
+    )
+    # ((training_error + eps_positive)^p + eps_negative)^(1/p), in logarithms as powers underflow at a large p
+    total = np.logaddexp(p * math.log(training_error + eps_positive), math.log(eps_negative))
     return float(np.exp(total / p))
 
 
@@ -237,6 +251,7 @@ class SampleSize(NamedTuple):
     n_negatives: int
 
 
+@_shared_docs
 def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: float = 0.05) -> SampleSize:
     r"""Return how many rows keep the P-Norm Push's error on new data within a distance of that measured.
 
@@ -252,8 +267,7 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         The strength of the push, at least 1.
     log_covering_number : float
         The natural logarithm of the covering number of the class at a quarter of the margin.
-    delta : float, default=0.05
-        The chance that the bound fails, in (0, 1).
+    %(delta)s
 
     Returns
     -------
@@ -288,20 +302,18 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     room = 0.5 * (float(log_covering_number) + math.log(2.0 / delta))
 
     def log_counts(share: float) -> tuple[float, float]:
-        by_positives = math.log(room) - 2.0 * math.log(share * epsilon)
-        return by_positives, math.log(room) - 2.0 * p * math.log((1.0 - share) * epsilon)
+        """Return ln I and ln K if the positives take up this share of epsilon."""
+        log_positives = math.log(room) - 2.0 * math.log(share * epsilon)
+        return log_positives, math.log(room) - 2.0 * p * math.log((1.0 - share) * epsilon)
 
     best = minimize_scalar(
-        lambda share: (
-            math.log(sum(math.exp(c - max(log_counts(share))) for c in log_counts(share)))
-            + max(log_counts(share))
-        ),
+        lambda share: np.logaddexp(*log_counts(share)),
         bounds=(1e-6, 1.0 - 1e-6),
         method="bounded",
         options={"xatol": 1e-10},
     )
     counts = log_counts(float(best.x))
-    if max(counts) > LARGEST_LOG:
+    if max(counts) > LOG_MAX_FLOAT:
         raise ValueError(
             f"epsilon={epsilon!r} with p={p!r} asks for about 1e{max(counts) / math.log(10.0):.0f} rows, "
             "more than a float holds; choose a larger epsilon or a smaller p."
@@ -333,6 +345,7 @@ class TopBound(NamedTuple):
     miss_rate: float
 
 
+@_shared_docs
 def infinite_push_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -358,19 +371,10 @@ def infinite_push_bound(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values, of the training rows.
-    scores : array-like of shape (n,)
-        Their finite scores, by a function of the class that the covering number counts.
-    theta : float
-        The positive margin, in units of the scores, chosen before the data are seen.
-    log_covering_number : float
-        The natural logarithm of the covering number of the class at the scale ``theta / 4``, such as
-        :func:`log_covering_number` bounds for linear scores; for a finite class the logarithm of its size.
-    delta : float, default=0.05
-        The chance that the bound fails, in (0, 1).
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(training_scores)s
+    %(margin)s
+    %(delta)s
+    %(pos_label)s
 
     Returns
     -------
@@ -380,10 +384,7 @@ def infinite_push_bound(
 
     Raises
     ------
-    TypeError
-        When a parameter is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, or a parameter is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -411,13 +412,14 @@ def infinite_push_bound(
     >>> threshold, round(taken, 4), round(misses, 3)
     (0.25, 0.0047, 0.049)
     """
-    margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     best = float(margins.scores[~margins.is_positive].max())
     rate = -math.expm1(margins.log_failure(2) / margins.n_negative)
-    below = float(np.mean(margins.lowered[margins.is_positive] <= best))
-    return TopBound(best + 0.5 * theta, rate, below + margins.room(margins.n_positive, 2))
+    below = float(np.mean(margins.lowered_scores[margins.is_positive] <= best))
+    return TopBound(best + 0.5 * theta, rate, below + margins.deviation(margins.n_positive, 2))
 
 
+@_shared_docs
 def precision_at_k_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -442,21 +444,12 @@ def precision_at_k_bound(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values, of the training rows.
-    scores : array-like of shape (n,)
-        Their finite scores, by a function of the class that the covering number counts.
+    %(training_scores)s
     k : int
         The length of the list, from 1 to n.
-    theta : float
-        The positive margin, in units of the scores, chosen before the data are seen.
-    log_covering_number : float
-        The natural logarithm of the covering number of the class at the scale ``theta / 4``, such as
-        :func:`log_covering_number` bounds for linear scores; for a finite class the logarithm of its size.
-    delta : float, default=0.05
-        The chance that the bound fails, in (0, 1).
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(margin)s
+    %(delta)s
+    %(pos_label)s
 
     Returns
     -------
@@ -465,10 +458,7 @@ def precision_at_k_bound(
 
     Raises
     ------
-    TypeError
-        When a parameter is not a number, or ``k`` is not an integer.
-    ValueError
-        When there are not two classes, a score is not finite, or a parameter is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -498,12 +488,13 @@ def precision_at_k_bound(
     0.913
     """
     check_number("k", k, 1, integer=True)
-    margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
-    found = float(precision_at_k(margins.is_positive, margins.lowered, k))
+    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    found = float(precision_at_k(margins.is_positive, margins.lowered_scores, k))
     n_rows = len(margins.scores)
-    return found - 2.0 * n_rows / k * margins.room(n_rows, 2)
+    return found - 2.0 * n_rows / k * margins.deviation(n_rows, 2)
 
 
+@_shared_docs
 def margin_ranking_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -524,19 +515,10 @@ def margin_ranking_bound(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two values, of the training rows.
-    scores : array-like of shape (n,)
-        Their finite scores, by a function of the class that the covering number counts.
-    theta : float
-        The positive margin, in units of the scores, chosen before the data are seen.
-    log_covering_number : float
-        The natural logarithm of the covering number of the class at the scale ``theta / 4``, such as
-        :func:`log_covering_number` bounds for linear scores; for a finite class the logarithm of its size.
-    delta : float, default=0.05
-        The chance that the bound fails, in (0, 1).
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
+    %(training_scores)s
+    %(margin)s
+    %(delta)s
+    %(pos_label)s
 
     Returns
     -------
@@ -545,10 +527,7 @@ def margin_ranking_bound(
 
     Raises
     ------
-    TypeError
-        When a parameter is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, or a parameter is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -574,6 +553,6 @@ def margin_ranking_bound(
     >>> round(margin_ranking_bound(y, scores, 0.5, log_covering_number=20.0), 3)
     0.048
     """
-    margins = Margins(y_true, scores, theta, log_covering_number, delta, pos_label)
-    within = 1.0 - float(auc(margins.is_positive, margins.lowered, ties="pessimistic"))
-    return within + margins.room(min(margins.n_positive, margins.n_negative))
+    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    within = 1.0 - float(auc(margins.is_positive, margins.lowered_scores, ties="pessimistic"))
+    return within + margins.deviation(min(margins.n_positive, margins.n_negative))

@@ -1,4 +1,7 @@
-"""The largest ranking margin."""
+"""The largest ranking margin of a weighted vote of weak rankers, by linear programming.
+
+Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005, section 2.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_o
 
 @dataclass(frozen=True, eq=False)
 class MaxMargin:
-    r"""The largest margin, weights that reach it, and masses on the rows that prove it.
+    r"""The largest margin, weights that reach it, and weights of the rows that prove it.
 
     Parameters
     ----------
@@ -28,9 +31,9 @@ class MaxMargin:
         ranked without an error.
     weights : ndarray of shape (n_rankers,)
         Weights :math:`\lambda` with :math:`\|\lambda\|_1 \le 1` whose least margin is ``value``.
-    row_forces : ndarray of shape (n_rows,)
-        What the worst distribution d of weight one over the pairs puts on each row: its mass as a better row
-        less that as a worse one. ``bound`` follows from it alone.
+    net_row_weights : ndarray of shape (n_rows,)
+        What the worst distribution d of weight one over the pairs puts on each row: its weight as a better
+        row less that as a worse one. ``bound`` follows from it alone.
     bound : float
         The largest edge :math:`|\sum_{ik} d_{ik} (h_j(x_i) - h_j(x_k))|` of a ranker under d (without the
         absolute value where weights may not be negative), at least 0: by duality no margin is larger.
@@ -38,13 +41,13 @@ class MaxMargin:
     Examples
     --------
     >>> found = max_margin([[1.0], [0.0]], [1, 0])
-    >>> found.value, found.weights.tolist(), found.row_forces.tolist()
+    >>> found.value, found.weights.tolist(), found.net_row_weights.tolist()
     (1.0, [1.0], [1.0, -1.0])
     """
 
     value: float
     weights: Floats
-    row_forces: Floats
+    net_row_weights: Floats
     bound: float
 
 
@@ -114,10 +117,10 @@ def max_margin(
     values = check_array(H, accept_sparse="csr", dtype=np.float64, input_name="H")
     sample = _sample(values.shape[0], y, qid, pairs)
     n_rankers = values.shape[1]
-    differences, levels, gains = _constraints(values, sample)
+    differences, levels, margin_column = _constraints(values, sample)
     # variables: positive and negative parts of the weights, level scores, the margin
     sides = [differences] if positive else [differences, -differences]
-    matrix = sp.hstack([-side for side in sides] + [levels, gains[:, None]], format="csr")
+    matrix = sp.hstack([-side for side in sides] + [levels, margin_column[:, None]], format="csr")
     n_weights = len(sides) * n_rankers
     n_variables = matrix.shape[1]
     norm = sp.csr_array(np.append(np.ones(n_weights), np.zeros(n_variables - n_weights))[None, :])
@@ -135,12 +138,12 @@ def max_margin(
         raise RuntimeError(f"the linear program of the largest margin was not solved: {solved.message}")
     parts = solved.x[:n_weights].reshape(len(sides), n_rankers)
     weights: Floats = parts[0] if positive else parts[0] - parts[1]
-    masses = -solved.ineqlin.marginals[:-1]
-    forces = np.asarray(_row_forces(masses, sample))
-    edges = values.T @ forces
+    pair_weights = -solved.ineqlin.marginals[:-1]  # the dual solution: the worst distribution over pairs
+    net_row_weights = np.asarray(_net_row_weights(pair_weights, sample))
+    edges = values.T @ net_row_weights
     bound = float(np.max(edges if positive else np.abs(edges), initial=0.0))
     scores = np.asarray(values @ weights)
-    return MaxMargin(max(sample.least_margin(scores), 0.0), weights, forces, max(bound, 0.0))
+    return MaxMargin(max(sample.least_margin(scores), 0.0), weights, net_row_weights, max(bound, 0.0))
 
 
 def _sample(
@@ -204,14 +207,14 @@ def _steps(sample: Sample) -> tuple[Any, Any, Any]:
     )
 
 
-def _row_forces(masses: Floats, sample: Sample) -> Floats:
-    """Return each row's mass as a better row less that as a worse one."""
-    forces = np.zeros(sample.n_rows)
+def _net_row_weights(pair_weights: Floats, sample: Sample) -> Floats:
+    """Return each row's weight as a better row less that as a worse one."""
+    net = np.zeros(sample.n_rows)
     if isinstance(sample, CrucialSample):
-        np.add.at(forces, sample.better, masses)
-        np.add.at(forces, sample.worse, -masses)
-        return forces
+        np.add.at(net, sample.better, pair_weights)
+        np.add.at(net, sample.worse, -pair_weights)
+        return net
     n_better, n_worse = len(sample.positives), len(sample.negatives)
-    forces[sample.positives] += masses[:n_better]
-    forces[sample.negatives] -= masses[n_better : n_better + n_worse]
-    return forces
+    net[sample.positives] += pair_weights[:n_better]
+    net[sample.negatives] -= pair_weights[n_better : n_better + n_worse]
+    return net
