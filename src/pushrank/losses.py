@@ -200,15 +200,8 @@ class Logistic(Loss):
     [0.6931, 1000.0]
     """
 
-    @property
-    def strip_half_width(self) -> float:
-        r"""The distance :math:`\pi` of the nearest singularity."""
-        return math.pi
-
-    @property
-    def tails(self) -> Tails:
-        """The line ``-r`` and ``exp(-r)``."""
-        return Tails((0.0, 1.0), 0.0, 1.0)
+    strip_half_width = math.pi
+    tails = Tails((0.0, 1.0), 0.0, 1.0)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``ln(1 + exp(-margin))``, finite at every finite margin."""
@@ -281,15 +274,8 @@ class Hinge(Loss):
     differentiable: ClassVar[bool] = False
     twice_differentiable: ClassVar[bool] = False
 
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """One polynomial, below a margin of one."""
-        return (Piece(1.0, (0.0, 1.0)),)
-
-    @property
-    def intercept(self) -> float:
-        """One: the hinge is the largest of the lines ``a * (1 - r)``, a from 0 to 1."""
-        return 1.0
+    pieces = (Piece(1.0, (0.0, 1.0)),)
+    intercept = 1.0  # the hinge is the largest of the lines a (1 - r), a from 0 to 1
 
     def smoothed(self, width: float) -> RoundedHinge:
         """Return the hinge with its kink replaced by a parabola."""
@@ -320,10 +306,7 @@ class SquaredHinge(Loss):
     [4.0, 0.25, 0.0]
     """
 
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """One polynomial, below a margin of one."""
-        return (Piece(1.0, (0.0, 0.0, 1.0)),)
+    pieces = (Piece(1.0, (0.0, 0.0, 1.0)),)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``max(0, 1 - margin) ** 2``."""
@@ -339,7 +322,23 @@ class SquaredHinge(Loss):
 
 
 @dataclass(frozen=True)
-class SmoothedHinge(Loss):
+class _SharpLoss(Loss):
+    """A loss that is a function of ``exp(sharpness * margin)``."""
+
+    sharpness: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the sharpness."""
+        check_number("sharpness", self.sharpness, above=0.0)
+
+    @property
+    def strip_half_width(self) -> float:
+        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
+        return math.pi / self.sharpness
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(_SharpLoss):
     r"""The smoothed hinge :math:`\ell(r) = \frac{1}{\beta} \ln(1 + e^{\beta (1 - r)})`.
 
     It lies above the hinge, by at most :math:`\ln 2 / \beta`, and approaches it as :math:`\beta` grows.
@@ -370,19 +369,7 @@ class SmoothedHinge(Loss):
 
     sharpness: float = 4.0
 
-    def __post_init__(self) -> None:
-        """Check the sharpness."""
-        check_number("sharpness", self.sharpness, above=0.0)
-
-    @property
-    def strip_half_width(self) -> float:
-        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
-        return math.pi / self.sharpness
-
-    @property
-    def expansion_centre(self) -> float:
-        """A margin of one."""
-        return 1.0
+    expansion_centre = 1.0
 
     @property
     def tails(self) -> Tails:
@@ -404,7 +391,7 @@ class SmoothedHinge(Loss):
 
 
 @dataclass(frozen=True)
-class Sigmoid(Loss):
+class Sigmoid(_SharpLoss):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
 
     It does not grow without end for a badly ranked pair, so that outliers weigh little; it is not convex, and
@@ -435,16 +422,6 @@ class Sigmoid(Loss):
     """
 
     convex: ClassVar[bool] = False
-    sharpness: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Check the sharpness."""
-        check_number("sharpness", self.sharpness, above=0.0)
-
-    @property
-    def strip_half_width(self) -> float:
-        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
-        return math.pi / self.sharpness
 
     @property
     def tails(self) -> Tails:
@@ -468,7 +445,7 @@ class Sigmoid(Loss):
 
 
 @dataclass(frozen=True)
-class SquaredSigmoid(Loss):
+class SquaredSigmoid(_SharpLoss):
     r"""The squared sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})^2`, between zero and one.
 
     Bounded like :class:`Sigmoid`, it falls twice as fast for a well ranked pair; it is not convex, and a fit
@@ -498,16 +475,6 @@ class SquaredSigmoid(Loss):
     """
 
     convex: ClassVar[bool] = False
-    sharpness: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Check the sharpness."""
-        check_number("sharpness", self.sharpness, above=0.0)
-
-    @property
-    def strip_half_width(self) -> float:
-        r"""The distance :math:`\pi / \beta` of the nearest singularity."""
-        return math.pi / self.sharpness
 
     @property
     def tails(self) -> Tails:
@@ -551,10 +518,7 @@ class ZeroOne(Loss):
     twice_differentiable: ClassVar[bool] = False
     convex: ClassVar[bool] = False
 
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """A one, up to a margin of zero."""
-        return (Piece(0.0, (1.0,)),)
+    pieces = (Piece(0.0, (1.0,)),)
 
     def value(self, margin: Floats) -> Floats:
         """Return ``1`` where the margin is not positive, else ``0``."""

@@ -391,13 +391,11 @@ class ExponentialPrice(Price):
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        found: Floats = namespace(inner_sum).exp(inner_sum)
-        return found
+        return self.value(inner_sum)
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        found: Floats = namespace(inner_sum).exp(inner_sum)
-        return found
+        return self.value(inner_sum)
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the exponentials in units of the largest one."""
