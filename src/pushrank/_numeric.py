@@ -1,59 +1,58 @@
-"""Numbers in log space.
+"""Functions of exponentials that neither overflow nor lose small terms.
 
-Sums of exponentials that neither overflow nor lose small terms.
-
-scipy and scikit-learn hold general versions; these are the one-dimensional cases that every objective
-calls in its inner loop, free of their dispatching cost.
+scipy and scikit-learn hold general versions; these are the one-dimensional cases that every objective calls
+in its inner loop, free of their dispatching cost, and for arrays of any library.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pushrank._array import Floats as Floats
-from pushrank._array import is_numpy, namespace
+from pushrank._array import namespace
 
 
 def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:
     """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``.
 
-    An empty or all ``-inf`` input has the logarithm ``-inf`` and shares of zero.
+    An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros.
 
     Parameters
     ----------
     exponents : ndarray of shape (n,)
         Natural logarithms of the terms, ``-inf`` for a term of zero.
     out : ndarray of shape (n,), optional
-        Where the shares may be written; ``exponents`` itself serves.
+        Where the softmax may be written; ``exponents`` itself serves.
 
     Returns
     -------
-    shares : ndarray of shape (n,)
+    softmax : ndarray of shape (n,)
         Non-negative, summing to one.
     log_sum : float
         The logarithm of the sum.
 
     Examples
     --------
-    >>> shares, log_sum = softmax_and_log_sum(np.array([1000.0, 1000.0]))
-    >>> shares.tolist(), round(log_sum, 3)
+    >>> softmax, log_sum = softmax_and_log_sum(np.array([1000.0, 1000.0]))
+    >>> softmax.tolist(), round(log_sum, 3)
     ([0.5, 0.5], 1000.693)
     """
-    if not is_numpy(exponents):
-        return _softmax_and_log_sum_of_arrays(exponents)
-    largest = float(np.max(exponents, initial=-np.inf))
+    xp = namespace(exponents)
+    largest = float(xp.max(exponents)) if exponents.shape[0] else -np.inf
     if largest == -np.inf:
-        return np.zeros_like(exponents), -np.inf
+        return xp.zeros_like(exponents), -np.inf
     if largest == np.inf:
-        infinite = np.isposinf(exponents)
-        return infinite / np.count_nonzero(infinite), np.inf
-    shares = np.subtract(exponents, largest, out=out)
-    np.exp(shares, out=shares)
-    total = float(shares.sum())
-    shares /= total
-    return shares, largest + float(np.log(total))
+        infinite = xp.astype(exponents == np.inf, exponents.dtype)
+        return infinite / xp.sum(infinite), np.inf
+    # less the largest, no exponential overflows and the sum is at least one
+    if xp is np:
+        softmax = np.subtract(exponents, largest, out=out)
+        np.exp(softmax, out=softmax)
+    else:
+        softmax = xp.exp(exponents - largest)
+    total = float(xp.sum(softmax))
+    softmax /= total
+    return softmax, largest + float(np.log(total))
 
 
 def softplus(x: Floats) -> Floats:
@@ -81,13 +80,3 @@ def sigmoid(x: Floats) -> Floats:
     small = xp.exp(-xp.abs(x))
     risen: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
     return risen
-
-
-def _softmax_and_log_sum_of_arrays(exponents: Any) -> tuple[Any, float]:
-    xp = namespace(exponents)
-    largest = float(xp.max(exponents))
-    if largest == -np.inf:
-        return xp.zeros_like(exponents), -np.inf
-    shares = xp.exp(exponents - largest)
-    total = float(xp.sum(shares))
-    return shares / total, largest + float(np.log(total))

@@ -1,6 +1,4 @@
-"""Chunks of rows, threads of BLAS, and compiled loops.
-
-Work on fixed ranges of rows, in as many threads as numba may use.
+"""Work in threads: on fixed ranges of rows, by compiled loops that release the interpreter lock, beside BLAS.
 
 The ranges depend on the data alone and partial results are combined in their order, so a result is the
 same to the last bit whatever the number of threads.
@@ -24,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 Part = TypeVar("Part")
 
 CHUNK_ELEMENTS = 1 << 19  # below this a chunk's work is shorter than handing it to a thread
-MOST_CHUNKS = 64
+MAX_CHUNKS = 64  # each may hold a matrix of its own until all are added up
 
 
 def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
@@ -37,7 +35,7 @@ def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
     >>> len(row_chunks(1_000_000, 50))
     64
     """
-    n_chunks = int(min(MOST_CHUNKS, max(1.0, n_rows * elements_per_row / CHUNK_ELEMENTS)))
+    n_chunks = int(min(MAX_CHUNKS, max(1.0, n_rows * elements_per_row / CHUNK_ELEMENTS)))
     edges = [n_rows * c // n_chunks for c in range(n_chunks + 1)]
     return [(start, stop) for start, stop in pairwise(edges) if stop > start]
 

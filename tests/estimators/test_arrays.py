@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pushrank.pairs
+from combinations import each_and_some
 from pushrank import PushObjective, losses, prices
 from pushrank.pairs import ArraySample, BipartiteSample, SmoothSums, SortedSums
 from pushrank.prices import Power
@@ -30,11 +30,16 @@ def data(n=120):
     return y, rng.normal(size=n) + y, rng.random(n), rng.normal(size=n)
 
 
-@pytest.mark.parametrize("side", ["push", "pull", "both"])
 @pytest.mark.parametrize(
-    "price", ["identity", Power(4), "exponential_price", "log_one_plus", "maximum"], ids=str
+    ("loss", "price", "side"),
+    each_and_some(
+        LEARNED,
+        ["identity", Power(4), "exponential_price", "log_one_plus", "maximum"],
+        ["push", "pull", "both"],
+        n_random=15,
+    ),
+    ids=str,
 )
-@pytest.mark.parametrize("loss", LEARNED)
 def test_objectives_are_those_of_numpy(loss, price, side, asarray, monkeypatch):
     monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
     y, scores, w, direction = data()

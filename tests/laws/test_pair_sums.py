@@ -18,7 +18,7 @@ from pushrank.losses import Loss, Piece, Tails
 from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
 from pushrank.pairs.analytic import expansion
 from pushrank.pairs.graded import grade_blocks
-from pushrank.pairs.piecewise import FEW, ascending
+from pushrank.pairs.piecewise import MIN_PACKED, ascending
 from pushrank.prices import Power
 
 BUILT_IN = [getattr(losses, name)() for name in losses.__all__]
@@ -317,7 +317,7 @@ def test_scores_whose_squares_are_beyond_the_floats_have_their_sums(loss, far):
 @pytest.mark.parametrize("spread", [0.0, 1e-13, 1.0, 1e300])
 def test_many_scores_are_put_in_order(spread):
     rng = np.random.default_rng(0)
-    n = 4 * FEW
+    n = 4 * MIN_PACKED
     for scores in (
         1.0 + spread * rng.normal(size=n),
         spread * rng.integers(-3, 3, n).astype(float),

@@ -1,10 +1,9 @@
-"""Linear scores.
+"""Linear scores, and sums of rows by class, of a matrix where it lies.
 
-Compiled loops over a range of rows: scores of a linear model, and sums of rows by class.
-
-Each comes in the layouts that a data matrix has: dense by rows, dense by columns, and CSR. All release
-the interpreter lock, add in float64 whatever the matrix holds, and see dense columns less a reference row,
-so that an offset common to a column costs no precision.
+The compiled loops run over a range of rows, one for each layout that a matrix has: dense by rows, dense by
+columns, CSR, and CSC. All release the interpreter lock and add in float64 whatever the matrix holds. Dense
+columns are seen less a reference row: pairwise objectives ignore a constant in the scores, and so an offset
+common to a column costs no precision.
 """
 
 from __future__ import annotations
@@ -126,9 +125,9 @@ def csr_moments(data, indices, indptr, start, stop, factors, out):
             end = np.uint64(indptr[i + 1])
             for e in range(np.uint64(indptr[i]), end):
                 x = factor * np.float64(data[e])
-                of_column = out[np.uint32(indices[e])]
+                moments_of_row = out[np.uint32(indices[e])]
                 for f in range(e, end):
-                    of_column[np.uint32(indices[f])] += x * np.float64(data[f])
+                    moments_of_row[np.uint32(indices[f])] += x * np.float64(data[f])
 
 
 @_compiled
@@ -141,8 +140,10 @@ def csc_sums(data, indices, indptr, factors, class_codes, squared, out):
             out[class_codes[i], j] += factors[i] * x * (x if squared else 1.0)
 
 
-BLOCK_ELEMENTS = 1 << 17  # a block of rows stays in the processor's own cache between two uses
-THIN = 0.25  # of a sparse matrix: where its stored entries are fewer, it is not made dense
+BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
+MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of dense rows are quicker
+VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
+MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
 ClassCodes = NDArray[np.uint8]  # of rows, zeros and ones
 
 
@@ -154,7 +155,6 @@ class LinearModel:
     X : ndarray or scipy sparse matrix or array, shape (n_rows, n_features)
         Checked, finite, float32 or float64; dense in any memory order, CSR or CSC. Not copied,
         but for a sparse matrix whose indices are unsorted or repeated.
-
     centred : bool, default=True
         Whether dense columns are taken less a reference of their own.
 
@@ -165,8 +165,7 @@ class LinearModel:
 
     Notes
     -----
-    Dense columns are taken less the median of a few of their entries. Pairwise objectives ignore a constant
-    in the scores, and a column far from zero then loses no digits; a constant column becomes exactly zero.
+    Dense columns are taken less the median of a few of their entries; a constant column becomes exactly zero.
     Every method runs over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and
     adds up in their order: results do not depend on the number of threads.
     """
@@ -255,7 +254,7 @@ class LinearModel:
             self.add_block_sums(start, stop, factors[rows], class_codes[rows], sums, squared)
             return sums
 
-        return _added(map_chunks(chunk_sums, self.chunks))
+        return _sum_in_order(map_chunks(chunk_sums, self.chunks))
 
     def class_totals(self, factors: Floats, class_codes: ClassCodes) -> Floats:
         """Return the sum of factors by class code, shape (2,)."""
@@ -270,8 +269,7 @@ class LinearModel:
         first = self.class_sums(factors, class_codes)
         second = self.class_sums(factors, class_codes, squared=True)
         variances = second - first**2 / totals
-        # a difference that rounding could have made is a variance of zero
-        variances[variances <= 1e-13 * second] = 0.0
+        variances[variances <= VARIANCE_ROUNDING * second] = 0.0
         return np.asarray(variances.sum(axis=0))
 
     def check_range(self) -> None:
@@ -285,7 +283,7 @@ class LinearModel:
         ones, class_codes = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
         sums = self.class_sums(ones, class_codes)[0]
         squares = self.class_sums(ones, class_codes, squared=True)[0]
-        unusable = ~(squares <= 1e150) | ((squares < 1e-290) & (sums != 0.0))
+        unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & (sums != 0.0))
         if unusable.any():
             raise ValueError(
                 f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
@@ -300,8 +298,8 @@ class LinearModel:
         """
         if self._is_csc:
             return LinearModel(self._X.tocsr()).class_covariance(factors, class_codes)
-        moments = self._sparse_moments if self._is_thin else self._dense_moments
-        covariance = _added(
+        moments = self._sparse_moments if self._stays_sparse else self._dense_moments
+        covariance = _sum_in_order(
             map_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
         )
         totals = self.class_totals(factors, class_codes)
@@ -311,9 +309,9 @@ class LinearModel:
         return covariance
 
     @property
-    def _is_thin(self) -> bool:
+    def _stays_sparse(self) -> bool:
         """Whether products of the stored entries alone are quicker than those of whole rows."""
-        return bool(sp.issparse(self._X)) and self._X.nnz < THIN * self.n_rows * self.n_features
+        return bool(sp.issparse(self._X)) and self._X.nnz < MAX_SPARSE_DENSITY * self.n_rows * self.n_features
 
     def _sparse_moments(self, start: int, stop: int, factors: Floats) -> Floats:
         moments = np.zeros((self.n_features, self.n_features))
@@ -376,7 +374,7 @@ def _reference(X: NDArray[np.floating]) -> Floats:
     return np.median(X[few].astype(np.float64), axis=0)
 
 
-def _added(parts: list[Floats]) -> Floats:
+def _sum_in_order(parts: list[Floats]) -> Floats:
     """Add up in order, so that rounding does not depend on which part was finished first."""
     total = parts[0]
     for part in parts[1:]:

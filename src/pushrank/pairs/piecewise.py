@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushrank._array import is_numpy, positive_part
 from pushrank._numeric import Floats
@@ -21,65 +20,69 @@ from pushrank.pairs.array_api import ArrayWalk
 from pushrank.pairs.graded import Block, Indices, one_block, scatter_add
 from pushrank.pairs.pair_sums import SLOPE, VALUE, PairSums, polynomial_derivative
 
-FEW = 1 << 14  # fewer are ordered at once either way
-WRONG = 1 / 16  # the largest part out of order that is put right run by run
+MIN_PACKED = 1 << 14  # fewer scores are ordered by np.argsort as fast
+MAX_UNORDERED = 1 / 16  # of the scores: where more are out of order, np.argsort is faster than to mend them
 
 
-def ascending(scores: Floats) -> NDArray[np.intp]:
-    """Return the places of finite scores by rising score; which of two equal scores is first is not defined.
+def ascending(scores: Floats) -> Indices:
+    """Return the indices of finite scores by rising score; which of two equal scores is first is not defined.
+
+    Numbers are sorted in half the time that it takes to sort their indices by them (benchmarks/sorting.txt).
+    So the indices are written into the lowest bits of the numbers, the numbers are sorted, and the few runs
+    that the overwritten bits would have told apart are put right.
 
     Examples
     --------
     >>> ascending(np.array([3.0, 1.0, 2.0])).tolist()
     [1, 2, 0]
     """
-    if len(scores) < FEW:
+    if len(scores) < MIN_PACKED:
         return np.argsort(scores)
     scores = np.ascontiguousarray(scores)
-    place_bits = np.uint64(int(len(scores) - 1).bit_length())
-    keys = _keys(scores.view(np.uint64), place_bits)
+    index_bits = np.uint64(int(len(scores) - 1).bit_length())
+    keys = _packed_keys(scores.view(np.uint64), index_bits)
     keys.sort()
-    order: NDArray[np.intp]
-    order, wrong = _places(keys, place_bits, scores)
-    if wrong > WRONG * len(order):
+    order: Indices
+    order, n_unordered = _unpacked(keys, index_bits, scores)
+    if n_unordered > MAX_UNORDERED * len(order):
         return np.argsort(scores)
-    if wrong:
-        _put_right(keys, place_bits, scores, order)
+    if n_unordered:
+        _sort_runs(keys, index_bits, scores, order)
     return order
 
 
 @compiled()
-def _keys(bits, place_bits):
-    """Return numbers that ascend with the floats that have these bits, their lowest bits the places."""
+def _packed_keys(bits, index_bits):
+    """Return integers that ascend with the floats that have these bits, their lowest bits the indices."""
     sign = np.uint64(1) << np.uint64(63)
     keys = np.empty(len(bits), dtype=np.uint64)
     for i in range(len(bits)):
         ascending_bits = ~bits[i] if bits[i] & sign else bits[i] | sign
-        keys[i] = ((ascending_bits >> place_bits) << place_bits) | np.uint64(i)
+        keys[i] = ((ascending_bits >> index_bits) << index_bits) | np.uint64(i)
     return keys
 
 
 @compiled()
-def _places(keys, place_bits, scores):
-    """Return the lowest bits of sorted keys, and how many places are before one of a lower score."""
-    mask = (np.uint64(1) << place_bits) - np.uint64(1)
+def _unpacked(keys, index_bits, scores):
+    """Return the indices of sorted keys, and how many of them are before one of a lower score."""
+    mask = (np.uint64(1) << index_bits) - np.uint64(1)
     order = np.empty(len(keys), dtype=np.intp)
-    wrong = 0
+    n_unordered = 0
     for i in range(len(keys)):
         order[i] = np.intp(keys[i] & mask)
-        same = i > 0 and (keys[i] >> place_bits) == (keys[i - 1] >> place_bits)
+        same = i > 0 and (keys[i] >> index_bits) == (keys[i - 1] >> index_bits)
         if same and scores[order[i]] < scores[order[i - 1]]:
-            wrong += 1
-    return order, wrong
+            n_unordered += 1
+    return order, n_unordered
 
 
 @compiled()
-def _put_right(keys, place_bits, scores, order):
-    """Order runs of keys that differ in nothing but the places by score."""
+def _sort_runs(keys, index_bits, scores, order):
+    """Order runs of keys that differ in nothing but the indices by score."""
     start = 0
     unordered = False
     for i in range(1, len(keys) + 1):
-        if i == len(keys) or (keys[i] >> place_bits) != (keys[i - 1] >> place_bits):
+        if i == len(keys) or (keys[i] >> index_bits) != (keys[i - 1] >> index_bits):
             if unordered:
                 run = order[start:i].copy()
                 order[start:i] = run[np.argsort(scores[run])]
@@ -98,11 +101,11 @@ def _move(moments, rise):
 
 
 @compiled()
-def _add(moments, weight, reach):
+def _add(moments, weight, distance):
     """Add a point at a distance to sums of powers."""
     for m in range(len(moments)):
         moments[m] += weight
-        weight *= reach
+        weight *= distance
 
 
 @compiled()
@@ -160,9 +163,9 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
     """Do what ``add_piece`` does without a lower end and for at most three powers, in a third of the time."""
     padded = np.zeros(3)
     padded[: len(coefficients)] = coefficients
-    of_zeroth, of_first, of_second = padded
+    zeroth_factor, first_factor, second_factor = padded
     zeroth = first = second = 0.0
-    place, n_sources = 0, len(sources)
+    last, n_sources = 0, len(sources)
     before = targets[0] if len(targets) else 0.0
     for k in range(len(targets)):
         target = targets[k]
@@ -171,29 +174,29 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
         if rise > 0.0:  # of an infinite sum, no rise makes no number
             second += rise * (2.0 * first + rise * zeroth)
             first += rise * zeroth
-        while place < n_sources:
-            margin = sources[place] - target
+        while last < n_sources:
+            margin = sources[last] - target
             if not (margin < upper or (closed and margin == upper)):
                 break
-            reach, weight = upper - margin, weights[place]
+            distance, weight = upper - margin, weights[last]
             zeroth += weight
-            first += weight * reach
-            second += weight * reach * reach
-            place += 1
-        total = of_zeroth * zeroth
+            first += weight * distance
+            second += weight * distance * distance
+            last += 1
+        total = zeroth_factor * zeroth
         # a sum of squares of far scores may be infinite: it counts only where it is asked for
-        if of_first != 0.0:
-            total += of_first * first
-        if of_second != 0.0:
-            total += of_second * second
+        if first_factor != 0.0:
+            total += first_factor * first
+        if second_factor != 0.0:
+            total += second_factor * second
         out[k] += total
 
 
 @compiled()
-def segment_sums(sources, weights, source_starts, targets, target_starts, ends, coefficients, closed):
+def segment_sums(sources, weights, source_starts, targets, target_starts, breakpoints, coefficients, closed):
     """Return the sums of all pieces for every segment's targets over the sources of the same segment.
 
-    Row j of ``coefficients`` is for margins from ``ends[j]`` to ``ends[j + 1]``.
+    Row j of ``coefficients`` is for margins from ``breakpoints[j]`` to ``breakpoints[j + 1]``.
     """
     out = np.zeros(len(targets))
     for segment in range(len(target_starts) - 1):
@@ -205,7 +208,7 @@ def segment_sums(sources, weights, source_starts, targets, target_starts, ends, 
                 sources[first:last],
                 weights[first:last],
                 targets[start:stop],
-                ends[1],
+                breakpoints[1],
                 closed,
                 coefficients[0],
                 out[start:stop],
@@ -215,8 +218,8 @@ def segment_sums(sources, weights, source_starts, targets, target_starts, ends, 
                 sources[first:last],
                 weights[first:last],
                 targets[start:stop],
-                ends[j],
-                ends[j + 1],
+                breakpoints[j],
+                breakpoints[j + 1],
                 closed,
                 coefficients[j],
                 out[start:stop],
