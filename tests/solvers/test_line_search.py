@@ -87,6 +87,24 @@ def test_the_start_may_be_the_minimum():
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize(
+    ("slope", "longest", "expected"),
+    [
+        (lambda x: (2 * (x + 7.0), 2.0), np.inf, -7.0),
+        (lambda x: (np.tanh(x - 3), 1 - np.tanh(x - 3) ** 2), np.inf, 3.0),  # Newton overshoots from 0
+        (lambda x: (np.exp(min(x, 700)) - 1e6, np.exp(min(x, 700))), 1e9, np.log(1e6)),
+        (lambda x: (x - 1e8, 1.0), np.inf, 1e8),
+        (lambda x: (x**3 - 8.0, 3 * x**2), 100.0, 2.0),  # no bend at the start
+        (lambda x: (x - 2.0, 0.0), 10.0, 2.0),  # no second derivative at all
+        (lambda x: (x - 2.0, 0.0), np.inf, 2.0),
+        (lambda _: (1.0, 0.0), 5.0, -5.0),
+        (lambda _: (0.0, 0.0), 5.0, 0.0),
+    ],
+)
+def test_exact_step(slope, longest, expected):
+    assert exact_step(slope, longest) == pytest.approx(expected, rel=1e-9)
+
+
 @given(st.floats(1e-3, 1e5), st.floats(0.0, 1e-9))
 def test_backtracking_halves_until_it_descends(curvature, rounding):
     def evaluate(step):

@@ -178,6 +178,29 @@ class TestBoosting:
         assert result.objective_path[-1] == pytest.approx(value, abs=1e-12)
         assert (np.diff(result.objective_path) <= 1e-13).all()
 
+    def test_takes_the_steepest_column_first(self):
+        X, y = overlapping(seed=6)
+        problem = problem_of(X, y, 8.0)
+        gradient = problem.value_and_gradient(np.zeros(3))[1] / np.ptp(X, axis=0)
+        result = coordinate_descent(problem, np.zeros(3), 1e-6, 1)
+        assert np.flatnonzero(result.coef).tolist() == [np.argmax(np.abs(gradient))]
+
+    def test_an_infinite_step_is_capped(self):
+        X = np.array([[1.0, 0.3], [1.0, 0.1], [0.0, 0.2], [0.0, 0.0], [0.0, 0.3]])
+        y = np.array([True, True, False, False, False])
+        problem = problem_of(X, y, 2.0)
+        result = coordinate_descent(problem, np.zeros(2), 1e-6, 1)
+        epsilon = 1 / 6
+        assert result.coef[0] == pytest.approx(np.log((1 + epsilon) / epsilon) / 3)
+
+    def test_an_infinite_step_along_a_real_column_is_capped(self):
+        X = np.array([[1.0], [0.9], [0.1], [0.0], [0.2]])
+        y = np.array([True, True, False, False, False])
+        problem = problem_of(X, y, 2.0)
+        result = coordinate_descent(problem, np.zeros(1), 1e-9, 5)
+        assert np.isfinite(result.coef).all()
+        assert result.coef[0] > 0
+
 
 def test_identity_is_the_power_of_one():
     X, y = overlapping(seed=8)

@@ -96,3 +96,23 @@ def test_a_chunk_of_one_class_alone_is_weighed_rightly():
         expected, in_scores = PushObjective(price=Power(8), scale="log").evaluate(y, X @ coef)
         assert value == pytest.approx(expected, rel=1e-10)
         np.testing.assert_allclose(gradient, X.T @ in_scores, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("p", [1, 4, 64, 1000])
+@pytest.mark.parametrize("side", ["push", "pull"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [200, 40_000])
+def test_one_pass_is_the_general_way(p, side, weighted, n):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 30))
+    X = X[np.argsort(X[:, 0])]  # scores rise from row to row: the running maximum moves all the time
+    y = rng.random(n) < 0.2
+    w = rng.integers(0, 3, n).astype(float) if weighted else None
+    objective = PushObjective(price=Power(p), side=side, scale="log")
+    problem = LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), 0.0)
+    coef = np.r_[2.0, rng.normal(size=29)]
+    value, gradient = problem.value_and_gradient(coef)
+    expected, in_scores = objective.evaluate(y, X @ coef, w)
+    reference = coef @ X[0]  # both classes' scores are taken less the first row's
+    assert value == pytest.approx(expected, rel=1e-10, abs=1e-9 * abs(reference))
+    np.testing.assert_allclose(gradient, X.T @ in_scores, rtol=1e-8, atol=1e-10)
