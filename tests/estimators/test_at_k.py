@@ -168,7 +168,7 @@ def test_features_beyond_single_precision_scores_are_told():
 
 def test_the_ramp_says_when_the_norm_hardly_counts(monkeypatch):
     """Planes are bounded, so that features of any size end in a warning, and soon."""
-    monkeypatch.setattr(concave_convex, "MOST_PLANES", 40)
+    monkeypatch.setattr(concave_convex, "MAX_PLANES", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = (X[:, 0] + rng.normal(size=300) > 0.8).astype(int)

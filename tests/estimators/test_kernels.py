@@ -157,7 +157,7 @@ def test_kernels_of_all_kinds():
         np.testing.assert_allclose(found, expected, atol=2e-3)
     precomputed = InfinitePush(10.0, "precomputed", tol=1e-6).fit(own(X, X), y)
     np.testing.assert_allclose(precomputed.decision_function(own(X, X)), expected, atol=2e-3)
-    assert not hasattr(precomputed, "gamma_")
+    assert precomputed.gamma_ is None
     table = sp.csr_matrix(X)
     sparse_values = RankSVM(10.0, lambda A, B: A @ B.T).fit(table, y)  # a function may give a sparse matrix
     linear = RankSVM(10.0, tol=1e-6).fit(X, y).decision_function(X)
@@ -167,9 +167,8 @@ def test_kernels_of_all_kinds():
     np.testing.assert_allclose(poly.decision_function(X), gram @ poly.dual_coef_ - poly.threshold_, atol=1e-8)
     assert poly.gamma_ == 1 / 30
     again = poly.set_params(kernel="linear").fit(X, y)
-    assert hasattr(again, "coef_")
-    assert not hasattr(again, "gamma_")
-    assert not hasattr(again, "support_vectors_")
+    assert again.coef_ is not None
+    assert again.gamma_ is again.support_ is again.dual_coef_ is again.support_vectors_ is None
 
 
 @quiet

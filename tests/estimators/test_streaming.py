@@ -22,8 +22,7 @@ from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_struct
 from pushrank.persistence import load, save
-from pushrank.solvers.cutting_plane import Rows
-from pushrank.solvers.streaming.updates import BatchSample
+from pushrank.solvers.streaming.updates import BatchSample, Rows
 
 ONE_PASS = {"max_iter": 1, "shuffle": False}
 RANKERS = {

@@ -1,15 +1,14 @@
-"""The way of the data through a ranker with a certificate."""
+"""Fits that stop on the duality gap: the whole way of one along a path of C, and scores of a kernel."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,230 +16,162 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import CoefficientRanker, linear_scores, progress_bar, warn
-from pushrank.estimators._target import LEAST_ALPHA, Target, class_weighted, training_data
+from pushrank.estimators._base import (
+    LinearRankerMixin,
+    RankerMixin,
+    finite_scores,
+    progress_bar,
+    set_grades,
+    set_two_classes,
+    warn,
+)
+from pushrank.estimators._target import MIN_ALPHA, Target, class_weighted
 from pushrank.models import Kernel, KernelModel, LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Callback
-from pushrank.solvers.result import Certificate
+from pushrank.solvers.result import Certificate, CertifiedSolution
 
-MOST_C = 1.0 / LEAST_ALPHA
+Ranker = TypeVar("Ranker", bound=Any)
 
-
-class Solution(NamedTuple):
-    """What a solver found.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        The coefficients, of the model's kind.
-    certificate : Certificate
-        The bounds on the optimum.
-    n_iter : int
-        Iterations run.
-    state : object
-        What the same problem with another C can start from.
-    dual : ndarray of shape (n_rows,), optional
-        The dual variables of all rows, where a linear model's solver has them.
-    """
-
-    coef: Floats
-    certificate: Certificate
-    n_iter: int
-    state: Any
-    dual: Floats | None = None
-
-
-class CertifiedRanker(CoefficientRanker):
-    """A ranker that stops on the duality gap.
-
-    A subclass has the constructor parameters ``C``, ``class_weight``, ``tol``, ``max_iter`` and ``verbose``.
-    """
-
-    @abstractmethod
-    def _optimise(
-        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
-    ) -> Solution:
-        """Solve the problem with a weight C of the loss, from the state of a neighbouring one or None."""
-
-    @abstractmethod
-    def _loss(self, sample: Sample, scores: Floats) -> float:
-        """Return the loss of all rows' scores, whose weight is C."""
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a ranking from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used where they lie, without
-            a copy.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; a pair weighs the product of its rows' weights.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap is above ``tol``; the message says what to do.
-        """
-        return self._fit_path([self], training_data, X, y, sample_weight)[0]
-
-    def path(
-        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
-    ) -> list[Self]:
-        """Fit one ranker for each C, each from where the one before ended.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The training rows, as for ``fit``.
-        y : array-like of shape (n_rows,)
-            Their classes.
-        Cs : iterable of float
-            The positive weights of the loss, in the order to go; rising is fastest.
-        sample_weight : array-like of shape (n_rows,), optional
-            The weights of the rows, as for ``fit``.
-
-        Returns
-        -------
-        list
-            A fitted ranker for each C, with this one's other parameters; this one is not changed.
-
-        Raises
-        ------
-        ValueError
-            As for ``fit``, and when there is no C.
-        TypeError
-            As for ``fit``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the gap of one of them is above ``tol``.
-        """
-        return self._fit_path(self._for_each(Cs), training_data, X, y, sample_weight)
-
-    def _for_each(self, Cs: Iterable[float]) -> list[Self]:
-        """Return a ranker for each C, not fitted yet."""
-        try:
-            rankers = [clone(self).set_params(C=C) for C in Cs]
-        except TypeError as error:
-            raise TypeError(f"Cs must be a list of numbers, got {Cs!r}.") from error
-        if not rankers:
-            raise ValueError("Cs must hold at least one number, got none.")
-        return rankers
-
-    def _fit_path(
-        self, rankers: list[Self], check: Callable[..., tuple[Any, Target]], X: Any, *given: Any
-    ) -> list[Self]:
-        """Fit rankers that differ in C alone to data that are checked, once, by ``check``."""
-        for ranker in rankers:
-            ranker._check_parameters()
-        table, target = check(rankers[0], X, *given)
-        for ranker in rankers[1:]:
-            validate_data(ranker, X, skip_check_array=True)  # the names of the columns
-        weighted, factor = class_weighted(self.class_weight, target)
-        state: Any = None
-        with one_blas_thread():
-            model = rankers[0]._model(table, target.weights)
-            for ranker in rankers:
-                name = type(ranker).__name__
-                with progress_bar(name, ranker.max_iter, verbose=bool(ranker.verbose)) as callback:
-                    cost = float(ranker.C) * factor
-                    solution = ranker._optimise(model, weighted.sample, cost, callback, state)
-                state = solution.state
-                if isinstance(model, LinearModel) and table.dtype != np.float64:
-                    solution = ranker._rounded(solution, model, weighted.sample, cost, table.dtype)
-                ranker._keep(solution, cost, table, model, target, weighted)
-        return rankers
-
-    def _rounded(
-        self, solution: Solution, model: LinearModel, sample: Sample, cost: float, dtype: Any
-    ) -> Solution:
-        """Return a solution with coefficients rounded to a dtype, and the objective at these."""
-        with np.errstate(over="ignore"):  # finite_scores tells
-            coef = solution.coef.astype(dtype).astype(np.float64)
-        scores = model.scores(coef)
-        primal = 0.5 * model.squared_norm(coef, scores) + cost * self._loss(sample, scores)
-        return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
-
-    def _model(self, X: Any, weights: Floats | None) -> Model:  # noqa: ARG002
-        """Return the functions to choose from."""
-        model = LinearModel(X)
-        model.check_range()
-        return model
-
-    def _keep(
-        self, solution: Solution, cost: float, X: Any, model: Model, target: Target, weighted: Target
-    ) -> None:
-        """Set what was learned, and warn where it is not what was asked for."""
-        certificate = solution.certificate
-        self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
-        self.dual_gap_, self.n_iter_ = certificate.gap, solution.n_iter
-        self.converged_ = bool(certificate.gap <= self.tol)
-        self._forget(("coef_", "support_", "dual_coef_", "classes_", "thresholds_"))
-        if solution.dual is not None:
-            self.support_ = np.flatnonzero(solution.dual)
-            self.dual_coef_ = solution.dual[self.support_]
-        self._keep_classes(weighted, self._keep_function(solution, X, model, target))
-        message = self._what_went_wrong(cost)
-        if message:
-            warn(f"{type(self).__name__} {message}", ConvergenceWarning)
-
-    def _keep_function(
-        self,
-        solution: Solution,
-        X: Any,
-        model: Model,  # noqa: ARG002
-        target: Target,  # noqa: ARG002
-    ) -> NDArray[np.floating]:
-        """Set what scores rows, and return the training rows' scores."""
-        self.coef_ = solution.coef.astype(X.dtype)
-        return linear_scores(X, self.coef_)
-
-    def _check_parameters(self) -> None:
-        check_number("C", self.C, above=0.0, most=MOST_C)
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-
-    def _what_went_wrong(self, cost: float) -> str:  # noqa: ARG002
-        """Return what the user should know of the answer; empty where all is well."""
-        if self.converged_:
-            return ""
-        rounded = hasattr(self, "coef_") and self.coef_.dtype == np.float32
-        easier = "lower C, give the features in float64, for coef_ to be so too" if rounded else "lower C"
-        certificate = Certificate(self.primal_objective_, self.dual_objective_)
-        return f"did not converge: {certificate.advice(self.n_iter_, easier)}"
-
-
+MAX_C = 1.0 / MIN_ALPHA
 KERNELS = ("linear", "rbf", "poly", "precomputed")
-POSITIVE = ("rbf", "poly")  # semi-definite whatever the parameters
-BLOCK_NUMBERS = 1 << 22  # kernel values that are worked on at a time
+DEFINITE_KERNELS = ("rbf", "poly")  # positive semi-definite whatever the parameters
+BLOCK_ENTRIES = 1 << 22  # kernel values computed at a time: 32 MB
 MEGABYTE = 1 << 20
 
-LOSSES = ("hinge", "squared_hinge")
-OF_THE_PAPER = "gradient-projection"
+
+def rankers_for_each(ranker: Ranker, Cs: Iterable[float]) -> list[Ranker]:
+    """Return an unfitted ranker for each C."""
+    try:
+        rankers = [clone(ranker).set_params(C=C) for C in Cs]
+    except TypeError as error:
+        raise TypeError(f"Cs must be a list of numbers, got {Cs!r}.") from error
+    if not rankers:
+        raise ValueError("Cs must hold at least one number, got none.")
+    return rankers
 
 
-class KernelRanker(CertifiedRanker):
-    """A certified ranker of linear scores, or of scores in the space of a kernel.
+def check_certified(rankers: Iterable[Any]) -> None:
+    """Raise unless the parameters of all certified rankers are in their ranges."""
+    for ranker in rankers:
+        check_number("C", ranker.C, above=0.0, most=MAX_C)
+        check_number("tol", ranker.tol, above=0.0)
+        check_number("max_iter", ranker.max_iter, 1, integer=True)
 
-    A subclass has the constructor parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and
-    ``cache_size`` beside those of :class:`CertifiedRanker`.
+
+def fit_certified_path(
+    rankers: list[Ranker],
+    X: Any,
+    validate: Callable[[Any, Any], tuple[Any, Target]],
+    make_model: Callable[[Any, Floats | None], Model],
+    solve: Callable[[Model, Any, float, Callback | None, Any], CertifiedSolution],
+    loss: Callable[[Sample, Floats], float],
+    *,
+    grades: bool = False,
+    collapse_advice: str | None = None,
+) -> list[Ranker]:
+    """Validate, minimise for one C after another, set the fitted attributes, warn: the whole way of a fit.
+
+    Parameters
+    ----------
+    rankers : list of rankers
+        They differ in C alone; their parameters are checked.
+    X : array-like, sparse matrix or data frame
+        As given to ``fit``.
+    validate : callable
+        Returns the checked X, and what to rank, for a ranker and X.
+    make_model : callable
+        Returns the functions to choose from, for the checked X and the sample weights.
+    solve : callable
+        Minimises half the squared norm plus C times the loss, for a model, a sample, C, a callback and the
+        state of the solution for the C before, or None.
+    loss : callable
+        Returns the loss of all rows' scores, for a sample and the scores.
+    grades : bool, default=False
+        Whether the rankers take grades and pairs too, and have ``thresholds_``.
+    collapse_advice : str, optional
+        What to do where zero coefficients are optimal; None where that is as good an answer as others. There
+        the loss of zero scores is one.
+    """
+    first = rankers[0]
+    data, target = validate(first, X)
+    for ranker in rankers[1:]:
+        validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
+    weighted, factor = class_weighted(first.class_weight, target)
+    state: Any = None
+    with one_blas_thread():
+        model = make_model(data, target.weights)
+        for ranker in rankers:
+            name, C = type(ranker).__name__, float(ranker.C) * factor
+            with progress_bar(name, ranker.max_iter, verbose=bool(ranker.verbose)) as callback:
+                solution = solve(model, weighted.sample, C, callback, state)
+            state = solution.state
+            if isinstance(model, LinearModel) and data.dtype != np.float64:
+                solution = _rounded(solution, model, weighted.sample, C, loss, data.dtype)
+            scores = _set_coefficients(ranker, solution, model, data)
+            certificate = solution.certificate
+            ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
+            ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
+            ranker.converged_ = bool(certificate.gap <= ranker.tol)
+            (set_grades if grades else set_two_classes)(ranker, weighted, scores)
+            single = isinstance(model, LinearModel) and data.dtype == np.float32
+            _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
+    return rankers
+
+
+def _rounded(
+    solution: CertifiedSolution,
+    model: LinearModel,
+    sample: Sample,
+    C: float,
+    loss: Callable[[Sample, Floats], float],
+    dtype: Any,
+) -> CertifiedSolution:
+    """Return a solution with coefficients rounded to a dtype, and the objective at these."""
+    with np.errstate(over="ignore"):  # finite_scores tells
+        coef = solution.coef.astype(dtype).astype(np.float64)
+    scores = model.scores(coef)
+    primal = 0.5 * model.squared_norm(coef, scores) + C * loss(sample, scores)
+    return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
+
+
+def _warn_of_flaws(
+    ranker: Any, certificate: Certificate, C: float, collapse_advice: str | None, single: bool
+) -> None:
+    """Warn where zero coefficients are optimal, or the gap is too wide for their precision."""
+    collapse = "" if collapse_advice is None else certificate.collapse(C, ranker.tol, collapse_advice)
+    message = f"collapsed: {collapse}" if collapse else ""
+    if not collapse and not ranker.converged_:
+        easier = "lower C, give the features in float64, for coef_ to be so too" if single else "lower C"
+        message = f"did not converge: {certificate.advice(ranker.n_iter_, easier)}"
+    if message:
+        warn(f"{type(ranker).__name__} {message}", ConvergenceWarning)
+
+
+def _set_coefficients(
+    ranker: Any, solution: CertifiedSolution, model: Model, data: Any
+) -> NDArray[np.floating]:
+    """Set what scores rows, and return the training rows' scores."""
+    variables = solution.dual if isinstance(model, LinearModel) else solution.coef
+    if hasattr(ranker, "kernel"):
+        ranker.support_ = None if variables is None else np.flatnonzero(variables)
+        ranker.dual_coef_ = None if variables is None else variables[ranker.support_]
+        ranker.support_vectors_ = ranker.gamma_ = ranker.coef_ = None
+    if isinstance(model, KernelModel):
+        if ranker.kernel in DEFINITE_KERNELS:
+            ranker.gamma_ = model.kernel.gamma
+        if ranker.kernel != "precomputed":
+            ranker.support_vectors_ = data[ranker.support_].astype(np.float64)
+        return model.scores(solution.coef)
+    with np.errstate(over="ignore"):  # a loss may fall without bound but for the norm
+        ranker.coef_ = solution.coef.astype(data.dtype)
+    return finite_scores(data, ranker.coef_)
+
+
+class KernelRankerMixin(RankerMixin):
+    """Scores of ``coef_``, or of a kernel at the ``support_`` rows where ``coef_`` is None.
+
+    A ranker has the constructor parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``.
     """
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -259,83 +190,20 @@ class KernelRanker(CertifiedRanker):
             ``dual_coef_``, less ``threshold_``.
         """
         check_is_fitted(self, "n_iter_")
-        if hasattr(self, "coef_"):
-            return super().decision_function(X)
+        if self.coef_ is not None:
+            return LinearRankerMixin.decision_function(self, X)
         X = validate_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
-        return self._function(X) - self.threshold_
-
-    def _function(self, X: Any) -> NDArray[np.floating]:
-        """Return the scores of checked rows by the kernel."""
         if self.kernel == "precomputed":
-            precomputed: NDArray[np.float64] = X[:, self.support_] @ self.dual_coef_
+            precomputed: NDArray[np.float64] = X[:, self.support_] @ self.dual_coef_ - self.threshold_
             return precomputed
-        kernel = self._kernel(self.gamma_)
+        kernel, n_support = _kernel(self, self.gamma_ or 1.0), len(self.support_)
         scores = np.zeros(X.shape[0])
-        height = max(1, BLOCK_NUMBERS // max(len(self.support_), 1))
-        for start in range(0, len(scores) if len(self.support_) else 0, height):
+        height = max(1, BLOCK_ENTRIES // max(n_support, 1))
+        for start in range(0, len(scores) if n_support else 0, height):
             rows = slice(start, start + height)
             scores[rows] = kernel.between(X[rows], self.support_vectors_) @ self.dual_coef_
+        scores -= self.threshold_
         return scores
-
-    def _kernel(self, gamma: float) -> Kernel:
-        return Kernel(self.kernel, gamma, int(self.degree), float(self.coef0))
-
-    @property
-    def _is_linear(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "linear"
-
-    def _model(self, X: Any, weights: Floats | None) -> Model:
-        if self._is_linear:
-            return super()._model(X, weights)
-        if self.kernel == "precomputed":
-            _check_gram(X)
-        else:
-            # in single precision rounding makes kernels that are not positive semi-definite
-            X = X.astype(np.float64, copy=False)
-            LinearModel(X, centred=False).check_range()
-        model = KernelModel(X, self._kernel(self._gamma(X, weights)), int(self.cache_size * MEGABYTE))
-        if self.kernel not in POSITIVE:
-            model.check_definite()
-        return model
-
-    def _keep_function(
-        self, solution: Solution, X: Any, model: Model, target: Target
-    ) -> NDArray[np.floating]:
-        self._forget(("gamma_", "support_vectors_"))
-        if isinstance(model, LinearModel):
-            return super()._keep_function(solution, X, model, target)
-        self.support_ = np.flatnonzero(solution.coef)
-        self.dual_coef_ = solution.coef[self.support_]
-        if self.kernel != "precomputed":
-            self.gamma_ = self._gamma(X, target.weights)
-            self.support_vectors_ = X[self.support_].astype(np.float64)
-        return model.scores(solution.coef)
-
-    def _gamma(self, X: Any, weights: Floats | None) -> float:
-        """Return the kernel's gamma for the training rows."""
-        if self.gamma == "auto" or self.kernel == "precomputed":
-            return 1.0 / int(X.shape[1])
-        if self.gamma != "scale":
-            return float(self.gamma)
-        shares = np.ones(X.shape[0]) if weights is None else weights
-        shares = shares / shares.sum()
-        squares = X.multiply(X) if sp.issparse(X) else np.square(X, dtype=np.float64)
-        mean, mean_square = (float(np.mean(shares @ table)) for table in (X, squares))
-        scaled = int(X.shape[1]) * (mean_square - mean**2)
-        return 1.0 / scaled if scaled > 1e-12 * mean_square else 1.0
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not callable(self.kernel) and self.kernel not in KERNELS:
-            raise ValueError(f"kernel must be one of {list(KERNELS)} or callable, got {self.kernel!r}.")
-        if isinstance(self.gamma, str):
-            if self.gamma not in ("scale", "auto"):
-                raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {self.gamma!r}.")
-        else:
-            check_number("gamma", self.gamma, above=0.0)
-        check_number("degree", self.degree, 1, integer=True)
-        check_number("coef0", self.coef0, 0.0)
-        check_number("cache_size", self.cache_size, above=0.0)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; a precomputed kernel is indexed by rows on both sides."""
@@ -345,13 +213,68 @@ class KernelRanker(CertifiedRanker):
         return tags
 
 
-def _check_gram(X: Any) -> None:
-    """Raise unless a precomputed kernel can be one."""
-    if X.shape[0] != X.shape[1]:
+def check_kernel(ranker: Any) -> None:
+    """Raise unless the kernel and its parameters are in their ranges."""
+    if not callable(ranker.kernel) and ranker.kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {list(KERNELS)} or callable, got {ranker.kernel!r}.")
+    if isinstance(ranker.gamma, str):
+        if ranker.gamma not in ("scale", "auto"):
+            raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {ranker.gamma!r}.")
+    else:
+        check_number("gamma", ranker.gamma, above=0.0)
+    check_number("degree", ranker.degree, 1, integer=True)
+    check_number("coef0", ranker.coef0, 0.0)
+    check_number("cache_size", ranker.cache_size, above=0.0)
+
+
+def is_linear(ranker: Any) -> bool:
+    """Return whether a ranker's scores are linear ones, and not of a kernel."""
+    return isinstance(ranker.kernel, str) and ranker.kernel == "linear"
+
+
+def linear_functions(X: Any, weights: Floats | None = None, *, centred: bool = True) -> LinearModel:  # noqa: ARG001
+    """Return the linear functions of rows that are in the range of solvers."""
+    model = LinearModel(X, centred=centred)
+    model.check_range()
+    return model
+
+
+def kernel_functions(ranker: Any, X: Any, weights: Floats | None) -> Model:
+    """Return the functions of a ranker's kernel, which are linear ones where it is none."""
+    if is_linear(ranker):
+        return linear_functions(X)
+    if ranker.kernel != "precomputed":
+        # in single precision rounding makes kernels that are not positive semi-definite
+        X = X.astype(np.float64, copy=False)
+        linear_functions(X, centred=False)
+    elif X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' needs the square matrix of the training rows' kernel, got shape {X.shape}."
         )
-    if sp.issparse(X):
+    elif sp.issparse(X):
         raise ValueError("kernel='precomputed' needs a dense matrix, got a sparse one.")
-    if not np.allclose(X, X.T, rtol=1e-5, atol=1e-8 * float(np.abs(X).max(initial=0.0))):
+    elif not np.allclose(X, X.T, rtol=1e-5, atol=1e-8 * float(np.abs(X).max(initial=0.0))):
         raise ValueError("kernel='precomputed' needs a symmetric matrix, and this one is not.")
+    kernel = _kernel(ranker, _gamma(ranker, X, weights))
+    model = KernelModel(X, kernel, int(ranker.cache_size * MEGABYTE))
+    if ranker.kernel not in DEFINITE_KERNELS:
+        model.check_definite()
+    return model
+
+
+def _kernel(ranker: Any, gamma: float) -> Kernel:
+    return Kernel(ranker.kernel, gamma, int(ranker.degree), float(ranker.coef0))
+
+
+def _gamma(ranker: Any, X: Any, weights: Floats | None) -> float:
+    """Return the kernel's gamma for the training rows."""
+    if ranker.gamma == "auto" or ranker.kernel == "precomputed":
+        return 1.0 / int(X.shape[1])
+    if ranker.gamma != "scale":
+        return float(ranker.gamma)
+    shares = np.ones(X.shape[0]) if weights is None else weights
+    shares = shares / shares.sum()
+    squares = X.multiply(X) if sp.issparse(X) else np.square(X, dtype=np.float64)
+    mean, mean_square = (float(np.mean(shares @ table)) for table in (X, squares))
+    scaled = int(X.shape[1]) * (mean_square - mean**2)
+    return 1.0 / scaled if scaled > 1e-12 * mean_square else 1.0  # less is the rounding of zero

@@ -63,6 +63,36 @@ PARAGRAPHS = {
     Stop when the relative duality gap is at most this.""",
     "max_iter": """max_iter : int
     The largest number of iterations.""",
+    "C": """C : float
+    The weight of the loss against the norm, positive and at most 1e30.""",
+    "kernel": """kernel : {"linear", "rbf", "poly", "precomputed"} or callable
+    The space of the scores: linear ones, or those of a kernel, by name or as a function of two sets of rows
+    to the matrix of its values, which must be positive semi-definite; a ranker that holds a function cannot
+    be saved. ``"precomputed"`` takes that matrix in place of ``X``.""",
+    "gamma": """gamma : {"scale", "auto"} or float
+    The :math:`\\gamma` of ``"rbf"`` :math:`e^{-\\gamma \\|x - z\\|^2}` and ``"poly"``
+    :math:`(\\gamma x \\cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is
+    1 / n_features.""",
+    "degree": """degree : int
+    The d of ``"poly"``, at least 1.""",
+    "coef0": """coef0 : float
+    The c of ``"poly"``, at least zero.""",
+    "cache_size": """cache_size : float
+    Megabytes of kernel values that may be kept.""",
+    "class_weight_pairs": """class_weight : dict, "balanced" or None
+    A pair weighs the product of its classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of a class.
+    For two classes that is a factor of C, and moves ``threshold_``.""",
+    "class_weight_C": """class_weight : dict, "balanced" or None
+    C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of a
+    class. The weights also move ``threshold_``.""",
+    "max_iter_planes": """max_iter : int
+    The largest number of cutting planes.""",
+    "Cs": """Cs : iterable of float
+    The values of C, in the order to go; rising is fastest.""",
+    "rankers": """list
+    A fitted ranker for each C, with this one's other parameters; this one is not changed.""",
+    "value_error_Cs": """ValueError
+    As for ``fit``, and when there is no C.""",
     "warm_start": """warm_start : bool
     Start from the last fit's coefficients; the features must be its own.""",
     "verbose": """verbose : bool
@@ -183,6 +213,12 @@ n_iter_ : int
     Whether no edge exceeded ``tol`` after the last round kept.""",
     "coef_": """coef_ : ndarray of shape (n_features,)
     The coefficients, in the dtype of the training data.""",
+    "coef_kernel_": """coef_ : ndarray of shape (n_features,) or None
+    The coefficients of linear scores, in the dtype of the training data; None with a kernel.""",
+    "support_vectors_": """support_vectors_ : array of shape (n_support, n_features) or None
+    With a kernel, the ``support_`` rows; None for linear scores and a precomputed kernel.""",
+    "gamma_": """gamma_ : float or None
+    The :math:`\\gamma` of ``"rbf"`` and ``"poly"``; None for other kernels.""",
     "classes_": """classes_ : ndarray of shape (2,)
     The negative and the positive class.""",
     "classes_grades_": """classes_ : ndarray of shape (n_classes,) or None
@@ -209,6 +245,27 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where ``X`` had names that are all strings.""",
 }
 """The shared paragraphs by name; a name that differs from its entry's tells variants of that entry apart."""
+
+
+def _sections(**names: str) -> str:
+    """Return sections, each of the paragraphs named, separated by spaces."""
+    parts = []
+    for title, paragraphs in names.items():
+        text = "\n".join(PARAGRAPHS[name] for name in paragraphs.split())
+        parts.append(f"{title}\n{'-' * len(title)}\n{text}")
+    return "\n\n".join(parts)
+
+
+ERRORS = {"Raises": "fit_value_error fit_type_error", "Warns": "convergence_warning"}
+PARAGRAPHS["fit_two_classes"] = _sections(
+    Parameters="X y_two_classes sample_weight", Returns="self", **ERRORS
+)
+PARAGRAPHS["path_two_classes"] = _sections(
+    Parameters="X y_two_classes Cs sample_weight",
+    Returns="rankers",
+    Raises="value_error_Cs fit_type_error",
+    Warns="convergence_warning",
+)
 
 
 def shared_docs(cls: Documented) -> Documented:

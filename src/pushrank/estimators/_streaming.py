@@ -28,8 +28,7 @@ from pushrank.estimators._target import DTYPES, break_even_threshold, row_weight
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import place, wrong_at_top
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.cutting_plane import Rows
-from pushrank.solvers.streaming.updates import Rule, Stream
+from pushrank.solvers.streaming.updates import Rows, Rule, Stream
 
 
 class Margins(NamedTuple):

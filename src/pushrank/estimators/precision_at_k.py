@@ -45,7 +45,7 @@ from pushrank.estimators._base import (
     warn,
     warn_of_light_weights,
 )
-from pushrank.estimators._certified import MOST_C
+from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._streaming import PassingRanker
 from pushrank.estimators._target import training_data
 from pushrank.models import LinearModel
@@ -60,9 +60,9 @@ from pushrank.objectives.precision_at_k import (
     Surrogate,
     check_surrogate,
 )
-from pushrank.solvers.cutting_plane import Ramp, Rows, concave_convex
+from pushrank.solvers.cutting_plane import Ramp, concave_convex
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
-from pushrank.solvers.streaming.updates import Rule
+from pushrank.solvers.streaming.updates import Rows, Rule
 
 VARIANTS = {
     "avg": (PERCEPTRON_AVG, AVG),
@@ -584,7 +584,7 @@ class RampAtK(CoefficientRanker):
 
     def _check_parameters(self) -> None:
         check_k(self.k)
-        check_number("C", self.C, above=0.0, most=MOST_C)
+        check_number("C", self.C, above=0.0, most=MAX_C)
         check_number("tol", self.tol, above=0.0)
         check_number("max_iter", self.max_iter, 1, integer=True)
         if not isinstance(self.init, str) or self.init not in ("best", *STARTS):

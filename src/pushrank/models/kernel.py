@@ -94,14 +94,14 @@ class KernelModel:
     """
 
     def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:
-        self._X, self._kernel, self.memory = X, kernel, memory
+        self._X, self.kernel, self.memory = X, kernel, memory
         self.n_rows = int(X.shape[0])
         self.made = np.full(self.n_rows, kernel.kind == "precomputed")
 
     def columns(self, rows: NDArray[np.intp]) -> Floats:
         """Return the kernel of some training rows with all of them, shape (n_some, n_rows)."""
         if self.kept is None:
-            return self._kernel.between(self._X[rows], self._X)
+            return self.kernel.between(self._X[rows], self._X)
         self.make(rows)
         return self.kept[rows]
 
@@ -109,18 +109,18 @@ class KernelModel:
         """Make those of some rows of the kernel matrix that are not there, where they can be kept."""
         missing = rows[~self.made[rows]]
         if self.kept is not None and len(missing):
-            self.kept[missing] = self._kernel.between(self._X[missing], self._X)
+            self.kept[missing] = self.kernel.between(self._X[missing], self._X)
             self.made[missing] = True
 
     @cached_property
     def diagonal(self) -> Floats:
         """The kernel of every row with itself."""
-        if self._kernel.kind == "precomputed":
+        if self.kernel.kind == "precomputed":
             return np.asarray(np.diag(self._X), dtype=np.float64)
-        if self._kernel.kind == "rbf":
+        if self.kernel.kind == "rbf":
             return np.ones(self.n_rows)
         parts = (self._X[start : start + 64] for start in range(0, self.n_rows, 64))
-        return np.concatenate([np.diag(self._kernel.between(part, part)) for part in parts])
+        return np.concatenate([np.diag(self.kernel.between(part, part)) for part in parts])
 
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, from the rows whose coefficients are not zero."""
@@ -166,10 +166,10 @@ class KernelModel:
             When there is one.
         """
         few = np.linspace(0, self.n_rows - 1, min(self.n_rows, MOST_EXAMINED)).astype(np.intp)
-        if self._kernel.kind == "precomputed":
+        if self.kernel.kind == "precomputed":
             values = self._X[np.ix_(few, few)]
         else:
-            values = self._kernel.between(self._X[few], self._X[few])
+            values = self.kernel.between(self._X[few], self._X[few])
         rounding = len(few) * float(np.finfo(values.dtype).eps) * float(np.abs(values).max())
         centred = values - values.mean(axis=0, dtype=np.float64)
         centred -= centred.mean(axis=1)[:, None]
@@ -188,7 +188,7 @@ class KernelModel:
     @cached_property
     def kept(self) -> Floats | None:
         """Room for the kernel matrix, shape (n_rows, n_rows); the rows that are ``made`` are there."""
-        if self._kernel.kind == "precomputed":
+        if self.kernel.kind == "precomputed":
             return np.asarray(self._X, dtype=np.float64)
         return np.empty((self.n_rows, self.n_rows)) if 8 * self.n_rows**2 <= self.memory else None
 
@@ -201,7 +201,7 @@ class KernelModel:
 
         def fill(start: int, stop: int) -> None:
             """Make the rows up to the diagonal, and with them the columns, which are the same."""
-            matrix[start:stop, :stop] = self._kernel.between(self._X[start:stop], self._X[:stop])
+            matrix[start:stop, :stop] = self.kernel.between(self._X[start:stop], self._X[:stop])
             matrix[:start, start:stop] = matrix[start:stop, :start].T
 
         height = max(1, BLOCK_NUMBERS // self.n_rows)

@@ -1,78 +1,51 @@
-r"""Cutting planes, and the concave-convex procedure around them.
+r"""Cutting planes for a convex risk of the scores, and the concave-convex procedure around them.
 
-A regularised convex risk of the scores by cutting planes, for losses with kinks.
+Minimise :math:`P(w) = \tfrac12 \|w\|^2 + C R(Xw)`, where R is convex, has kinks, and falls at most linearly.
+With the value and a subgradient of R at the points seen so far, the planes :math:`a_j \cdot w + b_j \le
+R(Xw)`, the dual is to maximise
 
-Minimise :math:`P(w) = \tfrac12 \|w\|^2 + C R(Xw)`, where R falls at most linearly. Every subgradient gives
-a plane below R; the highest of the planes found so far is minimised by a small quadratic program, whose value
-bounds P from below. The next plane is taken near the best point known, found by a line search, and not where
-the planes alone would lead.
+.. math::
+
+    D(v) = b \cdot v - \tfrac12 \|A^T v\|^2, \qquad v \ge 0,\; \sum_j v_j = C ,
+
+a small quadratic program whose value bounds P from below, and :math:`w = -A^T v` minimises the planes' bound.
+The next plane is taken near the best point known, found by a line search towards that minimiser, and not at
+the minimiser, where the planes alone would lead. The line search is one of its own: it keeps the best point
+that it sees, and slopes that jump at kinks leave nothing to Newton's method.
+
+The ramp surrogate of precision at k, which is a difference of convex functions, is minimised by one such
+problem after another: at each step the concave part is replaced by its tangent.
 
 Thorsten Joachims, *Training linear SVMs in linear time*, KDD 2006; Vojtěch Franc, Soeren Sonnenburg,
-*Optimized cutting plane algorithm for support vector machines*, ICML 2008, for the line search.
-
-The ramp surrogate of precision at k by the concave-convex procedure.
-
-Alan Yuille, Anand Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003).
+*Optimized cutting plane algorithm for support vector machines*, ICML 2008, for the line search; Alan Yuille,
+Anand Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel, Model
 from pushrank.objectives.precision_at_k import RAMP, held_at_top, slopes, slopes_against
-from pushrank.solvers.result import Callback, Certificate
-
-
-class Rows(NamedTuple):
-    """Checked rows: features, dense by rows or CSR, the class and the mass of each."""
-
-    X: Any
-    positive: NDArray[np.bool_]
-    mass: Floats
-
-    @property
-    def n_rows(self) -> int:
-        """How many there are."""
-        return len(self.positive)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of the features."""
-        parts = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
-        return sum(int(part.nbytes) for part in parts)
-
-    def taken(self, numbers: NDArray[np.intp]) -> Rows:
-        """Return a copy of some rows."""
-        return Rows(self.X[numbers], self.positive[numbers], self.mass[numbers])
-
-
-def one_after_another(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of all parts; CSR where any of them is."""
-    if any(sp.issparse(part.X) for part in parts):
-        X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
-    else:
-        X = np.vstack([part.X for part in parts])
-    positive, mass = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:])
-    return Rows(X, positive, mass)
-
+from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
 Risk = Callable[[Floats], tuple[float, Floats]]
 """A convex function of the scores of all rows, with a subgradient."""
 
-AHEAD = 0.1  # how far from the best point towards the planes' own minimiser the next plane is taken
-NARROW = 1e-2  # of the way to the planes' minimiser, and the line search ends
-RIDGE = 1e-13  # of the longest plane's squared slope: planes may be alike
-FLATTEST = 1e-100  # slopes squared, in offsets, that still bend the bound
+STEP_BEYOND = 0.1  # of the way from the best point to the planes' minimiser, where the next plane is taken
+MIN_BRACKET = 1e-2  # of the way to the planes' minimiser: the line search ends
+BOUND_TOLERANCE = 0.01  # of the gap to reach: how exactly the small quadratic program is solved
+RIDGE = 1e-13  # of the largest squared normal: planes may be alike
+MIN_UNIT = 1e-100  # of the largest offset: squared normals below it bend nothing
 TINY = np.finfo(float).tiny
-MOST_CHANGES = 200  # of the planes that have a share, after a plane; a handful are needed
+MAX_ACTIVE_SET_CHANGES = 200  # after a plane; a handful are needed
+MAX_PLANES = 1000  # of a convex problem of the procedure; where it needs more, the norm hardly counts
 
 
 class Planes(NamedTuple):
@@ -81,12 +54,12 @@ class Planes(NamedTuple):
     Attributes
     ----------
     normals : ndarray of shape (n_planes, n_features)
-        Their slopes; the first plane is zero where the risk is never negative.
+        Their gradients; the first plane is zero where the risk is never negative.
     offsets : ndarray of shape (n_planes,)
         Their values at zero coefficients.
     gram : ndarray of shape (n_planes, n_planes)
-        The inner products of the slopes.
-    shares : ndarray of shape (n_planes,)
+        The inner products of the normals.
+    dual : ndarray of shape (n_planes,)
         The dual variables, which add up to the weight of the risk.
     coef : ndarray of shape (n_features,)
         The best coefficients that were found.
@@ -95,23 +68,14 @@ class Planes(NamedTuple):
     normals: Floats
     offsets: Floats
     gram: Floats
-    shares: Floats
+    dual: Floats
     coef: Floats
 
-    def tilted(self, slope: Floats) -> Planes:
+    def tilted(self, gradient: Floats) -> Planes:
         """Return the planes below the risk plus a linear function, where neither risk is ever negative."""
-        normals = self.normals + slope
+        normals = self.normals + gradient
         normals[0] = 0.0
         return self._replace(normals=normals, gram=normals @ normals.T)
-
-
-class CutResult(NamedTuple):
-    """The end of a run: coefficients, the bounds on the optimum, the number of planes, and the planes."""
-
-    coef: Floats
-    certificate: Certificate
-    n_iter: int
-    planes: Planes
 
 
 def cutting_plane(
@@ -124,8 +88,8 @@ def cutting_plane(
     start: Planes | None = None,
     *,
     non_negative: bool = True,
-) -> CutResult:
-    """Minimise until the relative gap of the bounds is at most ``tol``.
+) -> CertifiedSolution:
+    """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes.
 
     Parameters
     ----------
@@ -138,7 +102,7 @@ def cutting_plane(
     tol : float
         The relative gap to reach.
     max_iter : int
-        The most planes.
+        The largest number of planes.
     callback : callable, optional
         Called after every plane with its number, the objective and the gap.
     start : Planes, optional
@@ -152,143 +116,142 @@ def cutting_plane(
     products with the kernel matrix.
     """
     if start is None:
-        nothing, known = model.rmatvec(np.zeros(model.n_rows)), int(non_negative)
-        start = Planes(np.zeros((known, len(nothing))), np.zeros(known), np.zeros((known, known)),
-                       np.ones(known), nothing)  # fmt: skip
-    normals, offsets, gram, shares, coef = start
-    if len(shares):
-        shares = C / shares.sum() * shares
-    best = _point(risk, model, C, coef)
+        zero, n_known = model.rmatvec(np.zeros(model.n_rows)), int(non_negative)
+        known = np.zeros(n_known)
+        start = Planes(np.zeros((n_known, len(zero))), known, np.zeros((n_known, n_known)), known + 1.0, zero)
+    normals, offsets, gram, dual, coef = start
+    if len(dual):
+        dual = C / dual.sum() * dual
+    best = _evaluate(risk, model, C, coef)
     cut_at = best
     for iteration in range(1, max_iter + 1):
-        normal = model.rmatvec(cut_at.slope)
+        normal = model.rmatvec(cut_at.gradient)
         normals = np.vstack([normals, normal])
         products = model.products(normals, normal)
         gram = np.block([[gram, products[:-1, None]], [products]])
-        offsets = np.append(offsets, cut_at.risk - float(cut_at.slope @ cut_at.scores))
-        shares = np.append(shares, 0.0 if len(shares) else C)
-        _share_out(gram, offsets, shares, 0.01 * tol * abs(best.objective) / C)
-        dual = float(shares @ offsets - 0.5 * shares @ gram @ shares)
-        trial = -(shares @ normals)
-        best, cut_at = _search(risk, model, C, best, _point(risk, model, C, trial))
-        certificate = Certificate(best.objective, dual)
+        offsets = np.append(offsets, cut_at.risk - float(cut_at.gradient @ cut_at.scores))
+        dual = np.append(dual, 0.0 if len(dual) else C)
+        _maximise_bound(gram, offsets, dual, BOUND_TOLERANCE * tol * abs(best.value) / C)
+        bound = float(dual @ offsets - 0.5 * dual @ gram @ dual)
+        minimiser = _evaluate(risk, model, C, -(dual @ normals))
+        best, cut_at = _line_search(risk, model, C, best, minimiser)
+        certificate = Certificate(best.value, bound)
         if callback is not None:
-            callback(iteration, objective=best.objective, gap=certificate.gap)
+            callback(iteration, objective=best.value, gap=certificate.gap)
         if certificate.gap <= tol:
             break
-        kept = shares > 0.0
+        kept = dual > 0.0
         kept[0] |= non_negative
-        normals, offsets, shares = normals[kept], offsets[kept], shares[kept]
+        normals, offsets, dual = normals[kept], offsets[kept], dual[kept]
         gram = gram[np.ix_(kept, kept)]
     # afresh, without the rounding that has piled up on the way
-    certificate = Certificate(_point(risk, model, C, best.coef).objective, dual)
-    return CutResult(best.coef, certificate, iteration, Planes(normals, offsets, gram, shares, best.coef))
+    certificate = Certificate(_evaluate(risk, model, C, best.coef).value, bound)
+    planes = Planes(normals, offsets, gram, dual, best.coef)
+    return CertifiedSolution(best.coef, certificate, iteration, planes)
 
 
-class _Point(NamedTuple):
-    """Coefficients with their scores, squared norm, risk and objective."""
+class _Evaluation(NamedTuple):
+    """The objective at coefficients, with the risk and its gradient in the scores."""
 
     coef: Floats
     scores: Floats
-    norm: float
+    squared_norm: float
     risk: float
-    slope: Floats
-    objective: float
+    gradient: Floats
+    value: float
 
 
-def _point(risk: Risk, model: Model, C: float, coef: Floats) -> _Point:
+def _evaluate(risk: Risk, model: Model, C: float, coef: Floats) -> _Evaluation:
     scores = model.scores(coef)
-    value, slope = risk(scores)
-    norm = model.squared_norm(coef, scores)
-    return _Point(coef, scores, norm, value, slope, 0.5 * norm + C * value)
+    loss, gradient = risk(scores)
+    squared_norm = model.squared_norm(coef, scores)
+    return _Evaluation(coef, scores, squared_norm, loss, gradient, 0.5 * squared_norm + C * loss)
 
 
-def _search(risk: Risk, model: Model, C: float, best: _Point, trial: _Point) -> tuple[_Point, _Point]:
-    """Return the best point on the way from the best known to the trial, and one a little further on.
+def _line_search(
+    risk: Risk, model: Model, C: float, best: _Evaluation, end: _Evaluation
+) -> tuple[_Evaluation, _Evaluation]:
+    """Return the best point on the way from the best known to the end, and one a little further on.
 
     Along the way the squared norm is a quadratic, known from the ends.
     """
-    inner = float(model.products(best.coef, trial.coef, trial.scores))
+    product = float(model.products(best.coef, end.coef, end.scores))
 
-    def rise(share: float, slope: Floats) -> float:
-        bent = share * trial.norm - (1.0 - share) * best.norm + (1.0 - 2.0 * share) * inner
-        return bent + C * float(slope @ (trial.scores - best.scores))
+    def slope_at(step: float, gradient: Floats) -> float:
+        norm_slope = step * end.squared_norm - (1.0 - step) * best.squared_norm + (1.0 - 2.0 * step) * product
+        return norm_slope + C * float(gradient @ (end.scores - best.scores))
 
-    def at(share: float) -> _Point:
-        kept = 1.0 - share
-        scores = kept * best.scores + share * trial.scores
-        value, slope = risk(scores)
-        norm = kept**2 * best.norm + 2.0 * kept * share * inner + share**2 * trial.norm
-        coef = kept * best.coef + share * trial.coef
-        return _Point(coef, scores, norm, value, slope, 0.5 * norm + C * value)
+    def evaluate(step: float) -> _Evaluation:
+        rest = 1.0 - step
+        scores = rest * best.scores + step * end.scores
+        loss, gradient = risk(scores)
+        norm = rest**2 * best.squared_norm + 2.0 * rest * step * product + step**2 * end.squared_norm
+        coef = rest * best.coef + step * end.coef
+        return _Evaluation(coef, scores, norm, loss, gradient, 0.5 * norm + C * loss)
 
-    least, where = (best, 0.0) if best.objective <= trial.objective else (trial, 1.0)
-    falling, rising = rise(0.0, best.slope), rise(1.0, trial.slope)
+    lowest, lowest_at = (best, 0.0) if best.value <= end.value else (end, 1.0)
+    falling, rising = slope_at(0.0, best.gradient), slope_at(1.0, end.gradient)
     low, high = 0.0, 1.0
-    while rising > 0.0 > falling and high - low > NARROW:
+    while rising > 0.0 > falling and high - low > MIN_BRACKET:
         # halfway between where the slopes point and the middle: neither end stays put for long
-        share = 0.5 * (low - falling * (high - low) / (rising - falling)) + 0.25 * (low + high)
-        point = at(share)
-        slope = rise(share, point.slope)
-        if point.objective < least.objective:
-            least, where = point, share
+        step = 0.5 * (low - falling * (high - low) / (rising - falling)) + 0.25 * (low + high)
+        point = evaluate(step)
+        slope = slope_at(step, point.gradient)
+        if point.value < lowest.value:
+            lowest, lowest_at = point, step
         if slope < 0.0:
-            low, falling = share, slope
+            low, falling = step, slope
         else:
-            high, rising = share, slope
+            high, rising = step, slope
         if slope == 0.0:
             break
-    return least, at(where + AHEAD * (1.0 - where))
+    return lowest, evaluate(lowest_at + STEP_BEYOND * (1.0 - lowest_at))
 
 
-def _share_out(gram: Floats, offsets: Floats, shares: Floats, tol: float) -> None:
-    """Set the shares, whose sum stays, to those that raise the bound most, by the active set method.
+def _maximise_bound(gram: Floats, offsets: Floats, dual: Floats, tol: float) -> None:
+    """Set the dual variables, whose sum stays, to those of the highest bound, by the active set method.
 
-    The bound is highest over the planes that have a share, as if the signs were free; a plane whose share
-    would turn negative leaves, and one that would raise it by more than ``tol`` for a unit share joins.
+    The bound is highest over the planes of positive variables as if signs were free; a plane whose variable
+    would turn negative leaves, and one that would raise the bound by more than ``tol`` for a unit joins.
     """
     longest, highest = float(np.diag(gram).max()), float(np.abs(offsets).max())
-    unit = max(longest, FLATTEST * highest) or 1.0
-    total, used, joined = float(shares.sum()), shares > 0.0, -1
-    slopes = gram @ shares - offsets
-    for _ in range(MOST_CHANGES):
-        of_used = np.flatnonzero(used)
-        now = shares[of_used]
-        change = _without_signs(gram[np.ix_(of_used, of_used)] / unit, slopes[of_used] / unit)
+    unit = max(longest, MIN_UNIT * highest) or 1.0
+    total, used, joined = float(dual.sum()), dual > 0.0, -1
+    gradient = gram @ dual - offsets
+    for _ in range(MAX_ACTIVE_SET_CHANGES):
+        active = np.flatnonzero(used)
+        now = dual[active]
+        change = _unconstrained_change(gram[np.ix_(active, active)] / unit, gradient[active] / unit)
         falling = now + change <= 0.0
         if falling.any():
-            # a plane that has just joined, and is like another, has no share and no way to go
+            # a plane that has just joined, and is like another, has nothing to give and no way to go
             ways = np.where(now[falling] > 0.0, now[falling] / -np.minimum(change[falling], -TINY), 0.0)
             way = float(ways.min())
-            shares[of_used] = np.maximum(now + way * change, 0.0)
-            left = of_used[falling][ways <= way]
-            shares[left], used[left] = 0.0, False
+            dual[active] = np.maximum(now + way * change, 0.0)
+            left = active[falling][ways <= way]
+            dual[left], used[left] = 0.0, False
             if way == 0.0 and joined in left:
                 break  # as far as floats reach
-            slopes = gram @ shares - offsets
+            gradient = gram @ dual - offsets
             continue
-        shares[of_used] += change
-        slopes = gram @ shares - offsets
-        gains = np.where(used, -np.inf, slopes[of_used].max() - slopes)
+        dual[active] += change
+        gradient = gram @ dual - offsets
+        gains = np.where(used, -np.inf, gradient[active].max() - gradient)
         joined = int(np.argmax(gains))
         if gains[joined] <= tol:
             break
         used[joined] = True
-    shares *= total / shares.sum()
+    dual *= total / dual.sum()
 
 
-def _without_signs(gram: Floats, slopes: Floats) -> Floats:
-    """Return the change of shares, of any sign and nothing in all, that raises the bound most."""
-    n_planes = len(slopes)
+def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
+    """Return the change of dual variables, of any sign and nothing in all, that raises the bound most."""
+    n_planes = len(gradient)
     system = np.ones((n_planes + 1, n_planes + 1))
     system[:-1, :-1] = gram + RIDGE * np.eye(n_planes)
     system[-1, -1] = 0.0
-    change: Floats = np.linalg.solve(system, np.append(-slopes, 0.0))[:-1]
+    change: Floats = np.linalg.solve(system, np.append(-gradient, 0.0))[:-1]
     return change
-
-
-MOST_PLANES = 1000
-"""Of a convex problem; one that needs more has so large a C, or features, that the norm hardly counts."""
 
 
 class Ramp(NamedTuple):
@@ -364,17 +327,17 @@ def concave_convex(
     coef, path = np.zeros(model.n_features), [C * ramp.value(np.zeros(len(scores)))]
     held, planes = ramp.held(scores), None
     for iteration in range(1, max_iter + 1):
-        found = cutting_plane(partial(ramp.above, held), model, C, tol, MOST_PLANES, start=planes)
+        found = cutting_plane(partial(ramp.above, held), model, C, tol, MAX_PLANES, start=planes)
         candidate = model.scores(found.coef)
         objective = 0.5 * model.squared_norm(found.coef, candidate) + C * ramp.value(candidate)
-        solved = found.n_iter < MOST_PLANES or found.certificate.gap <= tol
+        solved = found.n_iter < MAX_PLANES or found.certificate.gap <= tol
         if objective >= path[-1]:
             return Descent(coef, path, solved)
         falls = path[-1] - objective
         if callback is not None:
             callback(iteration, objective=objective, fall=falls)
         coef, before, held = found.coef, held, ramp.held(candidate)
-        planes = found.planes.tilted(model.rmatvec((before - held) / ramp.k))
+        planes = found.state.tilted(model.rmatvec((before - held) / ramp.k))
         path.append(objective)
         if not solved:
             return Descent(coef, path, False)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pushrank._numeric import Floats
 from pushrank.models import Model
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
+
+PUSH_LESS = ". Push less: use Power(p), whose p can be chosen, in place of Maximum, or lower alpha."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +42,13 @@ class Certificate:
         better = self.primal < at_zero - VALUE_ROUNDING * abs(at_zero)
         return not better and self.dual >= at_zero - max(tol, VALUE_ROUNDING) * abs(at_zero)
 
-    def collapse(self, at_zero: float, tol: float) -> str:
+    def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
         """Return what to say where zero coefficients are proven optimal; empty where they are not."""
         if not self.proves_collapse(at_zero, tol):
             return ""
         return (
-            f"zero coefficients are optimal (objective {at_zero:g} there, at least {self.dual:g} anywhere). "
-            "Push less: use Power(p), whose p can be chosen, in place of Maximum, or lower alpha."
+            f"zero coefficients are optimal (objective {at_zero:g} there, at least {self.dual:g} anywhere)"
+            f"{advice}"
         )
 
     def advice(self, n_iter: int, easier: str) -> str:
@@ -76,6 +78,30 @@ def squared_hinge_certificate(
     # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C
     dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
     return Certificate(float(primal), max(float(dual), 0.0))
+
+
+class CertifiedSolution(NamedTuple):
+    """What a solver that stops on the duality gap found.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_coefficients,)
+        The coefficients, of the model's kind.
+    certificate : Certificate
+        The bounds on the optimum.
+    n_iter : int
+        Iterations run.
+    state : object
+        What the same problem with another C can start from.
+    dual : ndarray of shape (n_rows,), optional
+        The dual variables of all rows, where the solver has them.
+    """
+
+    coef: Floats
+    certificate: Certificate
+    n_iter: int
+    state: Any
+    dual: Floats | None = None
 
 
 class Callback(Protocol):

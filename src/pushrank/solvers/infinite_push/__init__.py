@@ -20,7 +20,7 @@ from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_
 from pushrank.solvers.infinite_push.interior_point import MAX_DENSE_ENTRIES, interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
-from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
+from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, Result, offset_callback
 
 LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
 SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS, "gradient-projection")
@@ -31,18 +31,56 @@ MAX_NEWTON_ITERATIONS = 300  # before it is taken: those that converge do so in 
 
 
 def solve_infinite_push(
+    model: Model,
+    sample: BipartiteSample,
+    C: float,
+    callback: Callback | None = None,
+    start: DualSolution | None = None,
+    *,
+    loss: HingeLoss,
+    tol: float,
+    max_iter: int,
+    solver: str = "auto",
+) -> CertifiedSolution:
+    """Return the solution whose relative gap is at most ``tol``, or as far as the iterations lead.
+
+    Parameters
+    ----------
+    model : Model
+        The data.
+    sample : BipartiteSample
+        The classes.
+    C : float
+        The weight of the mean loss of the positives.
+    callback : callable, optional
+        Called after iterations with their number, the primal objective and the gap.
+    start : DualSolution, optional
+        The state of a solution for another C.
+    loss : {"hinge", "squared_hinge"}
+        The loss.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        The largest number of iterations.
+    solver : str, default="auto"
+        One of ``SOLVERS``.
+    """
+    dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
+    start = None if start is None else dual.rescaled(start)
+    found, n_iter = _solve_dual(dual, solver, tol, max_iter, callback, start)
+    variables = sample.scatter(found.alpha, -found.beta)
+    return CertifiedSolution(found.coef, found.certificate, n_iter, found, variables)
+
+
+def _solve_dual(
     dual: InfinitePushDual,
     solver: str,
     tol: float,
     max_iter: int,
-    callback: Callback | None = None,
-    start: DualSolution | None = None,
+    callback: Callback | None,
+    start: DualSolution | None,
 ) -> tuple[DualSolution, int]:
-    """Return dual variables whose relative gap is at most ``tol`` where iterations allow, and their number.
-
-    ``solver`` is one of ``SOLVERS``; other parameters are those of
-    :func:`pushrank.solvers.infinite_push.interior_point.interior_point`.
-    """
+    """Run the solver that is named, or the one that suits the data."""
     if solver == "gradient-projection":
         return infinite_push_by_pairs(dual, tol, max_iter, callback)
     name = solver_for(dual.model) if solver == "auto" else solver
@@ -102,7 +140,6 @@ def infinite_push(
     pulls = objective.side == "pull"
     sample = sample.swapped() if pulls else sample
     loss = HINGES[type(losses.resolve(objective.loss))]
-    dual = InfinitePushDual(model, sample, cost_per_positive(sample, 1.0 / alpha), loss)
     path = [1.0]  # every loss is one where all scores are zero
 
     def note(iteration: int, /, **shown: float) -> None:
@@ -111,10 +148,10 @@ def infinite_push(
         if callback is not None:
             callback(iteration, **{**shown, "objective": path[-1]})
 
-    solution, n_iter = solve_infinite_push(dual, "auto", tol, max_iter, note)
+    solution = solve_infinite_push(model, sample, 1.0 / alpha, note, loss=loss, tol=tol, max_iter=max_iter)
     certificate = Certificate(alpha * solution.certificate.primal, alpha * solution.certificate.dual)
     gap = certificate.gap
     coef = -solution.coef if pulls else solution.coef
-    message = "" if gap <= tol else certificate.advice(n_iter, "raise alpha")
+    message = "" if gap <= tol else certificate.advice(solution.n_iter, "raise alpha")
     collapse = certificate.collapse(path[0], tol)
     return Result(coef, np.array(path), bool(gap <= tol), gap, message, certificate, collapse)

@@ -28,7 +28,7 @@ from pushrank.models import Model
 from pushrank.objectives.average_precision import mean_hinge
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push.dual import MAX_PROJECTION_TRIALS, DualSolution, InfinitePushDual
-from pushrank.solvers.result import Callback, Certificate
+from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
 MAX_PAIRS = 50_000_000  # 400 MB of variables, and several arrays of that size
 N_POWER_ITERATIONS = 20  # the eigenvalue sets a step length: two digits are plenty
@@ -60,7 +60,7 @@ def infinite_push_by_pairs(
 
 def rank_svm_by_pairs(
     model: Model, sample: Any, C: float, tol: float, max_iter: int, callback: Callback | None = None
-) -> PairSolution:
+) -> CertifiedSolution:
     """Run the algorithm of figure 3."""
     if not isinstance(sample, BipartiteSample) or sample.positive_weights is not None:
         raise ValueError(NOT_TAKEN)
@@ -70,9 +70,10 @@ def rank_svm_by_pairs(
         return Certificate(penalty + C * mean_hinge(sample, scores)[0], float(pairs.sum()) - penalty)
 
     upper_bound = C / sample.pair_weight
-    return gradient_projection(
+    found = gradient_projection(
         lambda pairs: np.clip(pairs, 0.0, upper_bound), certify, model, sample, tol, max_iter, callback
     )
+    return CertifiedSolution(found.coef, found.certificate, found.n_iter, None)
 
 
 class PairSolution(NamedTuple):

@@ -187,8 +187,8 @@ class _ProximalProblem:
         def hessian_product(v: Floats) -> Floats:
             direction = units * np.ravel(v)
             scores = rows @ direction
-            product: Floats = direction + rows.T @ (weights * (scores - weights @ scores / total))
-            return units * product
+            product: Floats = units * (direction + rows.T @ (weights * (scores - weights @ scores / total)))
+            return product
 
         hessian = LinearOperator((len(units), len(units)), matvec=hessian_product, dtype=np.float64)
         found, _ = cg(hessian, -units * self.gradient, rtol=CG_TOLERANCE, maxiter=MAX_CG_PRODUCTS)

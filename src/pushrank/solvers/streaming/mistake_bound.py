@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank.solvers.cutting_plane import Rows
-from pushrank.solvers.streaming.updates import Stream, largest_squared_norm, total_loss
+from pushrank.solvers.streaming.updates import Rows, Stream, largest_squared_norm, total_loss
 
 LENGTHS = 9
 """Lengths of the weights that are tried."""

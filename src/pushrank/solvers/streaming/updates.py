@@ -14,6 +14,7 @@ top*, ICML 2015, algorithms 1 to 4.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -26,11 +27,43 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import BadRowError
 from pushrank.objectives.precision_at_k import PERCEPTRONS, STRUCT, place, slopes
-from pushrank.solvers.cutting_plane import Rows, one_after_another
 
 MOST_ROWS = 10_000
 MOST_BYTES = 1 << 26
 LARGEST_KEY = (1 << 64) - 1
+
+
+class Rows(NamedTuple):
+    """Checked rows: features, dense by rows or CSR, the class and the mass of each."""
+
+    X: Any
+    positive: NDArray[np.bool_]
+    mass: Floats
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+        return len(self.positive)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the features."""
+        parts = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        return sum(int(part.nbytes) for part in parts)
+
+    def taken(self, numbers: NDArray[np.intp]) -> Rows:
+        """Return a copy of some rows."""
+        return Rows(self.X[numbers], self.positive[numbers], self.mass[numbers])
+
+
+def one_after_another(parts: Sequence[Rows]) -> Rows:
+    """Return the rows of all parts; CSR where any of them is."""
+    if any(sp.issparse(part.X) for part in parts):
+        X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
+    else:
+        X = np.vstack([part.X for part in parts])
+    positive, mass = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:])
+    return Rows(X, positive, mass)
 
 
 @dataclass
