@@ -93,8 +93,9 @@ def fit_boosted(
     joint: bool = False,
     constant: bool = False,
     two_classes_only: str = "",
+    check: Callable[[BoostedFit], None] | None = None,
 ) -> BoostedFit:
-    """Validate the data and run the rounds; of the ranker nothing is changed but the names of its features.
+    """Validate, run the rounds, set the fitted attributes: the whole way, in this order.
 
     Parameters
     ----------
@@ -118,6 +119,8 @@ def fit_boosted(
         Whether a constant is among those.
     two_classes_only : str, default=""
         What to say where there are grades, groups or pairs, if they cannot be learned from.
+    check : callable, optional
+        Raises or warns where the run did not bring what was asked for, before anything is set.
     """
     _check_parameters(ranker)
     learner = clone(weak_rankers.resolve(ranker.weak_rankers))
@@ -184,10 +187,14 @@ def fit_boosted(
                 patience=int(ranker.n_iter_no_change),
                 callback=callback,
             )
-    return BoostedFit(X, target, train, learner, encoder, problem, state, result, first_random_state)
+    fit = BoostedFit(X, target, train, learner, encoder, problem, state, result, first_random_state)
+    if check is not None:
+        check(fit)
+    _set_fitted(ranker, fit)
+    return fit
 
 
-def set_fitted(ranker: Any, fit: BoostedFit) -> None:
+def _set_fitted(ranker: Any, fit: BoostedFit) -> None:
     """Set all fitted attributes, at the best round where a validation part chose it."""
     state, history, learner = fit.state, fit.state.history, fit.learner
     scores: NDArray[np.floating] = state.scores

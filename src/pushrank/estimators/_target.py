@@ -348,7 +348,6 @@ def midway(lower: float, higher: float, scores: Any) -> float:
 # The names by which rankers that are still built by inheritance know the above; they go with the last.
 LEAST_ALPHA = MIN_ALPHA
 training_data = validate_two_classes
-binary_target = two_class_target
 
 
 def ranking_data(

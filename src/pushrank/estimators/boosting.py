@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
 from pushrank.estimators._base import warn
-from pushrank.estimators._boosting import BoostedRankerMixin, fit_boosted, set_fitted
+from pushrank.estimators._boosting import BoostedFit, BoostedRankerMixin, fit_boosted
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective
@@ -179,7 +179,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
         is_freund = self.variant == "freund"
-        fit = fit_boosted(
+        fit_boosted(
             self,
             self._pair_objective(),
             X,
@@ -195,7 +195,6 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
                 else ""
             ),
         )
-        set_fitted(self, fit)
         return self
 
     def _pair_objective(self) -> PushObjective:
@@ -360,7 +359,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         %(fit_type_error)s
         """
         check_alpha("alpha", self.alpha)
-        fit = fit_boosted(
+        fit_boosted(
             self,
             self._pair_objective(),
             X,
@@ -371,7 +370,6 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
             alpha=float(self.alpha),
             scale_slopes=True,
         )
-        set_fitted(self, fit)
         return self
 
     def _pair_objective(self) -> PushObjective:
@@ -535,27 +533,37 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         """
         if self.not_separable not in ANSWERS:
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
-        objective = self._pair_objective()
         fit = fit_boosted(
-            self, objective, X, y, sample_weight, qid=qid, pairs=pairs, step_rule=smooth_margin_step
+            self,
+            self._pair_objective(),
+            X,
+            y,
+            sample_weight,
+            qid=qid,
+            pairs=pairs,
+            step_rule=smooth_margin_step,
+            check=self._check_separated,
         )
         history = fit.state.history
-        reached = smooth_margin(fit.problem.objective, history.values[-1], history.norms[-1])
-        if reached <= 0.0:
-            why = "the training data are not separable by these weak rankers"
-            if not fit.result.converged:
-                why = f"no separation was found in {history.n_rounds} rounds (raise n_estimators to go on)"
-            message = f"the smooth margin is not positive: {why}."
-            if self.not_separable == "raise":
-                raise ValueError(
-                    f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
-                    "answer."
-                )
-            warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
-        set_fitted(self, fit)
         rounds = zip(history.values, history.norms, strict=True)
         self.smooth_margin_path_ = np.array([smooth_margin(fit.problem.objective, *at) for at in rounds])
         return self
+
+    def _check_separated(self, fit: BoostedFit) -> None:
+        """Raise or warn where the smooth margin of a run is not positive."""
+        history = fit.state.history
+        if smooth_margin(fit.problem.objective, history.values[-1], history.norms[-1]) > 0.0:
+            return
+        why = "the training data are not separable by these weak rankers"
+        if not fit.result.converged:
+            why = f"no separation was found in {history.n_rounds} rounds (raise n_estimators to go on)"
+        message = f"the smooth margin is not positive: {why}."
+        if self.not_separable == "raise":
+            raise ValueError(
+                f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
+                "answer."
+            )
+        warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(scale="log")
@@ -724,7 +732,6 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
                 "grades, query groups and explicit pairs use RankBoost."
             ),
         )
-        set_fitted(self, fit)
         positive_loss, negative_loss = np.exp(np.array(fit.state.history.log_sums)).T
         self.f_skew_path_ = positive_loss - negative_loss
         self.rank_loss_path_ = positive_loss * negative_loss

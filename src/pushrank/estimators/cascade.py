@@ -14,18 +14,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._numeric import Floats
 from pushrank._validation import weight_keyword
-from pushrank.estimators._base import BaseRanker, warn
-from pushrank.estimators._target import DTYPES, FORMATS, binary_target, check_on_host, midway
+from pushrank.estimators._base import RankerMixin, set_two_classes, warn
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, midway, two_class_target
 from pushrank.estimators.push import PNormPush
 
 
-class CascadeRanker(BaseRanker):
+@shared_docs
+class CascadeRanker(RankerMixin, BaseEstimator):
     r"""Rank all rows, cut, and let the next ranker order the survivors.
 
     Stage j + 1 learns from the training rows, and scores the rows, that stage j scores above its cut. A row
@@ -44,9 +46,8 @@ class CascadeRanker(BaseRanker):
         Rankers, classifiers or pipelines with a ``decision_function``. None stands for
         ``[PNormPush(p=1), PNormPush(p=16)]``.
     keep : list of int or float, default=None
-        How many of all training rows go on after each stage but the last: a count of at least 2 (one beyond
-        their number stands for all), or a fraction in (0, 1]; never more than after the stage before. None
-        stands for 0.25, 0.125 and so on.
+        Rows passed to the next stage: an int >= 2, or a fraction in (0, 1] of the training rows. One entry
+        for each stage but the last, non-increasing. None stands for 0.25, 0.125 and so on.
 
     Attributes
     ----------
@@ -61,14 +62,9 @@ class CascadeRanker(BaseRanker):
     centres_, spreads_ : ndarray of shape (n_stages_,)
         The median m and the interquartile range d of each stage's training scores; where d would be zero it
         is their range, or 1.
-    classes_ : ndarray of shape (2,)
-        The negative and the positive class.
-    threshold_ : float
-        The break-even point of the training scores: as many rows score above it as are positive.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where ``X`` had names that are all strings.
+    %(classes_)s
+    %(threshold_)s
+    %(features_)s
 
     Notes
     -----
@@ -105,16 +101,14 @@ class CascadeRanker(BaseRanker):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Features; data frames reach the stages as frames. NaN where the stages take it.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights, passed to every stage (of a pipeline, to its last step). Rows of weight zero
             belong to neither class.
 
         Returns
         -------
-        self
-            The fitted ranker.
+        %(self)s
 
         Raises
         ------
@@ -130,22 +124,18 @@ class CascadeRanker(BaseRanker):
         UserWarning
             When the survivors of a cut are all of one class, where the cascade ends.
         """
-        stages, keep = self._checked_stages(), self._checked_keep()
+        stages = _checked_stages(self.stages)
+        keep = _checked_keep(self.keep, len(stages) - 1)
         check_consistent_length(X, y)
-        target = binary_target(self, y, sample_weight)
-        n_rows = target.sample.n_rows
-        weights = target.weights
+        target = two_class_target(self, y, sample_weight)
+        weights, n_rows = target.weights, target.sample.n_rows
         counts = _counts(keep, n_rows if weights is None else float(weights.sum()))
         keywords = [None if weights is None else _weight_keyword(stage) for stage in stages]
         X = self._rows(X, reset=True)
         codes = np.asarray(target.codes, dtype=np.intp)
         labels = np.asarray(target.classes)[codes]
-        rows = np.arange(n_rows)
-        training_scores = np.zeros(n_rows)
-        fitted: list[Any] = []
-        cuts: list[float] = []
-        kept: list[int] = []
-        scales: list[tuple[float, float]] = []
+        rows, training_scores = np.arange(n_rows), np.zeros(n_rows)
+        fitted, cuts, kept, scales = [], [], [], []
         for level, (stage, keyword) in enumerate(zip(stages, keywords, strict=True)):
             part = X if len(rows) == n_rows else _safe_indexing(X, rows)
             part_weights = None if weights is None else weights[rows]
@@ -160,17 +150,21 @@ class CascadeRanker(BaseRanker):
             survivors = rows[scores > cut]
             counted = survivors if weights is None else survivors[weights[survivors] > 0.0]
             if len(np.unique(codes[counted])) < 2:
-                self._warn_of_the_end(level, labels[counted])
+                warn(
+                    f"CascadeRanker ends after stage {level + 1} of {len(stages)}: the survivors of cut "
+                    f"{level + 1} are all of class {labels[counted[0]]!s}, so the next stage has nothing to "
+                    f"learn. Raise keep[{level}] to let rows of both classes through, or leave later stages "
+                    "out.",
+                    UserWarning,
+                )
                 break
             cuts.append(cut)
             kept.append(len(survivors))
             rows = survivors
-        self.stages_ = fitted
-        self.n_stages_ = len(fitted)
-        self.cuts_ = np.array(cuts)
-        self.n_kept_ = np.array(kept, dtype=np.intp)
+        self.stages_, self.n_stages_ = fitted, len(fitted)
+        self.cuts_, self.n_kept_ = np.array(cuts), np.array(kept, dtype=np.intp)
         self.centres_, self.spreads_ = np.array(scales).T
-        self._keep_classes(target, training_scores)
+        set_two_classes(self, target, training_scores)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -200,59 +194,8 @@ class CascadeRanker(BaseRanker):
             rows = rows[scores > self.cuts_[level]]
             if not len(rows):
                 break
-        return placed - self.threshold_
-
-    def _all_stages(self) -> list[Any]:
-        return [PNormPush(p=1.0), PNormPush(p=16.0)] if self.stages is None else list(self.stages)
-
-    def _checked_stages(self) -> list[Any]:
-        given: Any = self.stages
-        if given is not None and not isinstance(given, list | tuple):
-            raise TypeError(
-                f"stages must be a list of estimators or None, got {type(given).__name__}; "
-                "one stage is a list of one."
-            )
-        stages = self._all_stages()
-        if not stages:
-            raise ValueError("stages must hold at least one estimator, found none; None stands for two.")
-        for number, stage in enumerate(stages):
-            if isinstance(stage, type):
-                raise TypeError(f"stages[{number}] is the class {stage.__name__}: pass an instance of it.")
-            needed = ("get_params", "fit", "decision_function")
-            missing = [name for name in needed if not hasattr(stage, name)]
-            if missing:
-                raise TypeError(
-                    f"stages[{number}], {type(stage).__name__}, has no {' and no '.join(missing)}: pass a "
-                    "scikit-learn estimator with a decision_function, such as PNormPush."
-                )
-        return stages
-
-    def _checked_keep(self) -> list[Any]:
-        n_cuts = len(self._all_stages()) - 1
-        keep: Any = self.keep
-        if keep is None:
-            return [0.25 * 0.5**cut for cut in range(n_cuts)]
-        if not isinstance(keep, list | tuple | np.ndarray):
-            raise TypeError(f"keep must be a list of numbers or None, got {keep!r}; one cut is [0.25].")
-        if len(keep) != n_cuts:
-            raise ValueError(
-                f"keep must have one entry for each stage but the last, {n_cuts} here; found {len(keep)}: "
-                f"{list(keep)[:10]}."
-            )
-        for number, share in enumerate(keep):
-            if isinstance(share, bool) or not isinstance(share, Real):
-                raise TypeError(f"keep[{number}] must be an integer or a float, got {share!r}.")
-            if isinstance(share, Integral):
-                if share < 2:
-                    raise ValueError(
-                        f"keep[{number}] must be a count of at least 2, one row of each class, or a "
-                        f"fraction, of which 1.0 is all rows; got {share!r}."
-                    )
-            elif not 0.0 < float(share) <= 1.0:
-                raise ValueError(
-                    f"keep[{number}] must be a fraction in (0, 1], or a count as an integer; got {share!r}."
-                )
-        return list(keep)
+        placed -= self.threshold_
+        return placed
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
         """Return data frames as they are, and anything else as an array or a sparse matrix."""
@@ -264,21 +207,62 @@ class CascadeRanker(BaseRanker):
             self, X, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=reset
         )
 
-    def _warn_of_the_end(self, level: int, labels: NDArray[Any]) -> None:
-        warn(
-            f"{type(self).__name__} ends after stage {level + 1} of {len(self._all_stages())}: the survivors "
-            f"of cut {level + 1} are all of class {labels[0]!s}, so the next stage has nothing to learn. "
-            f"Raise keep[{level}] to let rows of both classes through, or leave later stages out.",
-            UserWarning,
-        )
-
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse data and NaN where all stages take them."""
         tags = super().__sklearn_tags__()
-        inputs = [get_tags(stage).input_tags for stage in self._checked_stages()]
+        inputs = [get_tags(stage).input_tags for stage in _checked_stages(self.stages)]
         tags.input_tags.sparse = all(each.sparse for each in inputs)
         tags.input_tags.allow_nan = all(each.allow_nan for each in inputs)
         return tags
+
+
+def _checked_stages(stages: Any) -> list[Any]:
+    """Return the stages, none of them fitted."""
+    if stages is None:
+        return [PNormPush(p=1.0), PNormPush(p=16.0)]
+    if not isinstance(stages, list | tuple):
+        raise TypeError(
+            f"stages must be a list of estimators or None, got {type(stages).__name__}; one stage is a list "
+            "of one."
+        )
+    if not stages:
+        raise ValueError("stages must hold at least one estimator, found none; None stands for two.")
+    for number, stage in enumerate(stages):
+        if isinstance(stage, type):
+            raise TypeError(f"stages[{number}] is the class {stage.__name__}: pass an instance of it.")
+        missing = [name for name in ("get_params", "fit", "decision_function") if not hasattr(stage, name)]
+        if missing:
+            raise TypeError(
+                f"stages[{number}], {type(stage).__name__}, has no {' and no '.join(missing)}: pass a "
+                "scikit-learn estimator with a decision_function, such as PNormPush."
+            )
+    return list(stages)
+
+
+def _checked_keep(keep: Any, n_cuts: int) -> list[Any]:
+    """Return what each cut lets through, as counts and fractions."""
+    if keep is None:
+        return [0.25 * 0.5**cut for cut in range(n_cuts)]
+    if not isinstance(keep, list | tuple | np.ndarray):
+        raise TypeError(f"keep must be a list of numbers or None, got {keep!r}; one cut is [0.25].")
+    if len(keep) != n_cuts:
+        raise ValueError(
+            f"keep must have one entry for each stage but the last, {n_cuts} here; found {len(keep)}: "
+            f"{list(keep)[:10]}."
+        )
+    for number, entry in enumerate(keep):
+        if isinstance(entry, bool) or not isinstance(entry, Real):
+            raise TypeError(f"keep[{number}] must be an integer or a float, got {entry!r}.")
+        if isinstance(entry, Integral) and entry < 2:
+            raise ValueError(
+                f"keep[{number}] must be a count of at least 2, one row of each class, or a fraction, of "
+                f"which 1.0 is all rows; got {entry!r}."
+            )
+        if not (isinstance(entry, Integral) or 0.0 < float(entry) <= 1.0):
+            raise ValueError(
+                f"keep[{number}] must be a fraction in (0, 1], or a count as an integer; got {entry!r}."
+            )
+    return list(keep)
 
 
 def _counts(keep: list[Any], n_rows: float) -> list[float]:
