@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from pushrank import metrics
-from pushrank.metrics._bootstrap import StratifiedBootstrap, auc_covariance, draw_counts
+from pushrank.metrics._bootstrap import StratifiedBootstrap, draw_counts
 from pushrank.metrics._ranking import METRICS, RANK_METRICS, Ranking
+from pushrank.metrics.roc import auc_covariance
 
 MEASURES = {name: METRICS[name] for name in sorted(measure.__name__ for measure in RANK_METRICS)}
 MEASURES |= {name: partial(MEASURES[name], k=0.5) for name in ("precision_at_k", "recall_at_k")}

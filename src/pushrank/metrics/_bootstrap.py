@@ -424,19 +424,6 @@ class BCaInterval(PercentileInterval):
         return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self.expansion)))
 
 
-def normal_interval(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
-    """Return the normal interval around an estimate."""
-    reach = float(ndtri(0.5 * (1.0 + confidence_level))) * standard_error
-    return estimate - reach, estimate + reach
-
-
-def normal_p_value(difference: float, standard_error: float) -> float:
-    """Return the two-sided p-value of a difference; 1 where it and its error are both zero."""
-    if standard_error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * ndtr(-abs(difference) / standard_error))
-
-
 def _accelerated(shifted: Any, acceleration: float) -> Any:
     """Return ``shifted / (1 - acceleration * shifted)``, infinite beyond its pole."""
     room = 1.0 - acceleration * shifted
@@ -526,52 +513,3 @@ def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any) -> N
         is_area = not metric.args and metric.keywords in ({}, {"ties": "half"})
     if method == "delong" and not is_area:
         raise ValueError("method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'.")
-
-
-def auc_covariance(rankings: Sequence[Ranking]) -> Floats:
-    r"""Return the covariance of the areas of rankings of the same rows, shape (n_rankings, n_rankings).
-
-    The area is the mean of the placements of the positives :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-`, and
-    of those of the negatives :math:`V_k = 1 - \mathrm{Height}(k) / W_+`, ties counting one half. Its
-    covariance is estimated by the sum over both classes of that of the placements over the number of rows;
-    with weights, by that of their weighted mean.
-
-    Raises
-    ------
-    ValueError
-        When a class has a single row of a weight that is not zero.
-
-    Notes
-    -----
-    O(n log n), in place of O(positives x negatives) (Sun and Xu, IEEE Signal Processing Letters 21, 2014).
-
-    References
-    ----------
-    DeLong, DeLong and Clarke-Pearson, *Comparing the areas under two or more correlated receiver operating
-    characteristic curves*, Biometrics 44 (1988).
-    """
-
-    def placements(ranking: Ranking) -> tuple[Floats, Floats]:
-        negatives_above, positives_below = ranking.negatives_above("half"), ranking.positives_below("half")
-        return (
-            1.0 - negatives_above[ranking.positive_threshold_index] / ranking.total_negative,
-            1.0 - positives_below[ranking.negative_bin_index] / ranking.total_positive,
-        )
-
-    positives, negatives = (np.stack(rows) for rows in zip(*map(placements, rankings), strict=True))
-    first = rankings[0]
-    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
-        negatives, first.negative_weights
-    )
-
-
-def _covariance_of_means(placements: Floats, weights: Floats | None) -> Floats:
-    """Return the covariance of the weighted means of rows that were drawn independently."""
-    shares = np.full(placements.shape[1], 1.0) if weights is None else weights / weights.max()
-    n_rows = np.count_nonzero(shares)
-    if n_rows < 2:
-        raise ValueError("DeLong's variance needs at least 2 rows of each class, found 1 of a class.")
-    shares = shares / shares.sum()
-    deviations = shares * (placements - (placements @ shares)[:, None])
-    covariance: Floats = deviations @ deviations.T * (n_rows / (n_rows - 1))
-    return covariance

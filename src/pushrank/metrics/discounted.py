@@ -44,15 +44,15 @@ class QueryLists:
         The gain of each row, in that order.
     starts : ndarray of int, shape (n_queries,)
         Where each query's list begins.
-    places : ndarray of int, shape (n,)
-        The place of each row in its list, from 0.
+    positions : ndarray of int, shape (n,)
+        The position of each row in its list, from 0.
     tie_starts : ndarray of int, shape (n_ties,)
         Where each run of rows whose order is open begins.
     """
 
     gains: Floats
     starts: NDArray[np.intp]
-    places: NDArray[np.intp]
+    positions: NDArray[np.intp]
     tie_starts: NDArray[np.intp]
 
     @property
@@ -75,8 +75,8 @@ def lists_by_query(gains: Floats, scores: Floats, queries: NDArray[np.intp], tie
     if ties != "half":
         new_tie[:] = True  # the rule has settled the order of tied rows
     starts = np.flatnonzero(new_query)
-    places = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    return QueryLists(gains[order], starts, places, np.flatnonzero(new_tie))
+    positions = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    return QueryLists(gains[order], starts, positions, np.flatnonzero(new_tie))
 
 
 def _numbered(qid: NDArray[Any]) -> NDArray[np.intp]:
@@ -277,7 +277,7 @@ def ndcg_at_k(
 
 
 def _cumulative_discounts(n_rows: int, k: int | None) -> Floats:
-    """Return the sum of the discounts of the first 0, 1, .. n places, of which only k count."""
+    """Return the sum of the discounts of the first 0, 1, .. n ranks, of which only k count."""
     discounts = 1.0 / np.log2(np.arange(2.0, n_rows + 2.0))
     if k is not None:
         discounts[k:] = 0.0
@@ -287,9 +287,9 @@ def _cumulative_discounts(n_rows: int, k: int | None) -> Floats:
 def _discounted_gains(lists: QueryLists, totals: Floats) -> Floats:
     """Return the discounted gain of each list.
 
-    Rows of a tie share its places' mean discount. Where a rule orders them, each is a tie by itself.
+    Rows of a tie share the mean discount of its ranks. Where a rule orders them, each is a tie by itself.
     """
-    first = lists.places[lists.tie_starts]
+    first = lists.positions[lists.tie_starts]
     discounts = totals[first + lists.tie_sizes] - totals[first]
     means = np.add.reduceat(lists.gains, lists.tie_starts) / lists.tie_sizes
     return np.bincount(lists.tie_queries, means * discounts, minlength=len(lists.starts)).astype(np.float64)
@@ -355,7 +355,7 @@ def _reciprocal_ranks(lists: QueryLists) -> Floats:
     ties = occupied[first]
     reciprocals = np.zeros(len(lists.starts))
     reciprocals[found] = expected_reciprocal_ranks(
-        lists.places[lists.tie_starts[ties]], positives[ties], lists.tie_sizes[ties]
+        lists.positions[lists.tie_starts[ties]], positives[ties], lists.tie_sizes[ties]
     )
     return reciprocals
 
@@ -425,7 +425,7 @@ def robust_initial_enhancement(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return the exponentially discounted hits over their expectation for a random order: RIE.
+    r"""Return the exponentially discounted positives over their expectation for a random order: RIE.
 
     .. math:: \mathrm{RIE} = \frac{\frac{1}{P} \sum_i e^{-\alpha\, \mathrm{rank}(i) / n}}
         {\frac{1}{n} \frac{1 - e^{-\alpha}}{e^{\alpha / n} - 1}}
@@ -455,7 +455,7 @@ def robust_initial_enhancement(
 
     Notes
     -----
-    O(n log n). Without ties it equals RDKit's ``CalcRIE``. With weights, a row takes as many places as it
+    O(n log n). Without ties it equals RDKit's ``CalcRIE``. With weights, a row takes as many ranks as it
     weighs, which need not be whole.
 
     References
@@ -533,7 +533,7 @@ def bedroc(
 def ranking_rie(ranking: RankCounts, alpha: float, ties: Ties) -> float:
     """Return the metric of a ranking that has been checked.
 
-    The discounts of the places from a to b add up to a geometric series, whose factor cancels against the
+    The discounts of the ranks from a to b add up to a geometric series, whose factor cancels against the
     expectation's: what remains is a difference of exponentials, which knows parts of a row as well.
     """
     rate = _checked_rate(alpha)

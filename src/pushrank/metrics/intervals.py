@@ -7,23 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
 
 from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import (
     Method,
     StratifiedBootstrap,
-    auc_covariance,
     bootstrap_intervals,
     check_method,
     checked_rankings,
     contrasted,
-    normal_interval,
-    normal_p_value,
     resolve_metric,
 )
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
-from pushrank.metrics.roc import ranking_auc
+from pushrank.metrics.roc import auc_covariance, ranking_auc
 
 
 class ConfidenceInterval(NamedTuple):
@@ -121,7 +119,7 @@ def confidence_interval(
     if method == "delong":
         estimate = ranking_auc(rankings[0], "half")
         error = float(np.sqrt(auc_covariance(rankings)[0, 0]))
-        low, high = normal_interval(estimate, error, level)
+        low, high = _normal_interval(estimate, error, level)
         return ConfidenceInterval(max(low, 0.0), min(high, 1.0), estimate, error)
     [interval] = ranking_intervals(rankings[0], [measure], method, level, n_resamples, random_state)
     return interval
@@ -239,9 +237,22 @@ def compare(
         difference = float(contrasted([ranking_auc(ranking, "half") for ranking in rankings], contrast))
         # rounding may leave the variance of equal rankings below zero
         error = float(np.sqrt(max(contrast @ auc_covariance(rankings) @ contrast, 0.0)))
-        low, high = normal_interval(difference, error, level)
-        return Comparison(low, high, difference, normal_p_value(difference, error))
+        low, high = _normal_interval(difference, error, level)
+        return Comparison(low, high, difference, _normal_p_value(difference, error))
     bootstrap = StratifiedBootstrap(rankings, measure)
     difference = float(contrasted(bootstrap.evaluate_data(), contrast))
     [interval] = bootstrap_intervals(bootstrap, contrast, [difference], method, n_resamples, random_state)
     return Comparison(*interval.limits(level), difference, interval.p_value())
+
+
+def _normal_interval(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
+    """Return the normal interval around an estimate."""
+    reach = float(ndtri(0.5 * (1.0 + confidence_level))) * standard_error
+    return estimate - reach, estimate + reach
+
+
+def _normal_p_value(difference: float, standard_error: float) -> float:
+    """Return the two-sided p-value of a difference; 1 where it and its error are both zero."""
+    if standard_error == 0.0:
+        return 1.0 if difference == 0.0 else 0.0
+    return float(2.0 * ndtr(-abs(difference) / standard_error))

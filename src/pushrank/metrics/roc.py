@@ -1,7 +1,8 @@
-"""The ROC curve: areas, and a band for its left edge."""
+"""The ROC curve: areas, their covariance, and a band for the left edge."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,6 +173,55 @@ def ranking_partial_auc(
         return area
     chance = 0.5 * max(width - min_tpr, 0.0) ** 2
     return 0.5 * (1.0 + (area - chance) / (width * (1.0 - min_tpr) - chance))
+
+
+def auc_covariance(rankings: Sequence[Ranking]) -> Floats:
+    r"""Return the covariance of the areas of rankings of the same rows, shape (n_rankings, n_rankings).
+
+    The area is the mean of the placements of the positives :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-`, and
+    of those of the negatives :math:`V_k = 1 - \mathrm{Height}(k) / W_+`, ties counting one half. Its
+    covariance is estimated by the sum over both classes of that of the placements over the number of rows;
+    with weights, by that of their weighted mean.
+
+    Raises
+    ------
+    ValueError
+        When a class has a single row of a weight that is not zero.
+
+    Notes
+    -----
+    O(n log n), in place of O(positives x negatives) (Sun and Xu, IEEE Signal Processing Letters 21, 2014).
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, *Comparing the areas under two or more correlated receiver operating
+    characteristic curves*, Biometrics 44 (1988).
+    """
+
+    def placements(ranking: Ranking) -> tuple[Floats, Floats]:
+        negatives_above, positives_below = ranking.negatives_above("half"), ranking.positives_below("half")
+        return (
+            1.0 - negatives_above[ranking.positive_threshold_index] / ranking.total_negative,
+            1.0 - positives_below[ranking.negative_bin_index] / ranking.total_positive,
+        )
+
+    positives, negatives = (np.stack(rows) for rows in zip(*map(placements, rankings), strict=True))
+    first = rankings[0]
+    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
+        negatives, first.negative_weights
+    )
+
+
+def _covariance_of_means(placements: Floats, weights: Floats | None) -> Floats:
+    """Return the covariance of the weighted means of rows that were drawn independently."""
+    shares = np.full(placements.shape[1], 1.0) if weights is None else weights / weights.max()
+    n_rows = np.count_nonzero(shares)
+    if n_rows < 2:
+        raise ValueError("DeLong's variance needs at least 2 rows of each class, found 1 of a class.")
+    shares = shares / shares.sum()
+    deviations = shares * (placements - (placements @ shares)[:, None])
+    covariance: Floats = deviations @ deviations.T * (n_rows / (n_rows - 1))
+    return covariance
 
 
 class RocBand(NamedTuple):
