@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from numpydoc.docscrape import NumpyDocString
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
@@ -26,13 +28,14 @@ from pushrank import (
     CascadeRanker,
     InfinitePush,
     IRPush,
-    OnePassMiniBatchAtK,
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
+    PushBoost,
     PushRanker,
     PushRankerCV,
     RampAtK,
+    RankBoost,
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
@@ -40,49 +43,54 @@ from pushrank import (
     estimators,
     metrics,
 )
-from pushrank.estimators._streaming import StreamingRanker
 from pushrank.solvers import SOLVERS
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
 
-
-SOLVED = [PNormPush, IRPush, PushRanker]
-BOOSTED = [ranker for ranker in RANKERS if "n_estimators" in ranker().get_params()]
 AT_K = [ranker for ranker in RANKERS if "k" in ranker().get_params()]
+# one configuration for each estimator, and for each way through its code
 CONFIGURED = [
-    *(ranker(solver=solver) for ranker in SOLVED for solver in SOLVERS),
+    PNormPush(),
+    PNormPush(solver="newton-cg"),
+    PNormPush(solver="coordinate"),
+    PNormPush(side="both"),
+    IRPush(),
+    PushRanker("logistic", "power"),
+    PushRanker("squared_hinge"),
     PNormPushCV((1.0, 4.0), (0.01, 0.1), scoring="average_precision", cv=3),
     PushRankerCV("logistic", ("identity",), alphas=(0.01, 0.1), scoring="average_precision", cv=3),
-    PushRanker("logistic", "power"),
+    *(PushBoost(weak_rankers=kind, n_estimators=10) for kind in ("stumps", "columns", "regressors")),
+    RankBoost(n_estimators=10),
+    SmoothMarginRanking("warn", n_estimators=10),
+    AdaBoostRanker(n_estimators=10),
     InfinitePush(),
-    InfinitePush(10.0, loss="squared_hinge"),
-    RankSVM(),
-    SVMMAP(),
-    *(StructSVM(10.0, measure=measure, tol=1e-14) for measure in ("precision", "prbep")),
-    RankSVM(10.0, loss="hinge", tol=1e-14),
-    RampAtK(init="logistic", tol=1e-13),
-    PerceptronAtK(),
-    PerceptronAtK(variant="max", average=False),
-    *(SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("avg", "max", "ramp", "struct")),
-    OnePassMiniBatchAtK(batch_size=20),
     InfinitePush(kernel="rbf", tol=1e-14),
-    InfinitePush(kernel="rbf", loss="squared_hinge", tol=1e-14),
     InfinitePush(kernel="precomputed"),
+    RankSVM(),
+    RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
     RankSVM(kernel="poly", tol=1e-14),
     RankSVM(kernel="rbf", loss="hinge", tol=1e-14),
-    RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
+    SVMMAP(),
+    StructSVM(10.0, tol=1e-14),
+    PerceptronAtK(),
+    SGDAtK(radius=10.0),
+    RampAtK(init="logistic", tol=1e-13),
+]
+NIGHTLY = [
+    *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),
+    *(PNormPush(side=side, solver=solver) for side in ("pull", "both") for solver in SOLVERS),
+    InfinitePush(10.0, loss="squared_hinge"),
+    InfinitePush(kernel="rbf", loss="squared_hinge", tol=1e-14),
+    StructSVM(10.0, measure="prbep", tol=1e-14),
+    PerceptronAtK(variant="max", average=False),
+    *(SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("max", "ramp", "struct")),
     *(
         ranker(weak_rankers=kind, n_estimators=10)
-        for ranker in BOOSTED
-        if ranker is not SmoothMarginRanking
-        for kind in ("stumps", "columns", "regressors")
+        for ranker in (RankBoost, AdaBoostRanker)
+        for kind in ("columns", "regressors")
     ),
-    *(
-        SmoothMarginRanking("warn", weak_rankers=kind, n_estimators=10)
-        for kind in ("stumps", "columns", "regressors")
-    ),
+    *(SmoothMarginRanking("warn", weak_rankers=kind, n_estimators=10) for kind in ("columns", "regressors")),
 ]
-
 
 GRADES = (
     "three or more numbers in y are grades of relevance, which these rankers learn from; scikit-learn has no "
@@ -114,22 +122,30 @@ def exceptions(estimator):
         failing["check_class_weight_classifiers"] = SEPARATED
     if getattr(estimator, "kernel", "linear") == "precomputed":
         failing["check_estimators_dtypes"] = CUT
-    if isinstance(estimator, StreamingRanker):
+    if hasattr(estimator, "partial_fit"):
         failing["check_sample_weight_equivalence_on_dense_data"] = BATCHES
         failing["check_sample_weight_equivalence_on_sparse_data"] = BATCHES
     return failing
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    CONFIGURED,
-    expected_failed_checks=exceptions,
-)
-def test_contract(estimator, check):
+def check_contract(estimator, check):
     if getattr(estimator, "weak_rankers", None) == "regressors" and "weight_equivalence" in str(check):
         pytest.skip(TREES)
-    check(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", SkipTestWarning)
+        check(estimator)
+
+
+@parametrize_with_checks(CONFIGURED, expected_failed_checks=exceptions)
+def test_contract(estimator, check):
+    check_contract(estimator, check)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks(NIGHTLY, expected_failed_checks=exceptions)
+def test_contract_of_further_parameters(estimator, check):
+    check_contract(estimator, check)
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +169,10 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
     if ranker in (PNormPushCV, PushRankerCV):
         grid_of = {"selection": ["best", "one_standard_error"]}
-    elif ranker in (*SOLVED, *BOOSTED):
-        grid_of = {"alpha": [0.01, 1.0]} if ranker in SOLVED else {"learning_rate": [0.3, 1.0]}
+    elif "learning_rate" in ranker().get_params() and ranker not in AT_K:
+        grid_of = {"learning_rate": [0.3, 1.0]}
+    elif "alpha" in ranker().get_params():
+        grid_of = {"alpha": [0.01, 1.0]}
     if ranker in AT_K:
         grid_of = {"k": [0.5, 1.0]}
     grid = GridSearchCV(pipeline, {f"{name}__{key}": grid_of[key] for key in grid_of}, cv=2).fit(X, y)
