@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pushrank
 from combinations import each_and_some
 from pushrank import PushObjective, losses, prices
 from pushrank.pairs import ArraySample, BipartiteSample, SmoothSums, SortedSums

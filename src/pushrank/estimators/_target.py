@@ -59,11 +59,12 @@ class Target:
 
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
-        if isinstance(self.sample, BipartiteSample | ArraySample):
+        if isinstance(self.sample, ArraySample):
             return np.array([break_even_threshold(scores, self.sample)])
         if self.codes is None or self.classes is None:
             return np.zeros(1)
         levels = range(len(self.classes) - 1)
+        # by the weights of the target, which hold class weights too, and not by those of the sample
         samples = (BipartiteSample.from_mask(self.codes > level, self.weights) for level in levels)
         return np.array([break_even_threshold(scores, sample) for sample in samples])
 
