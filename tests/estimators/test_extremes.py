@@ -51,8 +51,13 @@ def test_every_power_converges_on_signals(ranker, p, dtype):
     assert abs(fitted.coef_[1]) < 1e-12
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
-@pytest.mark.parametrize("shape", [(60, 50), (60, 500), (60, 1024), (60, 1025), (60, 2000)])
+@pytest.mark.parametrize(
+    ("solver", "shape"),
+    [
+        *(("lbfgs", (60, n_features)) for n_features in (50, 500, 1024, 1025, 2000)),
+        *(("newton-cg", (60, n_features)) for n_features in (50, 500, 1025)),
+    ],
+)
 def test_more_columns_than_rows_converge_by_default(solver, shape):
     X, y = np.random.default_rng(0).normal(size=shape), np.arange(shape[0]) % 3 == 0
     with warnings.catch_warnings():
@@ -69,9 +74,15 @@ def test_wide_sparse_data_converge_at_every_power(p):
         PNormPush(p=p).fit(X, y)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
-@pytest.mark.parametrize("ranker", [PNormPush, PULL, BOTH, PushRanker])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("solver", "ranker", "dtype"),
+    [
+        *(("lbfgs", ranker, np.float64) for ranker in (PNormPush, PULL, BOTH, PushRanker)),
+        ("lbfgs", PNormPush, np.float32),
+        ("newton-cg", PNormPush, np.float64),
+        ("newton-cg", BOTH, np.float32),
+    ],
+)
 def test_separable_without_a_penalty_warns_and_ranks_all_pairs_rightly(solver, ranker, dtype):
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X).astype(dtype)
@@ -238,8 +249,15 @@ def test_larger_powers_concentrate_at_the_top_on_average():
     assert np.mean(gain) > 0
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, sp.csr_array], ids="CFS")
+@pytest.mark.parametrize(
+    ("layout", "dtype"),
+    [
+        (np.ascontiguousarray, np.float32),
+        (np.ascontiguousarray, np.float64),
+        (np.asfortranarray, np.float64),
+        (sp.csr_array, np.float32),
+    ],
+)
 def test_a_fit_makes_no_copy_of_the_data(dtype, layout):
     rng = np.random.default_rng(0)
     X = layout(rng.normal(size=(100_000, 60)).astype(dtype))

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import InfinitePush, PNormPush, PushRanker, RankSVM, losses, metrics, prices
@@ -257,7 +258,7 @@ class Rounded(Loss):
     """The same, smooth and analytic."""
 
     width: float
-    centre: ClassVar[float] = 2.0
+    expansion_centre: ClassVar[float] = 2.0
 
     @property
     def strip_half_width(self):
@@ -271,7 +272,7 @@ class Rounded(Loss):
         return self.width * np.logaddexp(0.0, (2.0 - margin) / self.width)
 
     def derivative(self, margin):
-        return -0.5 * (1.0 + np.tanh(0.5 * (2.0 - margin) / self.width))
+        return -expit((2.0 - margin) / self.width)  # whose tail keeps its digits, unlike that of tanh
 
     def second_derivative(self, margin):
         return 0.25 / self.width / np.cosh(np.clip(0.5 * (2.0 - margin) / self.width, -300, 300)) ** 2
