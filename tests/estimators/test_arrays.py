@@ -208,7 +208,7 @@ print("done")
 def test_fits_run_where_the_data_are(library):
     """In a process of its own: SciPy reads its switch for arrays of other libraries when it is imported."""
     pytest.importorskip(library)
-    source = str(Path(pushrank.pairs.__file__).parents[2])
+    source = str(Path(pushrank.__file__).parents[1])
     environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": source}
     done = subprocess.run(
         [sys.executable, "-c", FITS, library], capture_output=True, text=True, check=False, env=environment
