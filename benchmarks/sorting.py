@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pushrank.metrics._ranking import sort
+from pushrank.pairs.piecewise import MIN_PACKED, ascending
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 # by the names of NumPy from 2.4 on; those that a machine does not have are ignored
@@ -45,6 +46,18 @@ def compare() -> None:
             repeats = 3 if n_scores > 1_000_000 else 9
             numpy, own = best(lambda: np.sort(scores), repeats), best(lambda: sort(scores), repeats)  # noqa: B023
             print(f"  {n_scores:10,}  {kind:10s} {numpy:10.6f} s {own:8.6f} s  {numpy / own:.2f}", flush=True)
+    ascending(rng.normal(size=MIN_PACKED))  # compile
+    print(f"  {'scores':>10s}  {'kind':10s} {'numpy.argsort':>13s} {'packed keys':>12s}  numpy / packed")
+    for n_scores in SIZES:
+        normal = rng.normal(size=n_scores)
+        single = normal.astype(np.float32).astype(np.float64)
+        for kind, scores in (("normal", normal), ("float32", single), ("two digits", normal.round(2))):
+            assert np.array_equal(np.sort(scores), scores[ascending(scores)])
+            repeats = 2 if n_scores > 1_000_000 else 5
+            numpy, own = best(lambda: np.argsort(scores), repeats), best(lambda: ascending(scores), repeats)  # noqa: B023
+            print(
+                f"  {n_scores:10,}  {kind:10s} {numpy:11.6f} s {own:10.6f} s  {numpy / own:.2f}", flush=True
+            )
 
 
 def main() -> None:
@@ -52,7 +65,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         compare()
         return
-    print(f"numpy {np.__version__}; processor time, best of 9 calls, of 3 for ten million", flush=True)
+    print(f"numpy {np.__version__}; processor time, best of several calls", flush=True)
     for said, disabled in (("as NumPy dispatches here", ""), ("AVX-512 disabled", WITHOUT_AVX512)):
         print(f"\n{said}", flush=True)
         environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": disabled}
