@@ -142,7 +142,7 @@ def fit(file, to_parent):
 def started(file):
     """Return a process that begins to fit, and what it can be heard by."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pushrank"])
+    context.set_forkserver_preload(["pushrank.estimators", "pushrank.persistence", "skops.io"])
     hears, says = context.Pipe(duplex=False)
     process = context.Process(target=fit, args=(file, says))
     process.start()

@@ -161,7 +161,7 @@ def fit_boosted(
             if scale_slopes:
                 linear = LinearProblem(objective, LinearModel(X), train, alpha)
                 scales = slope_units(linear, learner.units_)
-        lower, upper = _weight_bounds(ranker, learner, X.shape[1], outputs.n_rankers, constant=constant)
+        lower, upper = _coefficient_bounds(ranker, learner, X.shape[1], outputs.n_rankers, constant=constant)
         problem = BoostingProblem(
             score_objective(objective, train, n_threads, joint=joint),
             outputs,
@@ -428,7 +428,7 @@ def _feature_subsampler(
     return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
 
 
-def _weight_bounds(
+def _coefficient_bounds(
     ranker: Any, learner: WeakRankers, n_features: int, n_rankers: int, *, constant: bool
 ) -> tuple[Floats | float, Floats | float]:
     """Return the least and the largest weight of each ranker, or one number for all.
