@@ -236,13 +236,6 @@ def test_seeds_are_those_of_numpy(files):
     assert "--seed" in call(*arguments, 2**32, code=2).stderr
 
 
-def test_demo():
-    shown = call("demo").stdout
-    assert "\x1b[" not in shown  # no colour where nobody looks
-    assert "…" not in shown
-    assert "Best at the top, by hits in 30 rows" in shown
-
-
 def test_version_and_help():
     assert call("--version").output.startswith("pushrank ")
     for command in ("fit", "score", "evaluate", "compare", "report", "demo"):

