@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,10 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
-from pushrank.objectives import PushObjective
 from pushrank.solvers import Callback
 
 LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
@@ -254,10 +252,6 @@ def warn_of_light_weights(estimator: Any, mass: Floats) -> None:
 class BaseRanker(RankerMixin, BaseEstimator):
     """A ranker with scores."""
 
-    def _pair_objective(self) -> PushObjective | None:
-        """Return the sum over pairs that is minimised, up to a penalty; None where it is none."""
-        return None
-
     def _keep_classes(self, target: Target, scores: NDArray[np.floating]) -> None:
         """Remember the classes or grades, and the training scores' break-even thresholds between them."""
         if target.classes is not None:
@@ -276,53 +270,3 @@ class BaseRanker(RankerMixin, BaseEstimator):
 
 class CoefficientRanker(LinearRankerMixin, BaseRanker):
     """A ranker that scores rows by the coefficients of their features."""
-
-
-@shared_docs
-class ComparingRanker(BaseRanker):
-    """A ranker of pairs of rows, whichever way they are named."""
-
-    @abstractmethod
-    def _objective(self) -> PushObjective:
-        """Return the sum over pairs that the checked constructor parameters stand for."""
-
-    @abstractmethod
-    def _learn(self, X: Any, y: ArrayLike | None, *of_rows: Any) -> Self:
-        """Fit the ranker to what ``fit`` was given, unchecked, in the order of ``fit``."""
-
-    def _pair_objective(self) -> PushObjective | None:
-        return self._objective()
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        %(X)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
-
-        Warns
-        -----
-        %(convergence_warning)s
-        """
-        return self._learn(X, y, sample_weight, None, qid, pairs)

@@ -346,22 +346,4 @@ def midway(lower: float, higher: float, scores: Any) -> float:
     return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
 
 
-# The names by which rankers that are still built by inheritance know the above; they go with the last.
-LEAST_ALPHA = MIN_ALPHA
-training_data = validate_two_classes
-
-
-def ranking_data(
-    ranker: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    group: Any = None,
-    qid: Any = None,
-    pairs: Any = None,
-    *,
-    allow_missing: bool = False,
-) -> tuple[Any, Target]:
-    """Do as ``validate_ranking``, in the order of an earlier ``fit``."""
-    qid = group if qid is None else qid
-    return validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=allow_missing)
+training_data = validate_two_classes  # until the streaming rankers have moved
