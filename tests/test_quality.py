@@ -54,7 +54,8 @@ def public_methods() -> list[str]:
     for name in public_names():
         for member, value in inspect.getmembers(public(name)):
             function = value.fget if isinstance(value, property) else value
-            if not member.startswith("_") and getattr(function, "__module__", "").startswith("pushrank."):
+            is_ours = getattr(function, "__module__", "").startswith("pushrank.")
+            if inspect.isroutine(function) and is_ours and not member.startswith("_"):
                 found.add(f"{function.__module__}.{function.__qualname__}")
     return sorted(found)
 
