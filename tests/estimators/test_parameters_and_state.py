@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pushrank import IRPush, PNormPush, PushBoost, PushRanker, RankBoost, prices
+from pushrank import IRPush, PNormPush, PushBoost, PushRanker, RankBoost, estimators, prices
 from pushrank.solvers import SOLVERS
 
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
@@ -262,3 +263,29 @@ def test_a_warm_start_from_afar_still_converges(solver, factor):
         warnings.simplefilter("error")
         warm.fit(X, Y)
     np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [PNormPush(), PNormPush(solver="coordinate"), IRPush(), PushRanker("hinge"), PushRanker()],
+    ids=str,
+)
+def test_every_fitted_attribute_exists_whatever_was_fitted(ranker):
+    rows = np.arange(20)
+    fits = [
+        clone(ranker).fit(X, Y),
+        clone(ranker).fit(X, Y + (X[:, 0] > 1.0)),
+        clone(ranker).fit(X, pairs=(rows, rows + 20)),
+    ]
+    assert len({frozenset(vars(fitted)) for fitted in fits}) == 1
+    assert [len(fitted.thresholds_) for fitted in fits] == [1, 2, 1]
+    assert fits[2].classes_ is None
+    with pytest.raises(ValueError, match="fitted to pairs"):
+        fits[2].predict(X)
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_every_paragraph_is_filled_in(name):
+    ranker = getattr(estimators, name)
+    for member in (ranker, *dict(inspect.getmembers(ranker, inspect.isfunction)).values()):
+        assert "%(" not in (member.__doc__ or ""), member

@@ -226,7 +226,8 @@ n_iter_ : int
     "threshold_": """threshold_ : float
     The break-even point of the training scores: as many rows score above it as are positive.""",
     "thresholds_": """thresholds_ : ndarray of shape (n_classes - 1,)
-    The break-even points above each class or grade but the highest; ``threshold_`` is the first.""",
+    The break-even points above each class or grade but the highest, or one zero after a fit to pairs;
+    ``threshold_`` is the first.""",
     "n_iter_": """n_iter_ : int
     The number of iterations run.""",
     "objective_path_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
