@@ -77,9 +77,8 @@ def seconds(function: Callable[..., float], *given: Any) -> tuple[float, float]:
 def main() -> None:
     """Print the ratios."""
     versions = f"Python {platform.python_version()}, numpy {np.__version__}, clarabel {clarabel.__version__}"
-    print(
-        f"{versions}; best of {REPEATS}\n\nfeatures  rows   loss           clarabel / interior point  objectives"
-    )
+    print(f"{versions}; best of {REPEATS}\n")
+    print("features  rows   loss           clarabel / interior point  objectives")
     for n_features in (10, 30, 60, 120):
         positives, negatives = problem(n_features)
         rows = np.vstack([positives, negatives])

@@ -1,4 +1,4 @@
-"""Scores of a kernel."""
+"""Scores of a kernel, with the inner product of its space."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class Kernel(NamedTuple):
         return np.asarray(values, dtype=np.float64)
 
 
-ROUNDING = 1e-12  # of the largest squared norm that coefficients of their size could have
-INDEFINITE = 1e-5  # of the largest eigenvalue: what is less may be the rounding of single precision
-MOST_EXAMINED = 1000  # rows, whose kernel's eigenvalues take a fraction of a second
-BLOCK_NUMBERS = 1 << 19  # kernel values that are worked on at a time, so few that their memory is used again
+NORM_ROUNDING = 1e-12  # of the largest squared norm that coefficients of their size could have
+EIGENVALUE_ROUNDING = 1e-5  # of the largest eigenvalue: kernels may come in single precision
+MAX_EXAMINED_ROWS = 1000  # whose kernel's eigenvalues take a fraction of a second
+BLOCK_ENTRIES = 1 << 19  # kernel values computed at a time, so few that their memory is used again
 
 
 class KernelModel:
@@ -128,7 +128,7 @@ class KernelModel:
         if self.kept is not None and 2 * len(support) > self.n_rows:
             return self.matrix @ coef  # type: ignore[operator]
         scores = np.zeros(self.n_rows)
-        height = max(1, BLOCK_NUMBERS // self.n_rows)
+        height = max(1, BLOCK_ENTRIES // self.n_rows)
         for start in range(0, len(support), height):
             rows = support[start : start + height]
             scores += coef[rows] @ self.columns(rows)
@@ -148,7 +148,7 @@ class KernelModel:
         """
         norm = float(coef @ (self.scores(coef) if scores is None else scores))
         largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
-        if norm < -ROUNDING * largest:
+        if norm < -NORM_ROUNDING * largest:
             raise ValueError(
                 f"the kernel is not positive semi-definite: a function has the squared norm {norm:g}."
             )
@@ -165,16 +165,16 @@ class KernelModel:
         ValueError
             When there is one.
         """
-        few = np.linspace(0, self.n_rows - 1, min(self.n_rows, MOST_EXAMINED)).astype(np.intp)
+        rows = np.linspace(0, self.n_rows - 1, min(self.n_rows, MAX_EXAMINED_ROWS)).astype(np.intp)
         if self.kernel.kind == "precomputed":
-            values = self._X[np.ix_(few, few)]
+            values = self._X[np.ix_(rows, rows)]
         else:
-            values = self.kernel.between(self._X[few], self._X[few])
-        rounding = len(few) * float(np.finfo(values.dtype).eps) * float(np.abs(values).max())
+            values = self.kernel.between(self._X[rows], self._X[rows])
+        rounding = len(rows) * float(np.finfo(values.dtype).eps) * float(np.abs(values).max())
         centred = values - values.mean(axis=0, dtype=np.float64)
         centred -= centred.mean(axis=1)[:, None]
         eigenvalues = scipy.linalg.eigvalsh(centred, check_finite=False)
-        if eigenvalues[0] < -max(INDEFINITE * float(np.abs(eigenvalues).max()), rounding):
+        if eigenvalues[0] < -max(EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max()), rounding):
             raise ValueError(
                 "the kernel is not positive semi-definite: its values at training rows, about their mean, "
                 f"have the eigenvalue {eigenvalues[0]:g}, the largest being {eigenvalues[-1]:g}."
@@ -204,7 +204,7 @@ class KernelModel:
             matrix[start:stop, :stop] = self.kernel.between(self._X[start:stop], self._X[:stop])
             matrix[:start, start:stop] = matrix[start:stop, :start].T
 
-        height = max(1, BLOCK_NUMBERS // self.n_rows)
+        height = max(1, BLOCK_ENTRIES // self.n_rows)
         map_chunks(
             fill,
             [(start, min(start + height, self.n_rows)) for start in range(0, self.n_rows, height)],

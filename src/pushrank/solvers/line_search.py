@@ -13,7 +13,7 @@ Slope = Callable[[float], tuple[float, float]]
 Found = TypeVar("Found")
 
 
-def exact_step(slope: Slope, longest: float) -> float:
+def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> float:
     """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket.
 
     Parameters
@@ -22,6 +22,8 @@ def exact_step(slope: Slope, longest: float) -> float:
         Gives the first and the second derivative at a step; the second may be zero where unknown.
     longest : float
         The largest step allowed either way; returned where the slope has no zero before it.
+    reduction : float, default=ZERO_SLOPE
+        The part of the first slope at which the search ends.
 
     Notes
     -----
@@ -38,7 +40,7 @@ def exact_step(slope: Slope, longest: float) -> float:
     if first == 0.0:
         return 0.0
     sign = -1.0 if first > 0.0 else 1.0
-    tolerance = ZERO_SLOPE * abs(first)
+    tolerance = reduction * abs(first)
     # distances along the descent direction; the slope at low still descends
     low, high, at = 0.0, longest, 0.0
     high_known, last_step = False, np.inf

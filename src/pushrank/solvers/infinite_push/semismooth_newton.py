@@ -29,6 +29,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual, project_to_feasible
+from pushrank.solvers.line_search import exact_step
 from pushrank.solvers.result import Callback, Certificate
 
 N_PROJECTED_GRADIENTS = 64  # at first; a few of Newton's steps cost as much
@@ -43,7 +44,6 @@ MAX_NEWTON_STEPS = 50  # from a proximal point; a handful are needed
 CG_TOLERANCE = 0.1  # of the gradient: a Newton system far from the optimum is not worth more
 MAX_CG_PRODUCTS = 200
 SLOPE_REDUCTION = 0.5  # of the slope at the start of a line search, which ends there
-MAX_LINE_SEARCH_TRIALS = 20
 
 
 def semismooth_newton(
@@ -135,19 +135,18 @@ class _ProximalProblem:
         score_change = self._model.scores(direction)
         coef_slope, curvature = float(self.coef @ direction), float(direction @ direction)
         first = float(self.gradient @ direction)
-        low, slope_low, high, slope_high = 0.0, first, np.inf, 0.0
-        length = 1.0
-        for _ in range(MAX_LINE_SEARCH_TRIALS):
+        variables = self.variables
+
+        def slope_at(length: float) -> tuple[float, float]:
+            """Return the slope and, as the second derivative jumps, the secant's from the start."""
+            nonlocal variables
+            if length == 0.0:
+                return first, -first  # the quadratic model has its minimum at one
             variables = self._project(self._scores + length * score_change)
             slope = coef_slope + length * curvature - float((self._rows.sign * variables) @ score_change)
-            if abs(slope) <= -SLOPE_REDUCTION * first or (slope < 0.0 and high == np.inf):
-                break
-            if slope > 0.0:
-                high, slope_high = length, slope
-            else:
-                low, slope_low = length, slope
-            share = slope_low / (slope_low - slope_high)
-            length = low + (high - low) * min(max(share, 0.1), 0.9)
+            return slope, (slope - first) / length
+
+        length = exact_step(slope_at, longest=1.0, reduction=SLOPE_REDUCTION)
         self.coef = self.coef + length * direction
         self._scores = self._scores + length * score_change
         self._set_variables(variables)
