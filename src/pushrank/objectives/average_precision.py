@@ -62,7 +62,7 @@ def most_violated(positives, negatives):
     return above
 
 
-MOST_COPIES = 10**7  # of the rows of a class
+MAX_COPIES = 10**7  # of the rows of a class
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
@@ -109,18 +109,18 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     >>> round(value, 9), slope.tolist()
     (0.5, [-2.0, 2.0])
     """
-    of_positives, of_negatives = sample.gather(scores)
-    order_p = _copies(np.argsort(-of_positives), sample.positive_weights)
-    order_n = _copies(np.argsort(-of_negatives), sample.negative_weights)
+    positive_scores, negative_scores = sample.gather(scores)
+    order_p = _copies(np.argsort(-positive_scores), sample.positive_weights)
+    order_n = _copies(np.argsort(-negative_scores), sample.negative_weights)
     m, n = len(order_p), len(order_n)
-    above = most_violated(of_positives[order_p], of_negatives[order_n])
+    above = most_violated(positive_scores[order_p], negative_scores[order_n])
     # positive number i (from 0) stands below the negatives with at most i positives above
     over = np.searchsorted(above, np.arange(m), side="right")
     loss = float(np.mean(over / (np.arange(1, m + 1) + over)))
-    in_positives, in_negatives = np.zeros(len(of_positives)), np.zeros(len(of_negatives))
+    in_positives, in_negatives = np.zeros(len(positive_scores)), np.zeros(len(negative_scores))
     np.add.at(in_positives, order_p, -2.0 / (m * n) * over)
     np.add.at(in_negatives, order_n, 2.0 / (m * n) * (m - above))
-    value = loss + in_positives @ of_positives + in_negatives @ of_negatives
+    value = loss + in_positives @ positive_scores + in_negatives @ negative_scores
     return float(value), sample.scatter(in_positives, in_negatives)
 
 
@@ -129,11 +129,11 @@ def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
     if weights is None:
         return order
     fractions, total = weights[weights != np.floor(weights)], float(weights.sum())
-    if len(fractions) or total > MOST_COPIES:
+    if len(fractions) or total > MAX_COPIES:
         found = f"{fractions[0]:g}" if len(fractions) else f"{total:g} in all"
         raise ValueError(
             "average precision takes whole numbers as sample_weight, copies of rows, of which at most "
-            f"{MOST_COPIES:,} in a class, and found {found}; round the weights, or use class_weight."
+            f"{MAX_COPIES:,} in a class, and found {found}; round the weights, or use class_weight."
         )
     return np.repeat(order, weights[order].astype(np.intp))
 

@@ -28,7 +28,7 @@ Side = Literal["push", "pull", "both"]
 SIDES = ("push", "pull", "both")
 Scale = Literal["raw", "log", "mean"]
 SCALES = ("raw", "log", "mean")
-FINEST, COARSEST = 1e-13, 0.1  # that sums of analytic losses can be asked to be
+MIN_ACCURACY, MAX_ACCURACY = 1e-13, 0.1  # of sums of analytic losses: their rounding, and a first digit
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class PushObjective:
         if self.scale not in SCALES:
             raise ValueError(f"scale must be one of {list(SCALES)}, got {self.scale!r}.")
         check_number("bottom_weight", self.bottom_weight, above=0.0)
-        check_number("accuracy", self.accuracy, FINEST, COARSEST)
+        check_number("accuracy", self.accuracy, MIN_ACCURACY, MAX_ACCURACY)
         if self.scale == "log" and self._price.log_divisor is None:
             raise ValueError(f"{type(self.price).__name__} has no log scale; use scale='raw' or 'mean'.")
 
