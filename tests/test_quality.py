@@ -54,8 +54,8 @@ def public_methods() -> list[str]:
     for name in public_names():
         for member, value in inspect.getmembers(public(name)):
             function = value.fget if isinstance(value, property) else value
-            is_ours = inspect.isroutine(function) and str(function.__module__).startswith("pushrank.")
-            if is_ours and not member.startswith("_"):
+            is_ours = str(getattr(function, "__module__", "")).startswith("pushrank.")
+            if is_ours and inspect.isroutine(function) and not member.startswith("_"):
                 found.add(f"{function.__module__}.{function.__qualname__}")
     return sorted(found)
 
