@@ -20,7 +20,7 @@ import sklearn
 from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
-from pushrank import OnePassMiniBatchAtK, PerceptronAtK, SGDAtK
+from pushrank import PerceptronAtK, SGDAtK
 
 SIZE = 500
 K = 0.25
@@ -31,7 +31,7 @@ RANKERS = {
     "SGD@k-avg": SGDAtK,
     "SGD@k-max": partial(SGDAtK, surrogate="max"),
     "SGD@k-ramp": partial(SGDAtK, surrogate="ramp"),
-    "1PMB": OnePassMiniBatchAtK,
+    "1PMB": partial(SGDAtK, surrogate="struct", radius=10.0, max_iter=1),
 }
 
 

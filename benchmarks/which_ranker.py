@@ -36,7 +36,7 @@ RANKERS = {
     "SVMMAP(100)": pushrank.SVMMAP(100),
     "PerceptronAtK": pushrank.PerceptronAtK(random_state=0),
     "SGDAtK": pushrank.SGDAtK(random_state=0),
-    "OnePassMiniBatchAtK": pushrank.OnePassMiniBatchAtK(random_state=0),
+    "1PMB": pushrank.SGDAtK(surrogate="struct", radius=10.0, max_iter=1, random_state=0),
     "RampAtK": pushrank.RampAtK(),
     "StructSVM": pushrank.StructSVM(),
     "RankBoost": pushrank.RankBoost(),

@@ -28,7 +28,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from pushrank import OnePassMiniBatchAtK, PerceptronAtK, PNormPush, SGDAtK, StructSVM, datasets
+from pushrank import PerceptronAtK, PNormPush, SGDAtK, StructSVM, datasets
 from pushrank.metrics import precision_at_k
 
 mpl.use("Agg")
@@ -65,7 +65,7 @@ def budgets(seed: int, k: float) -> Iterator[tuple[str, float, Any]]:
     for name, make in STREAMS.items():
         for passes in PASSES:
             yield name, passes, make(k=k, max_iter=passes, random_state=seed)
-    yield "1PMB", 1, OnePassMiniBatchAtK(k, random_state=seed)
+    yield "1PMB", 1, SGDAtK(k, "struct", radius=10.0, max_iter=1, random_state=seed)
     for planes in PLANES:
         yield "SVMPerf, prec@k", planes, StructSVM(100.0, k=k, max_iter=planes)
         yield "SVMPerf, PRBEP", planes, StructSVM(100.0, measure="prbep", max_iter=planes)

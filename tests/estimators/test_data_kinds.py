@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler, scale
 from pushrank import (
     CascadeRanker,
     IRPush,
-    OnePassMiniBatchAtK,
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
@@ -26,6 +25,7 @@ from pushrank import (
     RampAtK,
     RankBoost,
     RankSVM,
+    SGDAtK,
     metrics,
     theory,
 )
@@ -264,7 +264,7 @@ OF_LABELS = {
             RankBoost(),
             RankSVM(),
             RampAtK(),
-            OnePassMiniBatchAtK(),
+            SGDAtK(surrogate="struct", radius=10.0, max_iter=1),
             CascadeRanker([PNormPush(), PNormPush()], keep=(0.5,)),
         )
     },

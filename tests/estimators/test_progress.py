@@ -12,7 +12,6 @@ from pushrank import (
     AdaBoostRanker,
     InfinitePush,
     IRPush,
-    OnePassMiniBatchAtK,
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
@@ -56,7 +55,7 @@ KINDS = {
     "ramp": (RampAtK(init="perceptron"), ["objective", "fall"]),
     "perceptron": (PerceptronAtK(max_iter=3), MISTAKES),
     "descent": (SGDAtK(max_iter=3), MISTAKES),
-    "one pass": (OnePassMiniBatchAtK(), MISTAKES),
+    "one pass": (SGDAtK(surrogate="struct", radius=10.0, max_iter=1), MISTAKES),
 }
 
 

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import scale
 
-from pushrank import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
+from pushrank import PerceptronAtK, RampAtK, SGDAtK
 from pushrank.datasets import ParquetBatches, make_hidden_positives
 from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
@@ -31,7 +31,7 @@ RANKERS = {
     "sgd avg": lambda **o: SGDAtK(**ONE_PASS, **o),
     "sgd max in a ball": lambda **o: SGDAtK(surrogate="max", radius=0.5, **ONE_PASS, **o),
     "sgd ramp": lambda **o: SGDAtK(surrogate="ramp", average=False, **ONE_PASS, **o),
-    "1pmb": lambda **o: OnePassMiniBatchAtK(radius=0.1, shuffle=False, **o),
+    "1pmb": lambda **o: SGDAtK(surrogate="struct", radius=0.1, **ONE_PASS, **o),
 }
 
 
@@ -49,22 +49,36 @@ def data():
     return scale(X)[order], y[order]
 
 
-@given(
-    name=st.sampled_from(sorted(RANKERS)),
-    n=st.integers(2, 60),
-    size=st.integers(1, 25),
-    k=st.one_of(st.integers(1, 40), st.floats(0.05, 1.0)),
-    cuts=st.lists(st.integers(0, 60), max_size=12),
-    kind=st.sampled_from(["dense", "csr", "float32"]),
-    share=st.floats(0.0, 1.0),
-    weighted=st.booleans(),
-    bad=st.one_of(st.none(), st.integers(0, 59)),
-    seed=st.integers(0, 2**16),
+CASES = st.fixed_dictionaries(
+    {
+        "name": st.sampled_from(sorted(RANKERS)),
+        "n": st.integers(2, 60),
+        "size": st.integers(1, 25),
+        "k": st.one_of(st.integers(1, 40), st.floats(0.05, 1.0)),
+        "cuts": st.lists(st.integers(0, 60), max_size=12),
+        "kind": st.sampled_from(["dense", "csr", "float32"]),
+        "share": st.floats(0.0, 1.0),
+        "weighted": st.booleans(),
+        "bad": st.one_of(st.none(), st.integers(0, 59)),
+        "seed": st.integers(0, 2**16),
+    }
 )
+
+
+@given(case=CASES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_chunks_do_not_matter_and_bad_rows_change_nothing(case):
+    check_chunks(**case)
+
+
+@pytest.mark.nightly
+@given(case=CASES)
 @settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_chunks_do_not_matter_and_bad_rows_change_nothing(
-    name, n, size, k, cuts, kind, share, weighted, bad, seed
-):
+def test_chunks_do_not_matter_in_a_thousand_cases(case):
+    check_chunks(**case)
+
+
+def check_chunks(name, n, size, k, cuts, kind, share, weighted, bad, seed):
     """Batches of one class, k above a batch's positives, short batches, any chunks, NaN in the middle."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 3)), 1)
@@ -200,10 +214,10 @@ def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
     X = sp.random(4000, 50, density=0.3, random_state=0, format="csr")
     y = np.arange(4000) % 2
     whole = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
-    assert whole._stream.sample_so_far.rows.n_rows == 4000
-    monkeypatch.setattr(batch_sample, "MOST_BYTES", 50_000)
+    assert whole._learner.current_sample.rows.n_rows == 4000
+    monkeypatch.setattr(batch_sample, "MAX_SAMPLE_BYTES", 50_000)
     one = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
-    assert 0 < one._stream.sample_so_far.rows.nbytes < 60_000
+    assert 0 < one._learner.current_sample.rows.nbytes < 60_000
     cut = PerceptronAtK(batch_size=100, **ONE_PASS)
     for start in range(0, 4000, 333):
         cut.partial_fit(X[start : start + 333], y[start : start + 333], [0, 1])
@@ -383,12 +397,12 @@ def test_the_threshold_comes_from_a_sample_of_bounded_size():
     X = rng.normal(size=(60_000, 2))
     y = (X[:, 0] + 0.5 * rng.normal(size=60_000) > 1.3).astype(int)
     ranker = PerceptronAtK(**ONE_PASS).fit(X, y)
-    assert ranker._stream.sample.batches == []  # rows are not kept where no more are expected
+    assert ranker._learner.sample.batches == []  # rows are not kept where no more are expected
     assert ranker.predict(X).mean() == pytest.approx(y.mean(), rel=0.1)
     cut = PerceptronAtK(**ONE_PASS)
     for start in range(0, 60_000, 7919):
         cut.partial_fit(X[start : start + 7919], y[start : start + 7919], [0, 1])
-    assert cut._stream.sample.rows.n_rows == 10_000
+    assert cut._learner.sample.rows.n_rows == 10_000
     same(cut, ranker)
     assert precision_at_k(y, ranker.decision_function(X), 0.25) > 0.9
 
@@ -433,7 +447,7 @@ def test_at_rest_the_last_weights_are_the_model(seed, average):
     chunks = PerceptronAtK(variant="max", average=average)
     chunks.fit_stream([(rows.data, rows.target)], [0, 1])
     assert precision_at_k(rows.target, chunks.decision_function(rows.data), 0.25) > 0.95
-    np.testing.assert_allclose(chunks._stream.state.mean, chunks._stream.state.iterate, rtol=1e-12)
+    np.testing.assert_allclose(chunks._learner.state.mean, chunks._learner.state.iterate, rtol=1e-12)
 
 
 def test_sparse_rows_are_saved_and_loaded(data, tmp_path):
@@ -481,9 +495,9 @@ def test_small_batches_are_sampled_in_linear_time():
     taken = []
 
     class Counted(Rows):
-        def taken(self, numbers):
+        def take(self, numbers):
             taken.append(len(numbers))
-            return super().taken(numbers)
+            return super().take(numbers)
 
     X = np.zeros((30_000, 1))
     rows = Counted(X, np.zeros(30_000, dtype=bool), np.ones(30_000))
@@ -501,12 +515,12 @@ def test_small_batches_are_sampled_in_linear_time():
 
 def test_a_structural_step_is_taken_where_the_value_is_zero_but_not_the_slope():
     X, y = np.array([[0.0], [0.5], [0.5]] * 2), np.array([0, 1, 1] * 2)
-    options = {"batch_size": 3, "shuffle": False, "average": False}
-    first = OnePassMiniBatchAtK(1, **options).fit(X[:3], y[:3]).coef_
+    options = {"batch_size": 3, "average": False, "surrogate": "struct", "radius": 10.0, **ONE_PASS}
+    first = SGDAtK(1, **options).fit(X[:3], y[:3]).coef_
     value, slope = prec_at_k_struct(1).evaluate(y[3:], X[3:] @ first)
     assert value == 0.0
     assert slope.any()
-    second = OnePassMiniBatchAtK(1, **options).fit(X, y).coef_
+    second = SGDAtK(1, **options).fit(X, y).coef_
     np.testing.assert_allclose(second, first - slope @ X[3:] / np.sqrt(2.0))
 
 
@@ -518,7 +532,7 @@ def test_a_batch_larger_than_memory_is_a_batch_of_all_rows(data):
     )
 
 
-@pytest.mark.parametrize("ranker", [PerceptronAtK, SGDAtK, OnePassMiniBatchAtK, RampAtK])
+@pytest.mark.parametrize("ranker", [PerceptronAtK, SGDAtK, RampAtK])
 def test_weights_that_add_up_to_one_are_warned_of(ranker, data):
     X, y = data
     with pytest.warns(

@@ -15,7 +15,6 @@ from pushrank import (
     CascadeRanker,
     InfinitePush,
     IRPush,
-    OnePassMiniBatchAtK,
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
@@ -41,7 +40,7 @@ WARNING = [
     RampAtK(max_iter=1, tol=1e-9),
     InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
     *(ranker(batch_size=2, max_iter=1, shuffle=False) for ranker in (PerceptronAtK, SGDAtK)),
-    OnePassMiniBatchAtK(batch_size=2, shuffle=False),
+    SGDAtK(surrogate="struct", radius=10.0, max_iter=1, batch_size=2, shuffle=False),
     CascadeRanker([PNormPush(), PNormPush()], keep=[2]),
     CascadeRanker([PNormPush(max_iter=1)]),
 ]

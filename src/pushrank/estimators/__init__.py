@@ -3,7 +3,7 @@
 from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.cascade import CascadeRanker
-from pushrank.estimators.precision_at_k import OnePassMiniBatchAtK, PerceptronAtK, RampAtK, SGDAtK
+from pushrank.estimators.precision_at_k import PerceptronAtK, RampAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
@@ -14,7 +14,6 @@ __all__ = [
     "CascadeRanker",
     "IRPush",
     "InfinitePush",
-    "OnePassMiniBatchAtK",
     "PNormPush",
     "PNormPushCV",
     "PerceptronAtK",

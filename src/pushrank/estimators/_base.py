@@ -18,7 +18,6 @@ from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._array import is_numpy, like, namespace, to_host
-from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
@@ -223,27 +222,6 @@ def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callba
         yield show
         # a fit that converged early is complete, whatever it was allowed
         bar.update(task, total=bar.tasks[0].completed)
-
-
-MIN_MEAN_WEIGHT = 0.1  # below it one copy of a row, the least k, covers most positives
-
-
-def warn_of_light_weights(estimator: Any, mass: Floats) -> None:
-    """Warn if the mean sample weight is below 0.1: k is at least one row, so it would cover most positives.
-
-    Warns
-    -----
-    UserWarning
-        When the mean of the positive weights is below a tenth.
-    """
-    mean = float(mass[mass > 0.0].mean())
-    if mean < MIN_MEAN_WEIGHT:
-        warn(
-            f"the mean of sample_weight is {mean:g}. {type(estimator).__name__} takes a row of weight w for "
-            "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
-            "weights by their mean.",
-            UserWarning,
-        )
 
 
 # What follows serves rankers that are still built by inheritance; it goes when the last has moved.

@@ -244,6 +244,47 @@ n_iter_ : int
     The number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where ``X`` had names that are all strings.""",
+    # rankers of batches
+    "k_of_batch": """k : int or float
+    The rows of a batch to predict positive: a float in (0, 1] is the fraction of the batch's positives,
+    rounded to a number between 1 and theirs; an int is a number, at most theirs.""",
+    "batch_size": """batch_size : int
+    The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a positive or without
+    a negative are passed over.""",
+    "average": """average : bool
+    Whether ``coef_`` is the mean of the coefficients after every batch, or the last ones.""",
+    "shuffle": """shuffle : bool
+    Whether ``fit`` draws a new order of the rows for every pass.""",
+    "early_stopping_at_k": """early_stopping : bool
+    Whether ``fit`` sets a part of the rows aside, keeps the coefficients after the pass with the best
+    precision at k on it, and ends when it no longer rises.
+validation_fraction : float
+    The fraction of the rows that is set aside, in (0, 1).
+n_iter_no_change : int
+    The number of passes without a rise that ends ``fit`` where ``early_stopping``, at least 1.""",
+    "mistakes_": """n_mistakes_ : float
+    The negatives among the first k of every batch, before it was learned from, summed over batches.
+mistakes_path_ : ndarray of shape (n_batches_,)
+    The same, cumulated.
+mistake_rate_ : float
+    The mean over batches of the share of negatives among the first k: an online estimate of 1 - precision
+    at k.""",
+    "margins_": """weak_margin_, margin_, strong_margin_ : float or None
+    Weak, average and strong margin (Kar et al., definitions 2, 4, 5) of the training scores at unit norm of
+    the coefficients: the k-th highest positive, the mean of the m - k + 1 lowest of m positives, and the
+    lowest positive, each minus the highest negative. None after ``partial_fit`` and ``fit_stream``.""",
+    "epochs_": """validation_path_ : ndarray of shape (n_iter_,) or None
+    Precision at k on the validation part after each pass; None without ``early_stopping``. There a number of
+    rows k, which is a batch's, is k times the number of batches that the part would fill.
+best_iter_ : int or None
+    The pass whose coefficients were kept; None without ``early_stopping``.
+n_iter_ : int
+    The number of passes made; 1 after ``partial_fit``.
+n_batches_ : int
+    The number of batches seen.""",
+    "threshold_of_sample_": """threshold_ : float
+    The break-even point of the scores of a random sample of up to 10,000 rows, or of one batch where that is
+    larger.""",
 }
 """The shared paragraphs by name; a name that differs from its entry's tells variants of that entry apart."""
 

@@ -1,77 +1,322 @@
-"""Rankers for precision at k.
-
-Perceptrons for precision at k.
+r"""Rankers for precision at k: Perceptron@k, SGD@k, and the ramp by the concave-convex procedure.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015.
-
-Stochastic gradient descent on surrogates of precision at k.
-
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015.
-
-One pass of mini-batch gradient steps on the structural surrogate of precision at k.
-
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Online and stochastic gradient methods for
-non-decomposable loss functions*, NIPS 2014.
-
-The ramp surrogate of precision at k, by the concave-convex procedure.
-
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015, for the surrogate; Alan Yuille, Anand Rangarajan, *The concave-convex procedure*, Neural
-Computation 15 (2003).
+top*, ICML 2015; *Online and stochastic gradient methods for non-decomposable loss functions*, NIPS 2014, for
+1PMB; Alan Yuille, Anand Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003), for the
+ramp.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_k, check_number, is_count
 from pushrank.estimators._base import (
-    CoefficientRanker,
+    LinearRankerMixin,
     finite_scores,
     linear_scores,
     progress_bar,
+    set_two_classes,
     warn,
-    warn_of_light_weights,
 )
 from pushrank.estimators._certified import MAX_C
-from pushrank.estimators._streaming import PassingRanker
-from pushrank.estimators._target import training_data
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._streaming import (
+    break_even,
+    check_batch_parameters,
+    check_chunk,
+    check_classes,
+    check_iterable,
+    epoch_orders,
+    k_of_rows,
+    learn_chunk,
+    learned_coef,
+    run_epochs,
+    set_features,
+    training_rows,
+    unit_scores,
+    validation_split,
+    warn_of_skipped_batches,
+    warn_of_small_mean_weight,
+)
+from pushrank.estimators._target import validate_two_classes
 from pushrank.models import LinearModel
-from pushrank.objectives.precision_at_k import (
-    AVG,
-    MAX,
+from pushrank.objectives.precision_at_k import SURROGATES, PrecisionAtK, Surrogate, check_surrogate
+from pushrank.solvers.cutting_plane import Ramp, concave_convex
+from pushrank.solvers.streaming.mistake_bound import margins, mistake_bound
+from pushrank.solvers.streaming.updates import (
     PERCEPTRON_AVG,
     PERCEPTRON_MAX,
-    RULES,
-    STRUCT,
-    PrecisionAtK,
-    Surrogate,
-    check_surrogate,
+    State,
+    StreamLearner,
+    UpdateRule,
 )
-from pushrank.solvers.cutting_plane import Ramp, concave_convex
-from pushrank.solvers.streaming.mistake_bound import mistake_bound
-from pushrank.solvers.streaming.updates import Rows, Rule
 
-VARIANTS = {
-    "avg": (PERCEPTRON_AVG, AVG),
-    "max": (PERCEPTRON_MAX, MAX),
-}
-"""The update of each variant, and the surrogate in its mistake bound."""
+VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
+STARTS = ("perceptron", "logistic")
 
 
-class PerceptronAtK(PassingRanker):
+class StreamRankerMixin(LinearRankerMixin):
+    """Learning by an update rule on batches: from data at hand, from chunks, or from a stream of them.
+
+    An estimator has the parameters of :func:`check_batch_parameters`, ``random_state`` and ``verbose``, and
+    ``_update_rule``, which checks all and returns what a batch teaches. Whatever is refused or interrupted
+    leaves the ranker as it was: data are checked with a copy, and attributes are set last.
+    """
+
+    _learner: StreamLearner
+    _threshold: float | None
+    coef_: NDArray[np.floating]
+    classes_: NDArray[Any]
+    n_iter_: int
+    weak_margin_: float | None
+    margin_: float | None
+    strong_margin_: float | None
+    mistake_bound_: float | None
+    validation_path_: Floats | None
+    best_iter_: int | None
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from examples of two classes, in ``max_iter`` passes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite features; float32 and float64 arrays, dense by rows or CSR, are used without a copy.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights: within its batch a row of weight w counts as w copies.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
+        TypeError
+            When a parameter has the wrong type.
+
+        Warns
+        -----
+        UserWarning
+            When most batches lack a class, or the mean weight is below a tenth.
+        """
+        rule, checked = self._update_rule(), copy(self)
+        X, target = validate_two_classes(checked, X, y, sample_weight)
+        rows, valid = training_rows(X, target), None
+        warn_of_small_mean_weight(self, rows.sample_weight)
+        random_state = check_random_state(self.random_state)
+        if self.early_stopping:
+            rows, valid = validation_split(self, rows, random_state)
+        seed = random_state.randint(np.iinfo(np.int32).max)
+        orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle)
+        learner = StreamLearner(rule, State.zero(X.shape[1]))
+        with progress_bar(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as callback:
+            epochs = run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
+        coef = epochs.coef.astype(X.dtype, copy=False)
+        self._set_learned(checked, learner, np.asarray(target.classes), coef, epochs.n_iter)
+        self.validation_path_, self.best_iter_ = epochs.validation_path, epochs.best_iter
+        scores = unit_scores(rows, coef)
+        self.weak_margin_, self.margin_, self.strong_margin_ = margins(scores, rows, k_of_rows(self.k, rows))
+        if rule.is_perceptron:
+            self.mistake_bound_ = mistake_bound(learner, rows, scores, orders, self.n_iter_)
+        warn_of_skipped_batches(self, learner)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from the next rows of a stream.
+
+        However the rows are cut into calls, the ranker is the one that ``fit`` learns in one pass over all
+        of them in the same order. For ``threshold_`` it keeps up to 10,000 of the rows, of 64 MiB at most (or
+        one batch, where that is larger), and saves them with the model. After ``fit``, which keeps no rows,
+        it goes on from the last pass, and ``threshold_`` stays as it is until as many rows have come as it
+        was taken from.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels; one class alone will do.
+        classes : array-like of shape (2,), optional
+            The two classes; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for ``fit``.
+
+        Returns
+        -------
+        self
+            The ranker, as if the stream ended here.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the classes are not known or not those of earlier calls, or
+            (a ``StreamError``, which names the row) a value, a label or a weight is not as it should be; then
+            nothing has changed.
+        TypeError
+            When a parameter has the wrong type.
+        """
+        rule = self._update_rule()
+        learner: StreamLearner | None = getattr(self, "_learner", None)
+        if learner is None and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        known = self.classes_ if classes is None else check_classes(classes)
+        if learner is not None and not np.array_equal(known, self.classes_):
+            raise ValueError(f"classes={known!r} is not the same as on last call, {self.classes_!r}.")
+        if learner is not None and learner.rule != rule:
+            raise ValueError(
+                "parameters have changed in the middle of a stream: set them back, or start anew with "
+                "clone(ranker)."
+            )
+        checked = copy(self) if learner is None else self  # later chunks set no names
+        learner, dtype = learn_chunk(checked, learner, rule, known, X, y, sample_weight)
+        set_features(self, checked)
+        self._learner, self.classes_, self.n_iter_ = learner, known, 1
+        self.coef_ = learned_coef(self, learner).astype(dtype, copy=False)
+        if learner.n_rows_sampled_from >= getattr(self, "_n_threshold_rows", 0):
+            self._threshold, self._n_threshold_rows = None, 0  # found when it is asked for
+        self._clear_measures()
+        return self
+
+    def fit_stream(self, stream: Iterable[Any], classes: ArrayLike | None = None) -> Self:
+        """Learn from chunks of rows that need not fit in memory together.
+
+        Parameters
+        ----------
+        stream : iterable of (X, y) or (X, y, sample_weight)
+            Chunks of any size, empty ones too, such as :class:`pushrank.datasets.ParquetBatches`. What can
+            be iterated anew is read ``max_iter`` times, an iterator once. Nothing is shuffled.
+        classes : array-like of shape (2,), optional
+            The two classes; needed unless the stream has them as its ``classes``.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            As for ``partial_fit``, and when the stream is empty or cannot be validated on. Then the ranker is
+            the one that it was before, as it is where the stream itself fails.
+        TypeError
+            When a parameter has the wrong type, or the stream gives something other than such chunks.
+
+        Warns
+        -----
+        UserWarning
+            When most batches lack a class.
+        """
+        rule, checked = self._update_rule(), copy(self)
+        if self.early_stopping:
+            raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
+        check_iterable(stream)
+        classes = getattr(stream, "classes", None) if classes is None else classes
+        if classes is None:
+            raise ValueError(
+                "fit_stream needs the two classes, as a chunk may lack one: pass classes, or a stream that "
+                "has them as its classes, as ParquetBatches does."
+            )
+        known = check_classes(classes)
+        learner: Any = None  # until the first chunk
+        n_epochs = 1 if isinstance(stream, Iterator) else int(self.max_iter)
+        with progress_bar(type(self).__name__, n_epochs, verbose=bool(self.verbose)) as callback:
+            for n_iter in range(1, n_epochs + 1):
+                before = 0.0 if learner is None else learner.n_mistakes
+                for number, chunk in enumerate(stream):
+                    X, y, *weights = check_chunk(chunk, number)
+                    if np.shape(X)[:1] != (0,):
+                        learner, dtype = learn_chunk(checked, learner, rule, known, X, y, *weights)
+                if learner is None:
+                    raise ValueError("the stream is empty: it gave no rows to learn from.")
+                learner.end_epoch()
+                made = learner.n_mistakes - before
+                if callback is not None:
+                    callback(n_iter, mistakes_in_pass=made, mistake_rate=learner.mistake_rate)
+                if made == 0.0 and rule.is_perceptron:
+                    learner.use_last_as_mean()
+                    break
+        coef = learned_coef(self, learner).astype(dtype, copy=False)
+        self._set_learned(checked, learner, known, coef, n_iter)
+        warn_of_skipped_batches(self, learner)
+        return self
+
+    @property
+    def n_mistakes_(self) -> float:
+        """The number of negatives among the first k of every batch before it was learned from."""
+        return self._fitted_learner.n_mistakes
+
+    @property
+    def mistake_rate_(self) -> float:
+        """Their mean share of k: the online-to-batch estimate of 1 - precision at k."""
+        return self._fitted_learner.mistake_rate
+
+    @property
+    def mistakes_path_(self) -> Floats:
+        """Their number after each batch, cumulated, shape (n_batches,)."""
+        return np.cumsum(self._fitted_learner.mistakes_path)
+
+    @property
+    def n_batches_(self) -> int:
+        """The number of batches seen, over all passes."""
+        return len(self._fitted_learner.mistakes_path)
+
+    @property
+    def threshold_(self) -> float:
+        """The break-even point of the scores of a sample of the rows."""
+        learner = self._fitted_learner
+        if self._threshold is None:
+            self._threshold = break_even(learner.current_sample.rows, self.coef_)
+        return self._threshold
+
+    @property
+    def _fitted_learner(self) -> StreamLearner:
+        if not hasattr(self, "_learner"):
+            raise AttributeError(f"this {type(self).__name__} has not learned from a batch yet.")
+        return self._learner
+
+    def _set_learned(
+        self, checked: Any, learner: StreamLearner, classes: Any, coef: Any, n_iter: int
+    ) -> None:
+        """Set what a fit learned, with its threshold, and keep no rows: no more are expected."""
+        sample = learner.current_sample.rows
+        threshold = break_even(sample, coef)
+        learner.forget_sample()
+        set_features(self, checked)
+        self._learner, self.classes_, self.coef_, self.n_iter_ = learner, classes, coef, n_iter
+        self._threshold, self._n_threshold_rows = threshold, sample.n_rows
+        self._clear_measures()
+
+    def _clear_measures(self) -> None:
+        """Set to None what only ``fit`` measures, on all data."""
+        self.weak_margin_ = self.margin_ = self.strong_margin_ = None
+        self.validation_path_ = self.best_iter_ = None
+        if self._learner.rule.is_perceptron:
+            self.mistake_bound_ = None
+
+
+@shared_docs
+class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, by a perceptron on batches: Perceptron@k-avg and -max.
 
     For every batch the k highest rows are predicted positive. Where :math:`\Delta` of them are negatives,
@@ -82,69 +327,32 @@ class PerceptronAtK(PassingRanker):
 
     Parameters
     ----------
-    k : int or float, default=0.25
-        The rows of a batch to predict positive: a float in (0, 1] is the fraction of the batch's positives,
-        rounded to a number between 1 and theirs; an int a number, at most theirs.
+    %(k_of_batch)s
     variant : {"avg", "max"}, default="avg"
         Which missed positives are added.
-    batch_size : int, default=500
-        The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a positive or
-        without a negative are passed over.
+    %(batch_size)s
     max_iter : int, default=50
-        The most passes of ``fit``, at least 1; a pass without a mistake is the last.
-    average : bool, default=True
-        Whether ``coef_`` is the mean of the weights after every batch, or the last ones. The last ones it is
-        in any case where a whole pass made no mistake: they have come to rest.
-    shuffle : bool, default=True
-        Whether ``fit`` draws a new order of the rows for every pass.
-    early_stopping : bool, default=False
-        Whether ``fit`` sets a part of the rows aside, keeps the weights after the pass with the best
-        precision at k on it, and ends when it no longer rises.
-    validation_fraction : float, default=0.1
-        That part, in (0, 1).
-    n_iter_no_change : int, default=5
-        The passes without a rise that end ``fit`` where ``early_stopping``, at least 1.
-    random_state : int, RandomState or None, default=None
-        Of the orders and the validation part.
-    verbose : bool, default=False
-        Show a progress bar.
+        The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
+    %(average)s
+        If a full pass makes no mistake the last ones are used, averaged or not.
+    %(shuffle)s
+    %(early_stopping_at_k)s
+    %(random_state)s
+    %(verbose)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        The weight of each feature.
-    n_mistakes_ : float
-        The negatives among the first k of every batch, before it was learned from, summed over batches.
-    mistakes_path_ : ndarray of shape (n_batches_,)
-        The same, cumulated.
-    mistake_rate_ : float
-        The mean over batches of the share of negatives among the first k: an online estimate of 1 -
-        precision at k.
-    mistake_bound_ : float
+    %(coef_)s
+    %(mistakes_)s
+    mistake_bound_ : float or None
         :math:`(\|w\| R \sqrt{4 k} + \sqrt{L(w)})^2`, which ``n_mistakes_`` cannot exceed, for the multiple
         w of ``coef_`` that gives about the least; R is the largest norm of a row, k the largest of a batch, L
-        the sum of the surrogate avg or max over all batches. Set by ``fit``.
-    weak_margin_, margin_, strong_margin_ : float
-        How far, at unit norm of the weights, the k-th highest positive, the mean of the lowest positives but
-        k - 1, and the lowest positive are above the highest negative of the training rows. Set by ``fit``.
-    validation_path_ : ndarray of shape (n_iter_,)
-        Precision at k on the validation part after each pass; only where ``early_stopping``. There a number
-        of rows k, which is a batch's, is k times the number of batches that the part would fill.
-    best_iter_ : int
-        The pass whose weights were kept; only where ``early_stopping``.
-    n_iter_ : int
-        Passes made; 1 after ``partial_fit``.
-    n_batches_ : int
-        Batches seen.
-    classes_ : ndarray of shape (2,)
-        The labels, the positive one last.
-    threshold_ : float
-        The break-even point of the scores of a random sample of up to 10,000 rows, or of one batch where that
-        is larger.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where ``X`` has them.
+        the sum of the surrogate avg or max over all batches. None after ``partial_fit`` and ``fit_stream``.
+    %(margins_)s
+    %(epochs_)s
+    %(classes_)s
+    %(threshold_of_sample_)s
+    %(features_)s
 
     Notes
     -----
@@ -201,22 +409,16 @@ class PerceptronAtK(PassingRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _rule(self) -> Rule:
-        return Rule(VARIANTS[self.variant][0], float(self.k), is_count(self.k))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _update_rule(self) -> UpdateRule:
+        check_batch_parameters(self)
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-
-    def _measure(self, rows: Rows, unit_scores: Floats, seed: int) -> None:
-        super()._measure(rows, unit_scores, seed)
-        surrogate, orders = VARIANTS[self.variant][1], partial(self._orders, rows.n_rows, seed)
-        self.mistake_bound_ = mistake_bound(self._stream, surrogate, rows, unit_scores, orders, self.n_iter_)
+        return UpdateRule(VARIANTS[self.variant], float(self.k), is_count(self.k), int(self.batch_size))
 
 
-class SGDAtK(PassingRanker):
-    r"""Rank so that the first k are hits, by gradient steps on batches: SGD@k-avg and -max.
+@shared_docs
+class SGDAtK(StreamRankerMixin, BaseEstimator):
+    r"""Rank so that the first k are hits, by gradient steps on batches: SGD@k-avg and -max, and 1PMB.
 
     For the t-th batch, with a surrogate L of the negatives among its first k,
 
@@ -226,43 +428,33 @@ class SGDAtK(PassingRanker):
 
     Parameters
     ----------
-    k : int or float, default=0.25
-        As for :class:`PerceptronAtK`.
+    %(k_of_batch)s
     surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
         The L, see :class:`pushrank.objectives.PrecisionAtK`. ramp is the tightest bound and not convex,
         struct no bound.
     radius : float or None, default=None
-        The largest norm of the weights, positive; None for any. struct needs one: where k is below the number
-        of positives it has no minimum.
+        The largest norm of the coefficients, positive; None for any. struct needs one: where k is below the
+        number of positives it has no minimum.
     eta0 : float, default=1.0
         The first step, positive.
-    batch_size : int, default=500
-        As for :class:`PerceptronAtK`.
+    %(batch_size)s
     max_iter : int, default=50
-        The passes of ``fit``, at least 1.
-    average : bool, default=True
-        As for :class:`PerceptronAtK`.
-    shuffle : bool, default=True
-        As for :class:`PerceptronAtK`.
-    early_stopping : bool, default=False
-        As for :class:`PerceptronAtK`.
-    validation_fraction : float, default=0.1
-        As for :class:`PerceptronAtK`.
-    n_iter_no_change : int, default=5
-        As for :class:`PerceptronAtK`.
-    random_state : int, RandomState or None, default=None
-        Of the orders and the validation part.
-    verbose : bool, default=False
-        Show a progress bar.
+        The number of passes of ``fit``, at least 1.
+    %(average)s
+    %(shuffle)s
+    %(early_stopping_at_k)s
+    %(random_state)s
+    %(verbose)s
 
     Attributes
     ----------
-    coef_, n_mistakes_, mistakes_path_, mistake_rate_, weak_margin_, margin_, strong_margin_
-        As for :class:`PerceptronAtK`.
-    validation_path_, best_iter_, n_iter_, n_batches_, classes_, threshold_
-        As for :class:`PerceptronAtK`.
-    n_features_in_, feature_names_in_
-        As for :class:`PerceptronAtK`.
+    %(coef_)s
+    %(mistakes_)s
+    %(margins_)s
+    %(epochs_)s
+    %(classes_)s
+    %(threshold_of_sample_)s
+    %(features_)s
 
     Notes
     -----
@@ -270,9 +462,12 @@ class SGDAtK(PassingRanker):
     positives by a linear score, the convex surrogates are least at zero weights; ramp is not, and is then
     much better.
 
+    1PMB, the one-pass mini-batch method of the NIPS paper and the baseline of the ICML one, is
+    ``SGDAtK(surrogate="struct", radius=10, max_iter=1)``.
+
     References
     ----------
-    Kar, Narasimhan and Jain, ICML 2015, algorithms 3 and 4.
+    Kar, Narasimhan and Jain, ICML 2015, algorithms 3 and 4; NIPS 2014, algorithm 1PMB.
 
     Examples
     --------
@@ -280,6 +475,9 @@ class SGDAtK(PassingRanker):
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> SGDAtK(random_state=0).fit(scale(X), y).score(scale(X), y) > 0.95
+    True
+    >>> one_pass = SGDAtK(surrogate="struct", radius=10, max_iter=1, batch_size=100, random_state=0)
+    >>> one_pass.fit(scale(X), y).score(scale(X), y) > 0.95
     True
     """
 
@@ -314,115 +512,21 @@ class SGDAtK(PassingRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _rule(self) -> Rule:
-        radius = np.inf if self.radius is None else float(self.radius)
-        code = RULES[self.surrogate]
-        return Rule(code, float(self.k), is_count(self.k), float(self.eta0), radius)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def _update_rule(self) -> UpdateRule:
+        check_batch_parameters(self)
         check_surrogate(self.surrogate)
         check_number("eta0", self.eta0, above=0.0)
         if self.radius is not None:
             check_number("radius", self.radius, above=0.0)
         elif self.surrogate == "struct":
             raise ValueError("surrogate='struct' has no minimum without a bound on the weights: set radius.")
+        radius = np.inf if self.radius is None else float(self.radius)
+        code, size = SURROGATES[self.surrogate], int(self.batch_size)
+        return UpdateRule(code, float(self.k), is_count(self.k), size, float(self.eta0), radius)
 
 
-class OnePassMiniBatchAtK(PassingRanker):
-    r"""Rank so that the first k are hits, by one pass of structural SVM steps: 1PMB.
-
-    For the t-th batch, with the structural surrogate L of precision at k,
-
-    .. math:: w \leftarrow \Pi\Bigl[w - \frac{\eta_0}{\sqrt t} \frac{1}{k_t} \partial L(w)\Bigr]
-
-    where :math:`\Pi` is the projection onto the ball of the given radius; the mean of all w is learned.
-
-    Parameters
-    ----------
-    k : int or float, default=0.25
-        As for :class:`PerceptronAtK`.
-    radius : float, default=10.0
-        The largest norm of the weights, positive.
-    eta0 : float, default=1.0
-        The first step, positive.
-    batch_size : int, default=500
-        As for :class:`PerceptronAtK`.
-    average : bool, default=True
-        As for :class:`PerceptronAtK`.
-    shuffle : bool, default=True
-        Whether ``fit`` draws an order of the rows.
-    random_state : int, RandomState or None, default=None
-        Of that order.
-    verbose : bool, default=False
-        Show a progress bar.
-
-    Attributes
-    ----------
-    coef_, n_mistakes_, mistakes_path_, mistake_rate_, weak_margin_, margin_, strong_margin_
-        As for :class:`PerceptronAtK`.
-    n_iter_, n_batches_, classes_, threshold_, n_features_in_, feature_names_in_
-        As for :class:`PerceptronAtK`.
-
-    Notes
-    -----
-    Cost and ties are those of :class:`PerceptronAtK`. The surrogate is no bound of what it stands for; this
-    is a baseline to compare :class:`SGDAtK` with.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, NIPS 2014, algorithm 1PMB; ICML 2015, section 5, where it is a baseline.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> OnePassMiniBatchAtK(batch_size=100, random_state=0).fit(scale(X), y).score(scale(X), y) > 0.95
-    True
-    """
-
-    # one pass leaves nothing to choose
-    max_iter: ClassVar[int] = 1
-    early_stopping: ClassVar[bool] = False
-    validation_fraction: ClassVar[float] = 0.1
-    n_iter_no_change: ClassVar[int] = 1
-
-    def __init__(
-        self,
-        k: float = 0.25,
-        *,
-        radius: float = 10.0,
-        eta0: float = 1.0,
-        batch_size: int = 500,
-        average: bool = True,
-        shuffle: bool = True,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.k = k
-        self.radius = radius
-        self.eta0 = eta0
-        self.batch_size = batch_size
-        self.average = average
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _rule(self) -> Rule:
-        counted = is_count(self.k)
-        return Rule(STRUCT, float(self.k), counted, float(self.eta0), float(self.radius))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("eta0", self.eta0, above=0.0)
-        check_number("radius", self.radius, above=0.0)
-
-
-STARTS = ("perceptron", "logistic")
-
-
-class RampAtK(CoefficientRanker):
+@shared_docs
+class RampAtK(LinearRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits by the tightest surrogate, which is not convex.
 
     Descends, over linear scores :math:`s = X w`, on
@@ -448,14 +552,12 @@ class RampAtK(CoefficientRanker):
     max_iter : int, default=50
         The most convex problems from a start, at least 1.
     random_state : int, RandomState or None, default=None
-        Of the perceptron's order of rows.
-    verbose : bool, default=False
-        Show a progress bar.
+        The source of the perceptron's orders of rows.
+    %(verbose)s
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        The weight of each feature.
+    %(coef_)s
     init_ : str
         The start whose end was kept.
     objective_path_ : ndarray of shape (n_iter_ + 1,)
@@ -464,14 +566,9 @@ class RampAtK(CoefficientRanker):
         The convex problems solved.
     converged_ : bool
         Whether ``tol`` was reached.
-    classes_ : ndarray of shape (2,)
-        The labels, the positive one last.
-    threshold_ : float
-        The break-even point of the training scores.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where ``X`` has them.
+    %(classes_)s
+    %(threshold_)s
+    %(features_)s
 
     Notes
     -----
@@ -517,17 +614,13 @@ class RampAtK(CoefficientRanker):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; an integer weight equals that many copies of the row.
+        %(X)s
+        %(y_two_classes)s
+        %(sample_weight)s
 
         Returns
         -------
-        self
-            The fitted ranker.
+        %(self)s
 
         Raises
         ------
@@ -544,30 +637,33 @@ class RampAtK(CoefficientRanker):
             When ``max_iter`` was reached first, or a convex problem needs too many cutting planes because C
             or the features are very large; or when no coefficients better than zero were found.
         """
-        self._check_parameters()
-        X, target = training_data(self, X, y, sample_weight)
+        check_k(self.k)
+        check_number("C", self.C, above=0.0, most=MAX_C)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
+            raise ValueError(f"init must be one of {['best', *STARTS]}, got {self.init!r}.")
+        X, target = validate_two_classes(self, X, y, sample_weight)
         positive = np.asarray(target.codes, dtype=bool)
-        mass = np.ones(len(positive)) if target.weights is None else target.weights
-        check_total(mass)
-        warn_of_light_weights(self, mass)
-        k = PrecisionAtK(self.k).count(float(mass[positive].sum()))
-        ramp = Ramp(positive, mass, k)
-        C, tol, most = float(self.C), float(self.tol), int(self.max_iter)
+        weights = np.ones(len(positive)) if target.weights is None else target.weights
+        check_total_weight(weights)
+        warn_of_small_mean_weight(self, weights)
+        ramp = Ramp(positive, weights, PrecisionAtK(self.k).count(float(weights[positive].sum())))
+        C, tol, max_iter = float(self.C), float(self.tol), int(self.max_iter)
+        runs = {}
         with one_blas_thread():
             model = LinearModel(X)
             model.check_range()
-            with progress_bar(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as callback:
-                runs = {
-                    name: concave_convex(ramp, model, C, tol, most, scores, callback)
-                    for name, scores in self._starts(X, ramp)
-                }
+            with progress_bar(type(self).__name__, max_iter, verbose=bool(self.verbose)) as callback:
+                for name in STARTS if self.init == "best" else (self.init,):
+                    start = start_scores(name, self.k, self.random_state, X, ramp)
+                    runs[name] = concave_convex(ramp, model, C, tol, max_iter, start, callback)
         self.init_ = min(runs, key=lambda name: runs[name].path[-1])
         coef, path, self.converged_ = runs[self.init_]
-        self.objective_path_ = np.array(path)
-        self.n_iter_ = len(path) - 1
-        with np.errstate(over="ignore"):
+        self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
+        with np.errstate(over="ignore"):  # scores that are not finite are told
             self.coef_ = coef.astype(X.dtype)
-        self._keep_classes(target, finite_scores(X, self.coef_))
+        set_two_classes(self, target, finite_scores(X, self.coef_))
         if not self.coef_.any():
             warn(
                 f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "
@@ -582,29 +678,20 @@ class RampAtK(CoefficientRanker):
             )
         return self
 
-    def _check_parameters(self) -> None:
-        check_k(self.k)
-        check_number("C", self.C, above=0.0, most=MAX_C)
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
-            raise ValueError(f"init must be one of {['best', *STARTS]}, got {self.init!r}.")
 
-    def _starts(self, X: Any, ramp: Ramp) -> Iterator[tuple[str, Floats]]:
-        """Yield the starts by name, as scores of the training rows."""
-        for name in STARTS if self.init == "best" else (self.init,):
-            if name == "perceptron":
-                start: Any = PerceptronAtK(self.k, "max", random_state=self.random_state)
-            else:
-                start = LogisticRegression(max_iter=100, tol=1e-2)
-            with warnings.catch_warnings():
-                # any direction will do to start from
-                warnings.simplefilter("ignore", UserWarning)
-                start.fit(X, ramp.positive, sample_weight=ramp.mass)
-            yield name, linear_scores(X, np.ravel(start.coef_)).astype(np.float64)
+def start_scores(name: str, k: float, random_state: Any, X: Any, ramp: Ramp) -> Floats:
+    """Return the scores of the training rows by the method that RampAtK starts from."""
+    if name == "perceptron":
+        ranker: Any = PerceptronAtK(k, "max", random_state=random_state)
+    else:
+        ranker = LogisticRegression(max_iter=100, tol=1e-2)  # any direction will do to start from
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ranker.fit(X, ramp.positive, sample_weight=ramp.sample_weight)
+    return linear_scores(X, np.ravel(ranker.coef_)).astype(np.float64)
 
 
-def check_total(mass: Floats) -> None:
+def check_total_weight(sample_weight: Floats) -> None:
     """Raise where weights add up beyond the range of floats.
 
     Raises
@@ -613,9 +700,9 @@ def check_total(mass: Floats) -> None:
         When their sum is infinite.
     """
     with np.errstate(over="ignore"):
-        total = mass.sum()
+        total = sample_weight.sum()
     if not np.isfinite(total):
         raise ValueError(
-            f"sample_weight adds up beyond the range of floats (the largest is {mass.max():g}); divide it by "
-            "a constant."
+            f"sample_weight adds up beyond the range of floats (the largest is {sample_weight.max():g}); "
+            "divide it by a constant."
         )

@@ -1,6 +1,4 @@
-"""The hinge bounds of average precision and of the area under the ROC curve.
-
-The structured hinge of average precision, as a function of the scores.
+"""The structured hinge of average precision, and the mean hinge of all pairs, as functions of the scores.
 
 Yisong Yue, Thomas Finley, Filip Radlinski, Thorsten Joachims, *A support vector method for optimizing average
 precision*, SIGIR 2007.
@@ -16,6 +14,9 @@ from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.pairs.samples import RowNumbers
 
+MAX_COPIES = 10**7
+"""Of the rows of a class: weights are copies, each with a place in the order."""
+
 
 @compiled()
 def most_violated(positives, negatives):
@@ -26,43 +27,34 @@ def most_violated(positives, negatives):
 
         i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n
 
-    to what is to be as large as possible.
+    to what is to be as large as possible. As the answer never falls with j, the middle negative's bounds
+    those on either side of it: divide and conquer in O(n log n).
     """
     m, n = len(positives), len(negatives)
     above = np.zeros(n, dtype=np.int64)
-    # ranges of negatives whose numbers of positives above are known to lie between two bounds
-    ranges = np.empty((128, 4), dtype=np.int64)
-    ranges[0, 0], ranges[0, 1], ranges[0, 2], ranges[0, 3] = 0, n, 0, m
-    waiting = 1
-    while waiting:
-        waiting -= 1
-        start, stop, least, most = (
-            ranges[waiting, 0],
-            ranges[waiting, 1],
-            ranges[waiting, 2],
-            ranges[waiting, 3],
-        )
+    # a stack of (first and last negative, bounds of their answers); halving keeps it below 2 log2(n)
+    stack = np.empty((128, 4), dtype=np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, 0, m
+    depth = 1
+    while depth:
+        depth -= 1
+        start, stop, least, most = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         middle = (start + stop) // 2
-        place, score = middle + 1.0, negatives[middle]
+        rank, score = middle + 1.0, negatives[middle]
         gain, best, where = 0.0, 0.0, most
         for i in range(most - 1, least - 1, -1):
-            both = i + 1.0 + place
+            both = i + 1.0 + rank
             gain += (i + 1.0) / (both * (both - 1.0)) - 2.0 * (positives[i] - score) / n
             if gain >= best:
                 best, where = gain, i
         above[middle] = where
         if start < middle:
-            ranges[waiting, 0], ranges[waiting, 1] = start, middle
-            ranges[waiting, 2], ranges[waiting, 3] = least, where
-            waiting += 1
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = start, middle, least, where
+            depth += 1
         if middle + 1 < stop:
-            ranges[waiting, 0], ranges[waiting, 1] = middle + 1, stop
-            ranges[waiting, 2], ranges[waiting, 3] = where, most
-            waiting += 1
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = middle + 1, stop, where, most
+            depth += 1
     return above
-
-
-MAX_COPIES = 10**7  # of the rows of a class
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
@@ -98,8 +90,8 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
 
     Notes
     -----
-    The best order keeps each class sorted by score, and how many positives r_j stand above the j-th negative
-    never falls with j: divide and conquer finds it in O(n log n), n counting copies.
+    O(n log n), n counting copies: the best order keeps each class sorted by score, and how many positives
+    stand above the j-th negative never falls with j.
 
     Examples
     --------
@@ -117,11 +109,11 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     # positive number i (from 0) stands below the negatives with at most i positives above
     over = np.searchsorted(above, np.arange(m), side="right")
     loss = float(np.mean(over / (np.arange(1, m + 1) + over)))
-    in_positives, in_negatives = np.zeros(len(positive_scores)), np.zeros(len(negative_scores))
-    np.add.at(in_positives, order_p, -2.0 / (m * n) * over)
-    np.add.at(in_negatives, order_n, 2.0 / (m * n) * (m - above))
-    value = loss + in_positives @ positive_scores + in_negatives @ negative_scores
-    return float(value), sample.scatter(in_positives, in_negatives)
+    positive_slope, negative_slope = np.zeros(len(positive_scores)), np.zeros(len(negative_scores))
+    np.add.at(positive_slope, order_p, -2.0 / (m * n) * over)
+    np.add.at(negative_slope, order_n, 2.0 / (m * n) * (m - above))
+    value = loss + positive_slope @ positive_scores + negative_slope @ negative_scores
+    return float(value), sample.scatter(positive_slope, negative_slope)
 
 
 def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
@@ -140,5 +132,5 @@ def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
 
 def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
     """Return the mean hinge of all pairs, and a subgradient in the scores."""
-    at_point = PushObjective("hinge", scale="mean").evaluation(sample, scores)
-    return at_point.value, sample.scatter(*at_point.gradient())
+    found = PushObjective("hinge", scale="mean").evaluation(sample, scores)
+    return found.value, sample.scatter(*found.gradient())

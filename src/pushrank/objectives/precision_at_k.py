@@ -1,11 +1,9 @@
-"""The surrogates of precision at k: struct, ramp, max and avg.
+r"""The surrogates struct, ramp, max and avg of precision at k, with their subgradients in the scores.
 
-Compiled surrogates of precision at k: from scores to a value and the slopes of every row.
-
-A row with mass w counts as w copies, in parts if need be. Only the k highest rows of a class are ever sorted;
-they are found by selection.
-
-Surrogates of precision at k, as functions of the score vector.
+:class:`PrecisionAtK` has the formulas. The compiled functions find the k highest rows of either class by
+selection, sort those alone, and go through them once; :mod:`pushrank.solvers.streaming.updates` and
+:mod:`pushrank.solvers.cutting_plane` call them too. A row of weight w counts as w copies, in parts if need
+be, and tied negatives stand above tied positives.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
 top*, ICML 2015.
@@ -14,10 +12,10 @@ top*, ICML 2015.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from pushrank._numeric import Floats
@@ -25,40 +23,54 @@ from pushrank._parallel import compiled
 from pushrank._validation import check_k, is_count, resolve_k
 from pushrank.pairs import BipartiteSample, Sample
 
-STRUCT, RAMP, MAX, AVG, PERCEPTRON_MAX, PERCEPTRON_AVG = range(6)
-"""The rules that ``slopes`` knows: the four surrogates, and the two updates that are no subgradients."""
+Surrogate = Literal["struct", "ramp", "max", "avg"]
+STRUCT, RAMP, MAX, AVG = range(4)
+SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
-PERCEPTRONS = (PERCEPTRON_MAX, PERCEPTRON_AVG)
-
-FEW = 24  # that insertion sorts faster
-
-
-@compiled()
-def place(k, counted, total_positive):
-    """Return how many rows k stands for where the positives have some mass, at most theirs.
-
-    ``counted`` says whether k is a number of rows, or a fraction of the positives.
-    """
-    return min(resolve_k(k, counted, total_positive), total_positive)
+MAX_INSERTION_SORTED = 24  # rows, up to which insertion sort is faster than a call of argsort
 
 
 @compiled()
-def slopes(rule, scores, positive, mass, k, out):
-    """Write the slope of every row and return the rule's value and the mass of negatives among the first k.
+def resolve_k_within(k, counted, positive_weight):
+    """Return k in rows for positives of some weight: a count, or a fraction of it; at most that weight."""
+    return min(resolve_k(k, counted, positive_weight), positive_weight)
 
-    The slopes are a subgradient of the surrogate; for the perceptrons they are the update with its sign
-    turned, and the value is the mass of negatives. ``k`` is at most the positives' mass; tied negatives go
-    first.
+
+class TopRows(NamedTuple):
+    """The rows of a class, those of highest score in front.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_rows_of_class,)
+        All rows of the class; the first ``n_top`` are its highest, in order.
+    n_top : int
+        How many rows make up the weight that was asked for.
+    weights : ndarray of shape (n_top,)
+        How much of each of them counts: all of its weight, but for the last.
+    class_weight : float
+        The weight of the whole class.
     """
-    out[:] = 0.0
+
+    rows: NDArray[np.int64]
+    n_top: int
+    weights: Floats
+    class_weight: float
+
+
+@compiled()
+def select_top(scores, positive, sample_weight, k):
+    """Return the k highest negatives, the k highest positives, and the negatives among the first k of all.
+
+    ``k`` is at most the weight of the positives; all negatives are taken where they weigh less.
+    """
     n_positive = 0
-    total_positive = total_negative = 0.0
+    positive_weight = negative_weight = 0.0
     for r in range(len(scores)):
         if positive[r]:
             n_positive += 1
-            total_positive += mass[r]
+            positive_weight += sample_weight[r]
         else:
-            total_negative += mass[r]
+            negative_weight += sample_weight[r]
     positives = np.empty(n_positive, np.int64)
     negatives = np.empty(len(scores) - n_positive, np.int64)
     p = n = 0
@@ -69,47 +81,43 @@ def slopes(rule, scores, positive, mass, k, out):
         else:
             negatives[n] = r
             n += 1
-    n_top, top_masses = highest(scores, mass, negatives, min(k, total_negative), 1.0)
-    p_top, held_masses = highest(scores, mass, positives, k, 1.0)
-
-    wrong = _wrong(scores, negatives, top_masses, positives, held_masses, n_top, p_top, k)
-    if rule in PERCEPTRONS:
-        if wrong > 0.0:
-            _mark(out, negatives, top_masses, n_top, 0.0, wrong, 1.0)
-            if rule == PERCEPTRON_MAX:
-                _mark(out, positives, held_masses, p_top, k - wrong, k, -1.0)
-            else:
-                share = -wrong / (total_positive - k + wrong)
-                for p in range(n_positive):
-                    out[positives[p]] = share * mass[positives[p]]
-                _mark(out, positives, held_masses, p_top, 0.0, k - wrong, -share)
-        return wrong, wrong
-    if rule == STRUCT:
-        value = _struct(scores, mass, out, negatives, top_masses, n_top, positives, held_masses, p_top, k)
-    elif rule == RAMP:
-        held_masses = held_masses[::-1].copy()
-        held = positives[:p_top][::-1].copy()
-        value = _paired(scores, out, negatives, top_masses, n_top, held, held_masses, p_top)
-    elif rule == MAX:
-        p_low, low_masses = highest(scores, mass, positives, k, -1.0)
-        value = _paired(scores, out, negatives, top_masses, n_top, positives, low_masses, p_low)
-    else:
-        most = min(k, total_negative)
-        spare = total_positive - k
-        value = _average(
-            scores, mass, out, negatives, top_masses, n_top, positives, held_masses, p_top, most, spare
-        )
-    return value, wrong
+    n_count, n_weights = highest(scores, sample_weight, negatives, min(k, negative_weight), 1.0)
+    p_count, p_weights = highest(scores, sample_weight, positives, k, 1.0)
+    top_negatives = TopRows(negatives, n_count, n_weights, negative_weight)
+    top_positives = TopRows(positives, p_count, p_weights, positive_weight)
+    return top_negatives, top_positives, _mistakes(scores, top_negatives, top_positives, k)
 
 
 @compiled()
-def highest(scores, mass, rows, target, sign):
-    """Bring the rows of highest ``sign * score`` with a mass of ``target`` to the front, the highest first.
+def evaluate_surrogate(surrogate, scores, positive, sample_weight, k, slope):
+    """Write a subgradient and return the surrogate's value and the weight of negatives among the first k.
+
+    ``k`` is at most the weight of the positives.
+    """
+    slope[:] = 0.0
+    negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
+    if surrogate == STRUCT:
+        value = _struct(scores, sample_weight, slope, negatives, positives, k)
+    elif surrogate == RAMP:
+        # the lowest of the k highest first
+        rows, weights = positives.rows[: positives.n_top][::-1].copy(), positives.weights[::-1].copy()
+        value = _paired_hinges(scores, slope, negatives, rows, weights, positives.n_top)
+    elif surrogate == MAX:
+        count, weights = highest(scores, sample_weight, positives.rows, k, -1.0)
+        value = _paired_hinges(scores, slope, negatives, positives.rows, weights, count)
+    else:
+        value = _average(scores, sample_weight, slope, negatives, positives, k)
+    return value, mistakes
+
+
+@compiled()
+def highest(scores, sample_weight, rows, target, sign):
+    """Bring the rows of highest ``sign * score`` with a weight of ``target`` to the front, the highest first.
 
     Return how many they are and how much of each counts: all of it, but for the last.
     """
-    count = _select(scores, mass, rows, target, sign)
-    if count <= FEW:
+    count = _select(scores, sample_weight, rows, target, sign)
+    if count <= MAX_INSERTION_SORTED:
         for a in range(1, count):
             row = rows[a]
             key = sign * scores[row]
@@ -123,19 +131,20 @@ def highest(scores, mass, rows, target, sign):
         order = np.argsort(-sign * scores[front], kind="mergesort")
         for a in range(count):
             rows[a] = front[order[a]]
-    masses = np.empty(count)
+    weights = np.empty(count)
     left = target
     for a in range(count):
-        masses[a] = min(mass[rows[a]], left)
-        left -= masses[a]
-    return count, masses
+        weights[a] = min(sample_weight[rows[a]], left)
+        left -= weights[a]
+    return count, weights
 
 
 @compiled()
-def _select(scores, mass, rows, target, sign):
-    """Bring the fewest rows of highest ``sign * score`` that have a mass of ``target`` to the front.
+def _select(scores, sample_weight, rows, target, sign):
+    """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front.
 
-    Three-way quickselect, linear on average whatever the ties; pivots come from a fixed sequence.
+    Three-way quickselect, linear on average whatever the ties. Pivots come from a fixed xorshift sequence,
+    so that equal input gives equal output in any thread; numpy.partition knows no weights.
     """
     low, high = 0, len(rows)
     missing = target
@@ -146,139 +155,142 @@ def _select(scores, mass, rows, target, sign):
         seed ^= seed << np.uint64(17)
         pivot = sign * scores[rows[low + np.int64(seed % np.uint64(high - low))]]
         above, below, at = low, high, low
-        mass_above = mass_at = 0.0
+        weight_above = weight_at = 0.0
         while at < below:
             row = rows[at]
             key = sign * scores[row]
             if key > pivot:
                 rows[at], rows[above] = rows[above], row
-                mass_above += mass[row]
+                weight_above += sample_weight[row]
                 above += 1
                 at += 1
             elif key < pivot:
                 below -= 1
                 rows[at], rows[below] = rows[below], row
             else:
-                mass_at += mass[row]
+                weight_at += sample_weight[row]
                 at += 1
-        if mass_above >= missing:
+        if weight_above >= missing:
             high = above
-        elif mass_above + mass_at >= missing:
-            missing -= mass_above
+        elif weight_above + weight_at >= missing:
+            missing -= weight_above
             while missing > 0.0 and above < below:
-                missing -= mass[rows[above]]
+                missing -= sample_weight[rows[above]]
                 above += 1
             return above
         else:
-            missing -= mass_above + mass_at
+            missing -= weight_above + weight_at
             low = below
     return low
 
 
 @compiled()
-def _wrong(scores, negatives, top_masses, positives, held_masses, n_top, p_top, k):
-    """Return the mass of negatives among the first k of all rows, tied negatives first."""
-    wrong, left = 0.0, k
+def _mistakes(scores, negatives, positives, k):
+    """Return the weight of negatives among the first k of all rows, tied negatives first."""
+    mistakes, left = 0.0, k
     n = p = 0
-    while left > 0.0 and n < n_top:
-        if p < p_top and scores[positives[p]] > scores[negatives[n]]:
-            left -= held_masses[p]
+    while left > 0.0 and n < negatives.n_top:
+        if p < positives.n_top and scores[positives.rows[p]] > scores[negatives.rows[n]]:
+            left -= positives.weights[p]
             p += 1
         else:
-            step = min(top_masses[n], left)
-            wrong += step
+            step = min(negatives.weights[n], left)
+            mistakes += step
             left -= step
             n += 1
-    return wrong
+    return mistakes
 
 
 @compiled()
-def _mark(out, rows, masses, count, start, stop, factor):
-    """Add ``factor`` for each unit of mass between two depths of a sorted list."""
+def add_between(slope, top, start, stop, factor):
+    """Add ``factor`` for each unit of weight between two depths of the highest rows."""
     depth = 0.0
-    for a in range(count):
-        counted = min(depth + masses[a], stop) - max(depth, start)
-        if counted > 0.0:
-            out[rows[a]] += factor * counted
-        depth += masses[a]
+    for a in range(top.n_top):
+        within = min(depth + top.weights[a], stop) - max(depth, start)
+        if within > 0.0:
+            slope[top.rows[a]] += factor * within
+        depth += top.weights[a]
 
 
 @compiled()
-def _struct(scores, mass, out, negatives, top_masses, n_top, positives, held_masses, p_top, k):
+def _struct(scores, sample_weight, slope, negatives, positives, k):
     """Sum the k highest of ``s + 1 - y``, less the positives' scores."""
     taken, left = 0.0, k
     n = p = 0
-    while left > 0.0 and (n < n_top or p < p_top):
-        if n < n_top and (p >= p_top or scores[negatives[n]] + 1.0 >= scores[positives[p]]):
-            step = min(top_masses[n], left)
-            out[negatives[n]] += step
+    while left > 0.0 and (n < negatives.n_top or p < positives.n_top):
+        if n < negatives.n_top and (
+            p >= positives.n_top or scores[negatives.rows[n]] + 1.0 >= scores[positives.rows[p]]
+        ):
+            step = min(negatives.weights[n], left)
+            slope[negatives.rows[n]] += step
             taken += step
             n += 1
         else:
-            step = min(held_masses[p], left)
-            out[positives[p]] += step
+            step = min(positives.weights[p], left)
+            slope[positives.rows[p]] += step
             p += 1
         left -= step
     value = taken
     for a in range(n):
-        value += out[negatives[a]] * scores[negatives[a]]
-    for a in range(len(positives)):
-        row = positives[a]
-        out[row] -= mass[row]
-        value += out[row] * scores[row]
+        value += slope[negatives.rows[a]] * scores[negatives.rows[a]]
+    for row in positives.rows:
+        slope[row] -= sample_weight[row]
+        value += slope[row] * scores[row]
     return value
 
 
 @compiled()
-def _paired(scores, out, negatives, top_masses, n_top, positives, masses, count):
-    """Sum the hinges of negatives from the highest down and positives from the lowest up, in pairs."""
+def _paired_hinges(scores, slope, negatives, rows, weights, count):
+    """Sum the hinges of negatives from the highest down and of positive rows in their order, in pairs."""
     value = 0.0
     n = p = 0
     used_n = used_p = 0.0
-    while n < n_top and p < count:
-        hinge = 1.0 + scores[negatives[n]] - scores[positives[p]]
+    while n < negatives.n_top and p < count:
+        hinge = 1.0 + scores[negatives.rows[n]] - scores[rows[p]]
         if hinge <= 0.0:
             break
-        step = min(top_masses[n] - used_n, masses[p] - used_p)
+        step = min(negatives.weights[n] - used_n, weights[p] - used_p)
         value += step * hinge
-        out[negatives[n]] += step
-        out[positives[p]] -= step
+        slope[negatives.rows[n]] += step
+        slope[rows[p]] -= step
         used_n += step
         used_p += step
-        if used_n >= top_masses[n]:
+        if used_n >= negatives.weights[n]:
             n += 1
             used_n = 0.0
-        if used_p >= masses[p]:
+        if used_p >= weights[p]:
             p += 1
             used_p = 0.0
     return value
 
 
 @compiled()
-def _average(scores, mass, out, negatives, top_masses, n_top, positives, held_masses, p_top, most, spare):
+def _average(scores, sample_weight, slope, negatives, positives, k):
     """Find the number q of negatives at the top that is worst against the mean of the lowest positives.
 
-    Whole numbers are tried, and the most there can be. A row costs the same whatever its mass.
+    Whole numbers are tried, and the most there can be. A row costs the same whatever its weight.
     """
+    most = min(k, negatives.class_weight)
+    spare = positives.class_weight - k  # of the positives that may be missed without a mistake
     low_sum = 0.0
-    for a in range(p_top, len(positives)):
-        low_sum += mass[positives[a]] * scores[positives[a]]
-    if p_top > 0:
-        last = positives[p_top - 1]
-        low_sum += (mass[last] - held_masses[p_top - 1]) * scores[last]
+    for a in range(positives.n_top, len(positives.rows)):
+        low_sum += sample_weight[positives.rows[a]] * scores[positives.rows[a]]
+    if positives.n_top > 0:
+        last_row = positives.rows[positives.n_top - 1]
+        low_sum += (sample_weight[last_row] - positives.weights[positives.n_top - 1]) * scores[last_row]
     best, best_q = 0.0, 0.0
     q = high_sum = 0.0
-    n, p = 0, p_top - 1
+    n, p = 0, positives.n_top - 1
     used_n = used_p = 0.0
-    while q < most and n < n_top and p >= 0:
-        high, low = scores[negatives[n]], scores[positives[p]]
-        step = min(most - q, top_masses[n] - used_n, held_masses[p] - used_p)
+    while q < most and n < negatives.n_top and p >= 0:
+        high, low = scores[negatives.rows[n]], scores[positives.rows[p]]
+        step = min(most - q, negatives.weights[n] - used_n, positives.weights[p] - used_p)
         first, last = np.floor(q) + 1.0, np.floor(q + step)
         peak = last
         if first < last and low > high + 1.0:
-            # concave while the two rows stay the same: the slope is zero here
-            bend = max(low * (spare + q) - low_sum, 0.0)
-            peak = np.floor(np.sqrt(bend / (low - high - 1.0)) * np.sqrt(spare) - spare)
+            # as a function of q it is concave while the two rows stay the same: where its slope is zero
+            curvature = max(low * (spare + q) - low_sum, 0.0)
+            peak = np.floor(np.sqrt(curvature / (low - high - 1.0)) * np.sqrt(spare) - spare)
         for whole in (peak, peak + 1.0):
             at = min(max(whole, first), last)
             if first <= last:
@@ -291,10 +303,10 @@ def _average(scores, mass, out, negatives, top_masses, n_top, positives, held_ma
         q += step
         used_n += step
         used_p += step
-        if used_n >= top_masses[n]:
+        if used_n >= negatives.weights[n]:
             n += 1
             used_n = 0.0
-        if used_p >= held_masses[p]:
+        if used_p >= positives.weights[p]:
             p -= 1
             used_p = 0.0
     if q > 0.0:
@@ -302,48 +314,51 @@ def _average(scores, mass, out, negatives, top_masses, n_top, positives, held_ma
         if value > best:
             best, best_q = value, q
     if best_q > 0.0:
-        _mark(out, negatives, top_masses, n_top, 0.0, best_q, 1.0)
-        share = -best_q / (spare + best_q)
-        for a in range(len(positives)):
-            out[positives[a]] = share * mass[positives[a]]
-        held = 0.0
-        for a in range(p_top):
-            held += held_masses[a]
-        _mark(out, positives, held_masses, p_top, 0.0, held - best_q, -share)
+        add_between(slope, negatives, 0.0, best_q, 1.0)
+        n_found = positives.weights.sum() - best_q  # the sum is k up to rounding
+        add_missed_positives(slope, sample_weight, positives, n_found, -best_q / (spare + best_q))
     return best
 
 
 @compiled()
-def held_at_top(scores, positive, mass, k):
-    """Return how much of every row is among the positives of highest score with a mass of k."""
+def add_missed_positives(slope, sample_weight, positives, n_found, factor):
+    """Add ``factor`` for each unit of weight of all positives but the ``n_found`` highest."""
+    for row in positives.rows:
+        slope[row] += factor * sample_weight[row]
+    add_between(slope, positives, 0.0, n_found, -factor)
+
+
+@compiled()
+def top_positive_weights(scores, positive, sample_weight, k):
+    """Return how much of every row's weight is among the k highest positives."""
     positives = np.flatnonzero(positive)
-    count, masses = highest(scores, mass, positives, k, 1.0)
-    held = np.zeros(len(scores))
+    count, weights = highest(scores, sample_weight, positives, k, 1.0)
+    in_top = np.zeros(len(scores))
     for a in range(count):
-        held[positives[a]] = masses[a]
-    return held
+        in_top[positives[a]] = weights[a]
+    return in_top
 
 
 @compiled()
-def wrong_at_top(scores, positive, mass, k):
-    """Return the mass of negatives among the first k, tied negatives first."""
-    _, wrong = slopes(PERCEPTRON_MAX, scores, positive, mass, k, np.empty(len(scores)))
-    return wrong
+def negatives_in_top(scores, positive, sample_weight, k):
+    """Return the weight of negatives among the first k, tied negatives first."""
+    _, _, mistakes = select_top(scores, positive, sample_weight, k)
+    return mistakes
 
 
 @compiled()
-def slopes_against(held, scores, positive, mass, k, out):
-    """Write a subgradient of the sum of the k highest of ``s + 1 - y`` less the held scores; return it."""
-    value, _ = slopes(STRUCT, scores, positive, mass, k, out)
+def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
+    """Write a subgradient of a convex bound of the ramp, and return the bound.
+
+    The ramp is the k highest of ``s + 1 - y`` less the scores of the k highest positives; the bound takes
+    those of the fixed positives ``in_top`` instead, so that it is the ramp where these are the highest.
+    """
+    value, _ = evaluate_surrogate(STRUCT, scores, positive, sample_weight, k, slope)
     for r in range(len(scores)):
-        more = (mass[r] if positive[r] else 0.0) - held[r]
-        out[r] += more
+        more = (sample_weight[r] if positive[r] else 0.0) - in_top[r]
+        slope[r] += more
         value += more * scores[r]
     return value
-
-
-Surrogate = Literal["struct", "ramp", "max", "avg"]
-RULES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
 
 @dataclass(frozen=True)
@@ -483,10 +498,10 @@ class PrecisionAtK:
         positive = np.zeros(sample.n_rows, dtype=bool)
         positive[sample.positives] = True
         weights = sample.row_weights
-        masses = np.ones(sample.n_rows) if weights is None else weights
-        count = self.count(float(masses[positive].sum()))
+        sample_weight = np.ones(sample.n_rows) if weights is None else weights
+        k = self.count(float(sample_weight[positive].sum()))
         slope = np.empty(sample.n_rows)
-        value, _ = slopes(RULES[self.surrogate], scores, positive, masses, count, slope)
+        value, _ = evaluate_surrogate(SURROGATES[self.surrogate], scores, positive, sample_weight, k, slope)
         return float(value), slope
 
     def count(self, n_positive: float) -> float:
@@ -518,26 +533,21 @@ class PrecisionAtK:
                 f"k={self.k} is above the number of positives, {n_positive:g}: the first k cannot all be "
                 "hits. Take a smaller k, or a fraction of the positives such as 0.25."
             )
-        return float(place(float(self.k), counted, float(n_positive)))
+        return float(resolve_k_within(float(self.k), counted, float(n_positive)))
 
 
 def prec_at_k_struct(k: float = 0.25) -> PrecisionAtK:
-    """Return the structural SVM's surrogate of precision at k.
+    """Return ``PrecisionAtK(k, "struct")``, the structural SVM's convex surrogate, which is no upper bound.
 
     Parameters
     ----------
     k : int or float, default=0.25
-        As for :class:`PrecisionAtK`.
+        A number of rows, or a fraction of the positives.
 
     Returns
     -------
     PrecisionAtK
-        The convex surrogate ``struct``, which is no upper bound.
-
-    Raises
-    ------
-    ValueError
-        When k is out of range.
+        The surrogate.
 
     Examples
     --------
@@ -548,22 +558,17 @@ def prec_at_k_struct(k: float = 0.25) -> PrecisionAtK:
 
 
 def prec_at_k_ramp(k: float = 0.25) -> PrecisionAtK:
-    """Return the ramp surrogate of precision at k, the tightest bound, which is not convex.
+    """Return ``PrecisionAtK(k, "ramp")``, the tightest upper bound, which is not convex.
 
     Parameters
     ----------
     k : int or float, default=0.25
-        As for :class:`PrecisionAtK`.
+        A number of rows, or a fraction of the positives.
 
     Returns
     -------
     PrecisionAtK
-        The surrogate ``ramp``.
-
-    Raises
-    ------
-    ValueError
-        When k is out of range.
+        The surrogate.
 
     Examples
     --------
@@ -574,22 +579,17 @@ def prec_at_k_ramp(k: float = 0.25) -> PrecisionAtK:
 
 
 def prec_at_k_max(k: float = 0.25) -> PrecisionAtK:
-    """Return the max surrogate of precision at k, a convex upper bound.
+    """Return ``PrecisionAtK(k, "max")``, a convex upper bound.
 
     Parameters
     ----------
     k : int or float, default=0.25
-        As for :class:`PrecisionAtK`.
+        A number of rows, or a fraction of the positives.
 
     Returns
     -------
     PrecisionAtK
-        The surrogate ``max``.
-
-    Raises
-    ------
-    ValueError
-        When k is out of range.
+        The surrogate.
 
     Examples
     --------
@@ -600,22 +600,17 @@ def prec_at_k_max(k: float = 0.25) -> PrecisionAtK:
 
 
 def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
-    """Return the avg surrogate of precision at k, the tighter of the convex upper bounds.
+    """Return ``PrecisionAtK(k, "avg")``, the tighter of the convex upper bounds.
 
     Parameters
     ----------
     k : int or float, default=0.25
-        As for :class:`PrecisionAtK`.
+        A number of rows, or a fraction of the positives.
 
     Returns
     -------
     PrecisionAtK
-        The surrogate ``avg``.
-
-    Raises
-    ------
-    ValueError
-        When k is out of range.
+        The surrogate.
 
     Examples
     --------
@@ -633,5 +628,5 @@ def check_surrogate(name: Any) -> None:
     ValueError
         When there is none.
     """
-    if not isinstance(name, str) or name not in RULES:
-        raise ValueError(f"surrogate must be one of {list(RULES)}, got {name!r}.")
+    if not isinstance(name, str) or name not in SURROGATES:
+        raise ValueError(f"surrogate must be one of {list(SURROGATES)}, got {name!r}.")

@@ -32,7 +32,12 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel, Model
-from pushrank.objectives.precision_at_k import RAMP, held_at_top, slopes, slopes_against
+from pushrank.objectives.precision_at_k import (
+    RAMP,
+    evaluate_surrogate,
+    ramp_majorant,
+    top_positive_weights,
+)
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
 Risk = Callable[[Floats], tuple[float, Floats]]
@@ -255,26 +260,31 @@ def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
 
 
 class Ramp(NamedTuple):
-    """The loss of scores: classes, masses and k as a number of rows."""
+    """The ramp surrogate of precision at k: classes, sample weights and k as a number of rows."""
 
     positive: NDArray[np.bool_]
-    mass: Floats
+    sample_weight: Floats
     k: float
 
     def value(self, scores: Floats) -> float:
         """Return the ramp over k."""
-        value, _ = slopes(RAMP, scores, self.positive, self.mass, self.k, np.empty(len(scores)))
+        slope = np.empty(len(scores))
+        value, _ = evaluate_surrogate(RAMP, scores, self.positive, self.sample_weight, self.k, slope)
         return float(value) / self.k
 
-    def held(self, scores: Floats) -> Floats:
-        """Return the positives among whom the k highest are, as masses of rows."""
-        held: Floats = held_at_top(scores, self.positive, self.mass, self.k)
-        return held
+    def in_top(self, scores: Floats) -> Floats:
+        """Return how much of every row's weight is among the k highest positives."""
+        in_top: Floats = top_positive_weights(scores, self.positive, self.sample_weight, self.k)
+        return in_top
 
-    def above(self, held: Floats, scores: Floats) -> tuple[float, Floats]:
-        """Return a convex function that is never below the ramp over k, and meets it where they are held."""
+    def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats]:
+        """Return a convex function never below the ramp over k, and equal where ``in_top`` is that of scores.
+
+        The ramp is convex but for the sum of the k highest positives' scores, which is subtracted; the
+        concave-convex procedure puts its linear part at the last scores in its place.
+        """
         slope = np.empty(len(scores))
-        value = slopes_against(held, scores, self.positive, self.mass, self.k, slope)
+        value = ramp_majorant(in_top, scores, self.positive, self.sample_weight, self.k, slope)
         return float(value) / self.k, slope / self.k
 
 
@@ -325,9 +335,9 @@ def concave_convex(
         Called after every convex problem with its number, the objective and its fall.
     """
     coef, path = np.zeros(model.n_features), [C * ramp.value(np.zeros(len(scores)))]
-    held, planes = ramp.held(scores), None
+    in_top, planes = ramp.in_top(scores), None
     for iteration in range(1, max_iter + 1):
-        found = cutting_plane(partial(ramp.above, held), model, C, tol, MAX_PLANES, start=planes)
+        found = cutting_plane(partial(ramp.majorant, in_top), model, C, tol, MAX_PLANES, start=planes)
         candidate = model.scores(found.coef)
         objective = 0.5 * model.squared_norm(found.coef, candidate) + C * ramp.value(candidate)
         solved = found.n_iter < MAX_PLANES or found.certificate.gap <= tol
@@ -336,8 +346,8 @@ def concave_convex(
         falls = path[-1] - objective
         if callback is not None:
             callback(iteration, objective=objective, fall=falls)
-        coef, before, held = found.coef, held, ramp.held(candidate)
-        planes = found.state.tilted(model.rmatvec((before - held) / ramp.k))
+        coef, before, in_top = found.coef, in_top, ramp.in_top(candidate)
+        planes = found.state.tilted(model.rmatvec((before - in_top) / ramp.k))
         path.append(objective)
         if not solved:
             return Descent(coef, path, False)

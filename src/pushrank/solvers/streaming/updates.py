@@ -1,14 +1,23 @@
-"""Perceptron@k, SGD@k and the one-pass mini-batch method, batch by batch.
+r"""The updates of Perceptron@k, SGD@k and 1PMB, batch by batch, and the learner of a stream of rows.
 
-The compiled pass over batches: score, find the slopes, step, project, average.
+A batch with scores :math:`s = X w` and m positives predicts its k highest rows positive. Where
+:math:`\Delta` of these are negatives, the set N, and M are the positives that were missed,
 
-The iterate is kept as ``scale * coef`` and the sum of all iterates as ``total + weight * coef - lag``, so
-that a step touches only the features of the rows that it moves.
+.. math::
 
-Learning from a stream of batches, whatever chunks its rows come in.
+    \text{Perceptron@k-avg:} \quad w &\leftarrow w - \sum_{i \in N} x_i
+    + \frac{\Delta}{m - k + \Delta} \sum_{i \in M} x_i \\
+    \text{Perceptron@k-max:} \quad w &\leftarrow w - \sum_{i \in N} x_i
+    + \sum_{i \in \text{the } \Delta \text{ highest of } M} x_i \\
+    \text{SGD@k, 1PMB:} \quad w &\leftarrow \Pi\Bigl[w - \frac{\eta_0}{\sqrt t} \frac{1}{k_t}
+    X^\top \partial L(s)\Bigr]
+
+with t the batches so far that had both classes, L a surrogate of :mod:`pushrank.objectives.precision_at_k`
+(the structural one for 1PMB) and :math:`\Pi` the projection onto a ball.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015, algorithms 1 to 4.
+top*, ICML 2015, algorithms 1 to 4; *Online and stochastic gradient methods for non-decomposable loss
+functions*, NIPS 2014, for 1PMB.
 """
 
 from __future__ import annotations
@@ -26,19 +35,195 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import BadRowError
-from pushrank.objectives.precision_at_k import PERCEPTRONS, STRUCT, place, slopes
+from pushrank.objectives.precision_at_k import (
+    STRUCT,
+    add_between,
+    add_missed_positives,
+    evaluate_surrogate,
+    resolve_k_within,
+    select_top,
+)
 
-MOST_ROWS = 10_000
-MOST_BYTES = 1 << 26
-LARGEST_KEY = (1 << 64) - 1
+PERCEPTRON_MAX, PERCEPTRON_AVG = 4, 5
+"""The codes of the updates that are no subgradients, beside those of the surrogates."""
+PERCEPTRONS = (PERCEPTRON_MAX, PERCEPTRON_AVG)
+
+SCALE, ITERATE_SUM, STEPS, SQUARED_NORM, MISTAKES, MAX_MISTAKES, MISTAKE_RATES, MAX_K, SKIPPED = range(9)
+"""Places in ``State.counts``: the scale of the iterate; the sum of scales since the last rescaling; batches
+with both classes; the squared norm of ``coef``; sums over batches of the negatives among the first k, of the
+most there can be, and of their share of k; the largest k; batches that lack a class."""
+
+MIN_SCALE = 1e-3  # below it the scale is multiplied into coef, before rounding of the sum of iterates shows
+
+
+@compiled()
+def perceptron_update(update, scores, positive, sample_weight, k, slope):
+    """Write how much of every row to subtract, and return the weight of negatives among the first k."""
+    slope[:] = 0.0
+    negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
+    if mistakes > 0.0:
+        add_between(slope, negatives, 0.0, mistakes, 1.0)
+        if update == PERCEPTRON_MAX:
+            # k - mistakes of the k highest positives were found, the others are the highest that were missed
+            add_between(slope, positives, k - mistakes, k, -1.0)
+        else:
+            n_missed = positives.class_weight - k + mistakes
+            add_missed_positives(slope, sample_weight, positives, k - mistakes, -mistakes / n_missed)
+    return mistakes
+
+
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def run_batches(
+    dense, data, indices, indptr, order, positive, sample_weight, size, update, k, counted, eta0, radius,
+    coef, correction, total, counts, mistakes_path,
+):  # fmt: skip
+    """Go through batches of ``size`` rows in the given order; the last may be shorter.
+
+    Either ``dense`` is a matrix, or ``data``, ``indices`` and ``indptr`` are those of a CSR matrix; the rest
+    is None, and with it the lines that would read it are compiled away. ``coef``, ``correction``, ``total``
+    and ``counts`` are those of a :class:`State`, changed in place; ``mistakes_path`` takes the weight of
+    negatives among the first k of every batch. Return -1, or the place in the order of the first row of a
+    batch whose scores are not finite, or lead to coefficients that are not.
+    """
+    n_features = len(coef)
+    delta = np.zeros(n_features)
+    scores, slope = np.empty(size), np.empty(size)
+    classes, weights = np.empty(size, np.bool_), np.empty(size)
+    bounded = radius < np.inf  # numpy.isfinite is x - x == 0, which fast mathematics takes to be true
+    for batch in range(len(mistakes_path)):
+        start = batch * size
+        n_rows = min(size, len(order) - start)
+        rows = order[start : start + n_rows]
+        scale = counts[SCALE]
+        check = 0.0
+        positive_weight = negative_weight = 0.0
+        for a in range(n_rows):
+            r = rows[a]
+            score = 0.0
+            if dense is not None:
+                for j in range(n_features):
+                    score += dense[r, j] * coef[j]
+            if data is not None:
+                # unsigned, so that no code for negative indices is compiled in
+                for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                    score += data[e] * coef[np.uint32(indices[e])]
+            scores[a] = scale * score
+            check += 0.0 * score
+            classes[a] = positive[r]
+            weights[a] = sample_weight[r]
+            if classes[a]:
+                positive_weight += weights[a]
+            else:
+                negative_weight += weights[a]
+        if check != 0.0:  # zero times a score that is not finite
+            return start
+        mistakes_path[batch] = 0.0
+        if positive_weight <= 0.0 or negative_weight <= 0.0:
+            counts[SKIPPED] += 1.0
+            continue
+        k_rows = resolve_k_within(k, counted, positive_weight)
+        of_batch = scores[:n_rows], classes[:n_rows], weights[:n_rows], k_rows, slope[:n_rows]
+        if update in PERCEPTRONS:
+            mistakes = perceptron_update(update, *of_batch)
+            moves = mistakes > 0.0
+        else:
+            value, mistakes = evaluate_surrogate(update, *of_batch)
+            moves = value != 0.0 or update == STRUCT  # whose value may be zero on a slope
+        mistakes_path[batch] = mistakes
+        counts[MISTAKES] += mistakes
+        counts[MAX_MISTAKES] += min(k_rows, negative_weight)
+        counts[MISTAKE_RATES] += mistakes / k_rows
+        counts[MAX_K] = max(counts[MAX_K], k_rows)
+        counts[STEPS] += 1.0
+        if moves:
+            step = -1.0 / scale
+            if update not in PERCEPTRONS:
+                step *= eta0 / (np.sqrt(counts[STEPS]) * k_rows)
+            before = counts[ITERATE_SUM]
+            if dense is not None:
+                delta[:] = 0.0
+                for a in range(n_rows):
+                    if slope[a] != 0.0:
+                        factor = step * slope[a]
+                        r = rows[a]
+                        for j in range(n_features):
+                            delta[j] += factor * dense[r, j]
+                norm = 0.0
+                for j in range(n_features):
+                    coef[j] += delta[j]
+                    correction[j] += before * delta[j]
+                    norm += coef[j] * coef[j]
+                counts[SQUARED_NORM] = norm
+            if data is not None:
+                grown = 0.0
+                for a in range(n_rows):
+                    if slope[a] != 0.0:
+                        factor = step * slope[a]
+                        r = rows[a]
+                        for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
+                            feature = np.uint32(indices[e])
+                            move = factor * data[e]
+                            grown += move * (2.0 * coef[feature] + move)
+                            coef[feature] += move
+                            correction[feature] += before * move
+                counts[SQUARED_NORM] += grown
+            if not abs(counts[SQUARED_NORM]) < np.inf:
+                return start
+        if bounded:
+            longest = scale * np.sqrt(max(counts[SQUARED_NORM], 0.0))
+            if longest > radius:
+                scale *= radius / longest
+                counts[SCALE] = scale
+        if scale < MIN_SCALE:
+            for j in range(n_features):
+                total[j] += counts[ITERATE_SUM] * coef[j] - correction[j]
+                correction[j] = 0.0
+                coef[j] *= scale
+            counts[ITERATE_SUM] = 0.0
+            counts[SQUARED_NORM] *= scale * scale
+            counts[SCALE] = 1.0
+        counts[ITERATE_SUM] += counts[SCALE]
+    return -1
+
+
+class UpdateRule(NamedTuple):
+    """What a batch teaches.
+
+    Attributes
+    ----------
+    update : int
+        A surrogate of ``objectives.precision_at_k``, or one of ``PERCEPTRONS``.
+    k : float
+        A number of rows, or a fraction of a batch's positives.
+    counted : bool
+        Which of the two k is.
+    batch_size : int
+        The rows of a batch.
+    eta0 : float
+        The first step of a surrogate's descent.
+    radius : float
+        The largest norm of an iterate, or infinity.
+    """
+
+    update: int
+    k: float
+    counted: bool
+    batch_size: int
+    eta0: float = 1.0
+    radius: float = np.inf
+
+    @property
+    def is_perceptron(self) -> bool:
+        """Whether batches without a mistake teach nothing."""
+        return self.update in PERCEPTRONS
 
 
 class Rows(NamedTuple):
-    """Checked rows: features, dense by rows or CSR, the class and the mass of each."""
+    """Checked rows: features, dense by rows or CSR, the class and the weight of each."""
 
     X: Any
     positive: NDArray[np.bool_]
-    mass: Floats
+    sample_weight: Floats
 
     @property
     def n_rows(self) -> int:
@@ -48,38 +233,47 @@ class Rows(NamedTuple):
     @property
     def nbytes(self) -> int:
         """The memory of the features."""
-        parts = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
-        return sum(int(part.nbytes) for part in parts)
+        arrays = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        return sum(int(array.nbytes) for array in arrays)
 
-    def taken(self, numbers: NDArray[np.intp]) -> Rows:
+    def take(self, numbers: NDArray[np.intp]) -> Rows:
         """Return a copy of some rows."""
-        return Rows(self.X[numbers], self.positive[numbers], self.mass[numbers])
+        return Rows(self.X[numbers], self.positive[numbers], self.sample_weight[numbers])
 
 
-def one_after_another(parts: Sequence[Rows]) -> Rows:
+def concatenated(parts: Sequence[Rows]) -> Rows:
     """Return the rows of all parts; CSR where any of them is."""
     if any(sp.issparse(part.X) for part in parts):
         X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
     else:
         X = np.vstack([part.X for part in parts])
-    positive, mass = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:])
-    return Rows(X, positive, mass)
+    positive, sample_weight = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:])
+    return Rows(X, positive, sample_weight)
+
+
+MAX_SAMPLE_ROWS = 10_000  # from which a break-even point has a standard error of about 1 % of the rows
+MAX_SAMPLE_BYTES = 1 << 26
+MAX_KEY = (1 << 64) - 1
+SAMPLE_SEED = np.random.SeedSequence(0)
 
 
 @dataclass
 class BatchSample:
-    """The batches whose numbers have the smallest hashes, as many as there is room for; one at least.
+    """A random sample of batches, as many as there is room for; one at least.
+
+    Every batch has a random key by its number in the stream, and those with the smallest keys are kept. So
+    the sample does not hang on how the rows were cut into chunks.
 
     Attributes
     ----------
     size : int
         The rows of a batch; fewer in the last.
     batches : list of (int, Rows)
-        A heap of them with their hashes times -1, the largest hash first.
+        A heap of the batches with their keys times -1, the largest key first.
     n_bytes : int
         The memory of their features.
-    left_out : int
-        The smallest hash of a batch that there was no room for.
+    min_key_left_out : int
+        The smallest key of a batch that there was no room for.
     n_batches, n_rows : int
         What was offered so far.
     """
@@ -87,18 +281,19 @@ class BatchSample:
     size: int
     batches: list[tuple[int, Rows]] = field(default_factory=list)
     n_bytes: int = 0
-    left_out: int = LARGEST_KEY
+    min_key_left_out: int = MAX_KEY
     n_batches: int = 0
     n_rows: int = 0
 
     def offer(self, rows: Rows, order: NDArray[np.intp]) -> None:
         """Choose among the next batches, which are cut from rows in an order."""
-        keys = _hashes(self.n_batches + np.arange(-(-len(order) // self.size)))
+        # of the raw numbers of a bit generator NumPy promises that they stay the same in later versions
+        keys = np.random.PCG64(SAMPLE_SEED).advance(self.n_batches).random_raw(-(-len(order) // self.size))
         for number in np.argsort(keys, kind="stable"):
             key = int(keys[number])
-            if key >= self.left_out:
+            if key >= self.min_key_left_out:
                 break
-            self._take_in(key, rows.taken(order[number * self.size : (number + 1) * self.size]))
+            self._push(key, rows.take(order[number * self.size : (number + 1) * self.size]))
         self.n_batches += len(keys)
         self.n_rows += len(order)
 
@@ -111,221 +306,42 @@ class BatchSample:
     @property
     def rows(self) -> Rows:
         """The rows of the sample; all that were offered where these are few."""
-        return one_after_another([rows for _, rows in sorted(self.batches, key=lambda batch: -batch[0])])
+        return concatenated([rows for _, rows in sorted(self.batches, key=lambda batch: -batch[0])])
 
-    def _take_in(self, key: int, rows: Rows) -> None:
+    def _push(self, key: int, rows: Rows) -> None:
         heapq.heappush(self.batches, (-key, rows))
         self.n_bytes += rows.nbytes
         while len(self.batches) > 1 and (
-            self.n_bytes > MOST_BYTES or len(self.batches) * self.size > MOST_ROWS
+            self.n_bytes > MAX_SAMPLE_BYTES or len(self.batches) * self.size > MAX_SAMPLE_ROWS
         ):
             key, dropped = heapq.heappop(self.batches)
             self.n_bytes -= dropped.nbytes
-            self.left_out = -key
-
-
-def _hashes(numbers: Any) -> Any:
-    """Return a hash of batch numbers (SplitMix64)."""
-    with np.errstate(over="ignore"):
-        z = (np.asarray(numbers, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
-
-
-SCALE, WEIGHT, STEPS, SQUARED_NORM, MISTAKES, MOST_MISTAKES, SHARES, LARGEST_K, SKIPPED, N_COUNTS = range(10)
-"""Places in the array of counts: beside those above, batches that moved, the squared norm of ``coef``,
-negatives among the first k in all batches, the most there can be of them, and as a sum of shares of k, the
-largest k, and batches without a positive or a negative."""
-
-SMALL_SCALE = 1e-3  # below it, rounding of the sum of iterates would show
-
-
-@compiled(fastmath={"reassoc", "contract", "nsz"})
-def run_batches(
-    dense, data, indices, indptr, order, positive, mass, size, rule, k, counted, eta0, radius, coef, lag,
-    total, counts, wrong,
-):  # fmt: skip
-    """Go through batches of ``size`` rows in the given order; the last may be shorter.
-
-    Either ``dense`` is a matrix, or ``data``, ``indices`` and ``indptr`` are those of a CSR matrix; the rest
-    is None, and with it the lines that would read it are compiled away. ``coef``,
-    ``lag``, ``total`` and ``counts`` are the state, changed in place; ``wrong`` takes the number of negatives
-    among the first k of every batch. Steps are ``eta0 / sqrt(t)`` times the slope over k, or, for a
-    perceptron, the slope itself. Return -1, or the place in the order of the first row of a batch whose
-    scores are not finite, or lead to weights that are not.
-    """
-    n_features = len(coef)
-    delta = np.zeros(n_features)
-    scores, out = np.empty(size), np.empty(size)
-    classes, masses = np.empty(size, np.bool_), np.empty(size)
-    bounded = radius < np.inf  # numpy.isfinite is x - x == 0, which fast mathematics takes to be true
-    for batch in range(len(wrong)):
-        start = batch * size
-        n_rows = min(size, len(order) - start)
-        rows = order[start : start + n_rows]
-        scale = counts[SCALE]
-        check = 0.0
-        total_positive = total_negative = 0.0
-        for a in range(n_rows):
-            r = rows[a]
-            score = 0.0
-            if dense is not None:
-                for j in range(n_features):
-                    score += dense[r, j] * coef[j]
-            if data is not None:
-                for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
-                    score += data[e] * coef[np.uint32(indices[e])]
-            scores[a] = scale * score
-            check += 0.0 * score
-            classes[a] = positive[r]
-            masses[a] = mass[r]
-            if classes[a]:
-                total_positive += masses[a]
-            else:
-                total_negative += masses[a]
-        if check != 0.0:  # zero times a score that is not finite
-            return start
-        wrong[batch] = 0.0
-        if total_positive <= 0.0 or total_negative <= 0.0:
-            counts[SKIPPED] += 1.0
-            continue
-        count = place(k, counted, total_positive)
-        value, mistakes = slopes(
-            rule, scores[:n_rows], classes[:n_rows], masses[:n_rows], count, out[:n_rows]
-        )
-        wrong[batch] = mistakes
-        counts[MISTAKES] += mistakes
-        counts[MOST_MISTAKES] += min(count, total_negative)
-        counts[SHARES] += mistakes / count
-        counts[LARGEST_K] = max(counts[LARGEST_K], count)
-        counts[STEPS] += 1.0
-        if value != 0.0 or rule == STRUCT:  # whose value may be zero on a slope
-            step = -1.0 / scale
-            if rule not in PERCEPTRONS:
-                step *= eta0 / (np.sqrt(counts[STEPS]) * count)
-            before = counts[WEIGHT]
-            if dense is not None:
-                delta[:] = 0.0
-                for a in range(n_rows):
-                    if out[a] != 0.0:
-                        factor = step * out[a]
-                        r = rows[a]
-                        for j in range(n_features):
-                            delta[j] += factor * dense[r, j]
-                norm = 0.0
-                for j in range(n_features):
-                    coef[j] += delta[j]
-                    lag[j] += before * delta[j]
-                    norm += coef[j] * coef[j]
-                counts[SQUARED_NORM] = norm
-            if data is not None:
-                grown = 0.0
-                for a in range(n_rows):
-                    if out[a] != 0.0:
-                        factor = step * out[a]
-                        r = rows[a]
-                        for e in range(np.uint64(indptr[r]), np.uint64(indptr[r + 1])):
-                            feature = np.uint32(indices[e])
-                            move = factor * data[e]
-                            grown += move * (2.0 * coef[feature] + move)
-                            coef[feature] += move
-                            lag[feature] += before * move
-                counts[SQUARED_NORM] += grown
-            if not abs(counts[SQUARED_NORM]) < np.inf:
-                return start
-        if bounded:
-            longest = scale * np.sqrt(max(counts[SQUARED_NORM], 0.0))
-            if longest > radius:
-                scale *= radius / longest
-                counts[SCALE] = scale
-        if scale < SMALL_SCALE:
-            for j in range(n_features):
-                total[j] += counts[WEIGHT] * coef[j] - lag[j]
-                lag[j] = 0.0
-                coef[j] *= scale
-            counts[WEIGHT] = 0.0
-            counts[SQUARED_NORM] *= scale * scale
-            counts[SCALE] = 1.0
-        counts[WEIGHT] += counts[SCALE]
-    return -1
-
-
-@compiled()
-def total_loss(scores, positive, mass, order, size, rule, k, counted):
-    """Return the sum of a surrogate over the batches that have both classes, in the given order."""
-    total = 0.0
-    out = np.empty(size)
-    for start in range(0, len(order), size):
-        rows = order[start : start + size]
-        classes, masses = positive[rows], mass[rows]
-        total_positive = masses[classes].sum()
-        if total_positive > 0.0 and masses[~classes].sum() > 0.0:
-            count = place(k, counted, total_positive)
-            total += slopes(rule, scores[rows], classes, masses, count, out[: len(rows)])[0]
-    return total
-
-
-@compiled()
-def largest_squared_norm(data, indptr):
-    """Return the largest sum of squares of a row of a CSR matrix."""
-    largest = 0.0
-    for i in range(len(indptr) - 1):
-        squares = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            squares += np.float64(data[e]) ** 2
-        largest = max(largest, squares)
-    return largest
-
-
-class Rule(NamedTuple):
-    """What a batch teaches.
-
-    Attributes
-    ----------
-    code : int
-        One of the rules of ``precision_kernels``.
-    k : float
-        A number of rows, or a fraction of a batch's positives.
-    counted : bool
-        Which of the two k is.
-    eta0 : float
-        Step t is ``eta0 / sqrt(t)`` times the slope over k; for a perceptron, the slope itself.
-    radius : float
-        The largest norm of an iterate, or infinity.
-    """
-
-    code: int
-    k: float
-    counted: bool
-    eta0: float = 1.0
-    radius: float = np.inf
-
-    @property
-    def is_perceptron(self) -> bool:
-        """Whether batches without a mistake teach nothing."""
-        return self.code in PERCEPTRONS
+            self.min_key_left_out = -key
 
 
 @dataclass
 class State:
-    """An iterate, and what the mean of all iterates follows from; see ``stream_kernels``."""
+    """An iterate, and what the mean of all iterates follows from.
+
+    The iterate is ``scale * coef`` and the sum of all iterates ``total + iterate_sum * coef - correction``,
+    so that a projection is one product, and a step touches only the features of the rows that it moves.
+    """
 
     coef: Floats
-    lag: Floats
+    correction: Floats
     total: Floats
     counts: Floats
 
     @classmethod
-    def at_zero(cls, n_features: int) -> Self:
+    def zero(cls, n_features: int) -> Self:
         """Return the state before the first batch."""
-        counts = np.zeros(N_COUNTS)
+        counts = np.zeros(SKIPPED + 1)
         counts[SCALE] = 1.0
         return cls(np.zeros(n_features), np.zeros(n_features), np.zeros(n_features), counts)
 
-    def copied(self) -> State:
+    def copy(self) -> State:
         """Return a copy that shares nothing."""
-        return State(self.coef.copy(), self.lag.copy(), self.total.copy(), self.counts.copy())
+        return State(self.coef.copy(), self.correction.copy(), self.total.copy(), self.counts.copy())
 
     @property
     def iterate(self) -> Floats:
@@ -336,72 +352,64 @@ class State:
     @property
     def mean(self) -> Floats:
         """The mean of the coefficients after every batch that had both classes."""
-        mean: Floats = self.counts[WEIGHT] * self.coef
-        mean -= self.lag
+        mean: Floats = self.counts[ITERATE_SUM] * self.coef
+        mean -= self.correction
         mean += self.total
         mean /= max(self.counts[STEPS], 1.0)
         return mean
 
-    def at_rest(self) -> State:
+    def with_last_as_mean(self) -> State:
         """Return the state in which all iterates were the last one, so that it is their mean."""
         counts = self.counts.copy()
-        counts[WEIGHT] = counts[STEPS] * counts[SCALE]
-        return State(self.coef.copy(), np.zeros_like(self.lag), np.zeros_like(self.total), counts)
+        counts[ITERATE_SUM] = counts[STEPS] * counts[SCALE]
+        return State(self.coef.copy(), np.zeros_like(self.correction), np.zeros_like(self.total), counts)
 
 
 @dataclass
-class Stream:
-    """A learner that is fed rows, in chunks of any size, and learns from batches of one size.
+class StreamLearner:
+    """Learns by an update rule from rows that come in chunks of any size.
 
-    Rows that do not fill a batch wait for the next chunk. Meanwhile the model is that which results when the
-    stream ends here: it has learned from the short batch, and will unlearn it when the batch is complete.
+    Rows that do not fill a batch are buffered. Meanwhile ``finalized`` has learned from the short batch too,
+    as if the stream ended here; the full batch will be learned from ``state``, which has not.
 
     Attributes
     ----------
-    rule : Rule
+    rule : UpdateRule
         What a batch teaches.
-    size : int
-        The rows of a batch.
     state : State
         After the last complete batch.
-    ended : State
+    finalized : State
         As if the stream had ended here.
-    waiting : Rows or None
+    buffer : Rows or None
         The rows of the incomplete batch.
-    wrong : list of ndarray
+    mistakes_by_batch : list of ndarray
         Negatives among the first k of every complete batch.
-    wrong_at_end : ndarray
+    buffer_mistakes : ndarray
         The same of the incomplete one, of length 0 or 1.
     n_rows : int
-        Rows fed so far.
+        Rows seen so far.
     sample : BatchSample
         Of the rows since the start, or since they were forgotten.
     sampling : bool
-        Whether rows are new, and not those of a reading that has ended.
+        Whether rows are new, and not those of an earlier epoch.
     """
 
-    rule: Rule
-    size: int
+    rule: UpdateRule
     state: State
-    ended: State = field(init=False)
-    waiting: Rows | None = None
-    wrong: list[Floats] = field(default_factory=list)
-    wrong_at_end: Floats = field(default_factory=lambda: np.zeros(0))
+    finalized: State = field(init=False)
+    buffer: Rows | None = None
+    mistakes_by_batch: list[Floats] = field(default_factory=list)
+    buffer_mistakes: Floats = field(default_factory=lambda: np.zeros(0))
     n_rows: int = 0
     sample: BatchSample = field(init=False)
     sampling: bool = True
 
     def __post_init__(self) -> None:
         """Start with a model that has learned from nothing."""
-        self.ended = self.state
-        self.sample = BatchSample(self.size)
+        self.finalized = self.state
+        self.sample = BatchSample(self.rule.batch_size)
 
-    @classmethod
-    def start(cls, rule: Rule, size: int, n_features: int) -> Self:
-        """Return a stream at its beginning."""
-        return cls(rule, size, State.at_zero(n_features))
-
-    def feed(self, rows: Rows) -> None:
+    def partial_fit(self, rows: Rows) -> None:
         """Learn from the next rows.
 
         Raises
@@ -409,141 +417,132 @@ class Stream:
         BadRowError
             When a row's score is not finite; then nothing has changed.
         """
-        state, wrong, first = self.state.copied(), [], 0
+        size, state, mistakes, first = self.rule.batch_size, self.state.copy(), [], 0
         completed = None
-        if self.waiting is not None:
-            first = min(self.size - self.waiting.n_rows, rows.n_rows)
-            completed = one_after_another([self.waiting, rows.taken(np.arange(first))])
-        stop = first + (rows.n_rows - first) // self.size * self.size
-        waiting = rows.taken(np.arange(stop, rows.n_rows)) if stop < rows.n_rows else None
-        if completed is not None and completed.n_rows < self.size:
-            completed, waiting = None, completed
+        if self.buffer is not None:
+            first = min(size - self.buffer.n_rows, rows.n_rows)
+            completed = concatenated([self.buffer, rows.take(np.arange(first))])
+        stop = first + (rows.n_rows - first) // size * size
+        buffer = rows.take(np.arange(stop, rows.n_rows)) if stop < rows.n_rows else None
+        if completed is not None and completed.n_rows < size:
+            completed, buffer = None, completed
         if completed is not None:
-            before = completed.n_rows - first
-            wrong.append(self._learn(completed, np.arange(self.size), state, -before))
+            mistakes.append(self._learn(completed, np.arange(size), state, first - completed.n_rows))
         if stop > first:
-            wrong.append(self._learn(rows, np.arange(first, stop), state))
-        ended, at_end = state, np.zeros(0)
-        if waiting is not None:
-            ended = state.copied()
-            at_end = self._learn(waiting, np.arange(waiting.n_rows), ended, rows.n_rows - waiting.n_rows)
-        self.state, self.ended, self.waiting = state, ended, waiting
-        self.wrong += wrong
-        self.wrong_at_end = at_end
+            mistakes.append(self._learn(rows, np.arange(first, stop), state))
+        finalized, buffer_mistakes = state, np.zeros(0)
+        if buffer is not None:
+            finalized = state.copy()
+            before = rows.n_rows - buffer.n_rows
+            buffer_mistakes = self._learn(buffer, np.arange(buffer.n_rows), finalized, before)
+        # all rows are good: from here on nothing fails
+        self.state, self.finalized, self.buffer = state, finalized, buffer
+        self.mistakes_by_batch += mistakes
+        self.buffer_mistakes = buffer_mistakes
         self.n_rows += rows.n_rows
         if self.sampling:
             if completed is not None:
-                self.sample.offer(completed, np.arange(self.size))
+                self.sample.offer(completed, np.arange(size))
             self.sample.offer(rows, np.arange(first, stop))
 
-    def feed_whole(self, rows: Rows, order: NDArray[np.intp]) -> None:
-        """Learn from rows in an order, and from the last ones though they do not fill a batch.
+    def epoch(self, rows: Rows, order: NDArray[np.intp]) -> None:
+        """Learn from all rows in an order, the last ones too though they do not fill a batch.
 
         Raises
         ------
         BadRowError
             When a row's score is not finite; then nothing has changed.
         """
-        state = self.state.copied()
-        self.wrong.append(self._learn(rows, order, state))
-        self.state = self.ended = state
+        state = self.state.copy()
+        self.mistakes_by_batch.append(self._learn(rows, order, state))
+        self.state = self.finalized = state
         self.n_rows += len(order)
         if self.sampling:
             self.sample.offer(rows, order)
         self.sampling = False
 
-    def end(self) -> None:
-        """End a reading of the rows: an incomplete batch is taken for a complete one."""
-        self.sample, self.sampling = self.sample_so_far, False
-        self.state, self.waiting = self.ended, None
-        self.wrong.append(self.wrong_at_end)
-        self.wrong_at_end = np.zeros(0)
+    def end_epoch(self) -> None:
+        """End a reading of the rows: the incomplete batch is taken for a complete one."""
+        self.sample, self.sampling = self.current_sample, False
+        self.state, self.buffer = self.finalized, None
+        self.mistakes_by_batch.append(self.buffer_mistakes)
+        self.buffer_mistakes = np.zeros(0)
 
-    def rest(self) -> None:
-        """Take the last weights for the mean too: a whole reading has left them as they were."""
-        self.state = self.ended = self.ended.at_rest()
+    def use_last_as_mean(self) -> None:
+        """Take the last coefficients for the mean too: a whole epoch has left them as they were."""
+        self.state = self.finalized = self.finalized.with_last_as_mean()
 
     def forget_sample(self) -> None:
         """Keep no rows; the sample begins anew with the next."""
-        self.sample, self.sampling = BatchSample(self.size), True
+        self.sample, self.sampling = BatchSample(self.rule.batch_size), True
 
     @property
-    def sample_so_far(self) -> BatchSample:
+    def current_sample(self) -> BatchSample:
         """The sample with the rows of the incomplete batch."""
-        if self.waiting is None or not self.sampling:
+        if self.buffer is None or not self.sampling:
             return self.sample
-        return self.sample.followed_by(self.waiting)
+        return self.sample.followed_by(self.buffer)
 
     @property
-    def n_sampled_from(self) -> int:
-        """How many rows the sample was taken from."""
-        waiting = self.waiting.n_rows if self.waiting is not None and self.sampling else 0
-        return self.sample.n_rows + waiting
+    def n_rows_sampled_from(self) -> int:
+        """How many rows the current sample was taken from."""
+        return self.sample.n_rows + (self.buffer.n_rows if self.buffer is not None and self.sampling else 0)
 
     @property
-    def wrong_path(self) -> Floats:
+    def mistakes_path(self) -> Floats:
         """Negatives among the first k of every batch."""
-        return np.concatenate([*self.wrong, self.wrong_at_end])
+        return np.concatenate([*self.mistakes_by_batch, self.buffer_mistakes])
 
     @property
-    def mistakes(self) -> float:
+    def n_mistakes(self) -> float:
         """Their sum."""
-        return float(self.ended.counts[MISTAKES])
-
-    @property
-    def most_mistakes(self) -> float:
-        """The most there can be, and the loss of zero weights by any surrogate that bounds them."""
-        return float(self.ended.counts[MOST_MISTAKES])
+        return float(self.finalized.counts[MISTAKES])
 
     @property
     def mistake_rate(self) -> float:
         """The mean share of negatives among the first k of batches that had both classes."""
-        return float(self.ended.counts[SHARES] / max(self.ended.counts[STEPS], 1.0))
-
-    @property
-    def skipped(self) -> int:
-        """How many batches lacked a class."""
-        return int(self.ended.counts[SKIPPED])
-
-    @property
-    def largest_k(self) -> float:
-        """The most rows that k stood for in a batch."""
-        return float(self.ended.counts[LARGEST_K])
+        return float(self.finalized.counts[MISTAKE_RATES] / max(self.finalized.counts[STEPS], 1.0))
 
     def _learn(self, rows: Rows, order: NDArray[np.intp], state: State, offset: int = 0) -> Floats:
         """Learn from rows in an order; ``offset`` is what is to be added to a place in a message."""
-        size = min(self.size, len(order))
-        wrong = np.empty(-(-len(order) // size))
+        rule, size = self.rule, min(self.rule.batch_size, len(order))
+        mistakes = np.empty(-(-len(order) // size))
         sparse = sp.issparse(rows.X)
         arrays = (None, rows.X.data, rows.X.indices, rows.X.indptr) if sparse else (rows.X, None, None, None)
-        kept = (state.coef, state.lag, state.total, state.counts)
-        bad = run_batches(*arrays, order, rows.positive, rows.mass, size, *self.rule, *kept, wrong)
+        bad = run_batches(
+            *arrays, order, rows.positive, rows.sample_weight,
+            size, rule.update, rule.k, rule.counted, rule.eta0, rule.radius,
+            state.coef, state.correction, state.total, state.counts, mistakes,
+        )  # fmt: skip
         if bad >= 0:
-            numbers = order[bad : bad + size]
-            values = rows.X[numbers].toarray() if sparse else rows.X[numbers]
-            finite = np.isfinite(values)
-            of_rows = finite.all(axis=1)
-            if of_rows.all():
-                heaviest = float(rows.mass[numbers].max())
-                of_weights = heaviest > np.abs(values).max()
-                remedy = f"sample_weight reaches {heaviest:g}: divide it by a constant."
-                raise BadRowError(
-                    max(int(numbers[0]) + offset, 0),
-                    "Input X: ",
-                    " or one of its batch has a score, or leads to a weight, beyond the range of floats; "
-                    + (remedy if of_weights else "scale the features."),
-                )
-            worst = int(np.argmin(of_rows))
-            column = int(np.argmin(finite[worst]))
-            what = "NaN" if np.isnan(values[worst, column]) else "infinity"
-            raise BadRowError(
-                int(numbers[worst]) + offset,
-                "Input X: ",
-                f" contains {what} in column {column}; impute it or leave the row out. The model is "
-                "unchanged.",
-            )
-        return wrong
+            raise _bad_row_error(rows, order[bad : bad + size], offset)
+        return mistakes
+
+
+def _bad_row_error(rows: Rows, numbers: NDArray[np.intp], offset: int) -> BadRowError:
+    """Return the error for a batch: its first value that is not finite, or else what is too large."""
+    values = rows.X[numbers].toarray() if sp.issparse(rows.X) else rows.X[numbers]
+    finite = np.isfinite(values)
+    finite_rows = finite.all(axis=1)
+    if finite_rows.all():
+        max_weight = float(rows.sample_weight[numbers].max())
+        remedy = "scale the features."
+        if max_weight > np.abs(values).max():
+            remedy = f"sample_weight reaches {max_weight:g}: divide it by a constant."
+        return BadRowError(
+            max(int(numbers[0]) + offset, 0),
+            "Input X: ",
+            f" or one of its batch has a score, or leads to a weight, beyond the range of floats; {remedy}",
+        )
+    worst = int(np.argmin(finite_rows))
+    column = int(np.argmin(finite[worst]))
+    what = "NaN" if np.isnan(values[worst, column]) else "infinity"
+    return BadRowError(
+        int(numbers[worst]) + offset,
+        "Input X: ",
+        f" contains {what} in column {column}; impute it or leave the row out. The model is unchanged.",
+    )
 
 
 # what a ranker keeps that can go on learning
-trust_in_files(Stream, State, Rule, BatchSample, Rows)
+trust_in_files(StreamLearner, State, UpdateRule, BatchSample, Rows)
