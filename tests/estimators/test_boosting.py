@@ -31,7 +31,7 @@ from pushrank import (
 )
 from pushrank.datasets import load_dataset
 from pushrank.metrics.scorers import positives_at_top
-from pushrank.prices import Power
+from pushrank.prices import LogOnePlus, Power
 from pushrank.weak_rankers import Regressors, Stumps
 
 
@@ -409,6 +409,26 @@ def test_nested_parameters_of_weak_rankers():
     base = Regressors()
     RankBoost(weak_rankers=base, n_estimators=2).fit(X, y)
     assert not hasattr(base, "regressors_")
+
+
+def test_a_push_of_one_is_rankboost_and_prices_without_kinks_are_taken():
+    X, y = overlapping()
+    one = PushBoost(1.0, alpha=0.0, tol=1e-10, n_estimators=30).fit(X, y)
+    boosted = RankBoost(n_estimators=30).fit(X, y)
+    np.testing.assert_array_equal(one.estimator_index_, boosted.estimator_index_)
+    np.testing.assert_allclose(one.estimator_weights_, boosted.estimator_weights_, rtol=1e-12)
+    by_name = PushBoost("log_one_plus", side="pull", n_estimators=5).fit(X, y)
+    by_price = PushBoost(LogOnePlus(), side="pull", n_estimators=5).fit(X, y)
+    np.testing.assert_array_equal(by_name.decision_function(X), by_price.decision_function(X))
+    for parameters, message in (
+        ({"p": "maximum"}, "has kinks"),
+        ({"p": "cubic"}, "price='cubic' is not known"),
+        ({"p": 0.5}, "p must be"),
+        ({"side": "up"}, "side must be"),
+        ({"alpha": -1.0}, "alpha must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PushBoost(**parameters).fit(X, y)
 
 
 def test_a_push_at_the_top_beats_rankboost_there():
