@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
@@ -177,6 +178,7 @@ class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
         return self
 
     def _pair_objective(self) -> PushObjective:
+        check_is_fitted(self)
         return PushObjective(price=Power(self.p_), scale="log")
 
 
@@ -325,6 +327,7 @@ class PushRankerCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
         return push_objective(self.loss, price, self.side, self.bottom_weight, self.accuracy)
 
     def _pair_objective(self) -> PushObjective:
+        check_is_fitted(self)
         return self._objective(self.price_)
 
 
