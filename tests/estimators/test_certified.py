@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import warnings
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.utils.validation
+from numpydoc.docscrape import NumpyDocString
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
@@ -392,3 +394,14 @@ def test_the_gap_of_float32_is_that_of_the_rounded_coefficients(name):
     assert ranker.dual_gap_ == pytest.approx(abs(expected - ranker.dual_objective_) / abs(expected), rel=1e-3)
     precise = LINEAR[name](100.0, tol=1e-9, max_iter=300).fit(X.astype(np.float64), y)
     assert ranker.primal_objective_ >= precise.dual_objective_ - 1e-12 * abs(expected)
+
+
+@quiet
+@pytest.mark.parametrize("name", {**KINDS, **LINEAR})
+def test_every_documented_attribute_is_there_after_any_fit(name):
+    X, y = breast()
+    ranker = {**KINDS, **LINEAR}[name](max_iter=3).fit(pd.DataFrame(X).add_prefix("column "), y)
+    attributes = NumpyDocString(inspect.getdoc(type(ranker)))["Attributes"]
+    assert all(hasattr(ranker, one) for attribute in attributes for one in attribute.name.split(", "))
+    kernel = getattr(ranker, "kernel", "linear") != "linear"
+    assert (ranker.coef_ is None) == kernel
