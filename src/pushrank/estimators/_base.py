@@ -6,14 +6,14 @@ import os
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -222,29 +222,3 @@ def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callba
         yield show
         # a fit that converged early is complete, whatever it was allowed
         bar.update(task, total=bar.tasks[0].completed)
-
-
-# What follows serves rankers that are still built by inheritance; it goes when the last has moved.
-
-
-class BaseRanker(RankerMixin, BaseEstimator):
-    """A ranker with scores."""
-
-    def _keep_classes(self, target: Target, scores: NDArray[np.floating]) -> None:
-        """Remember the classes or grades, and the training scores' break-even thresholds between them."""
-        if target.classes is not None:
-            self.classes_ = target.classes
-        thresholds = target.thresholds(scores)
-        self.threshold_ = float(thresholds[0])
-        if len(thresholds) > 1:
-            self.thresholds_ = thresholds
-
-    def _forget(self, names: Iterable[str]) -> None:
-        """Drop what an earlier fit learned and this one may not."""
-        for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
-
-
-class CoefficientRanker(LinearRankerMixin, BaseRanker):
-    """A ranker that scores rows by the coefficients of their features."""

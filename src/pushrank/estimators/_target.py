@@ -344,6 +344,3 @@ def midway(lower: float, higher: float, scores: Any) -> float:
     middle = 0.5 * lower + 0.5 * higher
     # between neighbouring floats there is no other
     return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
-
-
-training_data = validate_two_classes  # until the streaming rankers have moved
