@@ -196,9 +196,9 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callback | None]:
-    """Yield a callback that draws a progress bar on standard error, or None when not verbose."""
-    if not verbose:
+def progress_bar(ranker: Any, n_iter: int) -> Iterator[Callback | None]:
+    """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose."""
+    if not ranker.verbose:
         yield None
         return
     import_optional("rich", "cli")
@@ -213,7 +213,7 @@ def progress_bar(title: str, max_iter: int, *, verbose: bool) -> Iterator[Callba
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=max_iter, shown="")
+        task = bar.add_task(type(ranker).__name__, total=n_iter, shown="")
 
         def show(iteration: int, /, **shown: float) -> None:
             named = (f"{name.replace('_', ' ')} {value:.5g}" for name, value in shown.items())

@@ -175,7 +175,7 @@ def fit_boosted(
         )
         state = BoostingState.after(problem, random_state, history)
         n_rounds = int(ranker.n_estimators)
-        with progress_bar(type(ranker).__name__, n_rounds, verbose=bool(ranker.verbose)) as callback:
+        with progress_bar(ranker, n_rounds) as callback:
             result = boost(
                 problem,
                 state,

@@ -102,8 +102,8 @@ def fit_certified_path(
     with one_blas_thread():
         model = make_model(data, target.weights)
         for ranker in rankers:
-            name, C = type(ranker).__name__, float(ranker.C) * factor
-            with progress_bar(name, ranker.max_iter, verbose=bool(ranker.verbose)) as callback:
+            C = float(ranker.C) * factor
+            with progress_bar(ranker, ranker.max_iter) as callback:
                 solution = solve(model, weighted.sample, C, callback, state)
             state = solution.state
             if isinstance(model, LinearModel) and data.dtype != np.float64:

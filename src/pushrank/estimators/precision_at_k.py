@@ -128,7 +128,7 @@ class StreamRankerMixin(LinearRankerMixin):
         seed = random_state.randint(np.iinfo(np.int32).max)
         orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle)
         learner = StreamLearner(rule, State.zero(X.shape[1]))
-        with progress_bar(type(self).__name__, self.max_iter, verbose=bool(self.verbose)) as callback:
+        with progress_bar(self, self.max_iter) as callback:
             epochs = run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
         coef = epochs.coef.astype(X.dtype, copy=False)
         self._set_learned(checked, learner, np.asarray(target.classes), coef, epochs.n_iter)
@@ -240,7 +240,7 @@ class StreamRankerMixin(LinearRankerMixin):
         known = check_classes(classes)
         learner: Any = None  # until the first chunk
         n_epochs = 1 if isinstance(stream, Iterator) else int(self.max_iter)
-        with progress_bar(type(self).__name__, n_epochs, verbose=bool(self.verbose)) as callback:
+        with progress_bar(self, n_epochs) as callback:
             for n_iter in range(1, n_epochs + 1):
                 before = 0.0 if learner is None else learner.n_mistakes
                 for number, chunk in enumerate(stream):
@@ -654,7 +654,7 @@ class RampAtK(LinearRankerMixin, BaseEstimator):
         with one_blas_thread():
             model = LinearModel(X)
             model.check_range()
-            with progress_bar(type(self).__name__, max_iter, verbose=bool(self.verbose)) as callback:
+            with progress_bar(self, max_iter) as callback:
                 for name in STARTS if self.init == "best" else (self.init,):
                     start = start_scores(name, self.k, self.random_state, X, ramp)
                     runs[name] = concave_convex(ramp, model, C, tol, max_iter, start, callback)

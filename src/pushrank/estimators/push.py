@@ -491,7 +491,7 @@ def fit_linear(
     start = to_host(ranker.coef_).astype(np.float64) if continues else np.zeros(X.shape[1])
     solve = SOLVERS[ranker.solver] if objective.differentiable else minimise_kinked
     name = type(ranker).__name__
-    with one_blas_thread(), progress_bar(name, ranker.max_iter, verbose=bool(ranker.verbose)) as callback:
+    with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
         result: Result = solve(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
     ranker.coef_ = like(result.coef, X, X.dtype)
     ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path

@@ -349,7 +349,7 @@ def fit_search(
     # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
     grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
     n_solutions = len(grid) * len(folds)
-    with progress_bar(type(ranker).__name__, n_solutions, verbose=bool(ranker.verbose)) as callback:
+    with progress_bar(ranker, n_solutions) as callback:
         solved = count(1)
 
         def show(_: int, /, **shown: float) -> None:
