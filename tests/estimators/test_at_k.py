@@ -53,7 +53,7 @@ def test_mistakes_stay_below_their_bound_on_separable_streams(variant, capsys):
 
 @pytest.mark.parametrize("variant", ["avg", "max"])
 def test_the_reported_bound_is_the_formula_at_some_multiple(variant):
-    X, y, *_ = separable_stream(3)
+    X, y, *_ = separable_stream(3, n=2000)
     ranker = PerceptronAtK(0.25, variant, batch_size=100, max_iter=1, shuffle=False).fit(X, y)
     radius = np.linalg.norm(X, axis=1).max()
     reach = radius * np.sqrt(4.0 * ranker._learner.finalized.counts[MAX_K])

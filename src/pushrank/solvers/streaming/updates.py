@@ -122,12 +122,12 @@ def run_batches(
             counts[SKIPPED] += 1.0
             continue
         k_rows = resolve_k_within(k, counted, positive_weight)
-        of_batch = scores[:n_rows], classes[:n_rows], weights[:n_rows], k_rows, slope[:n_rows]
+        batch_arrays = scores[:n_rows], classes[:n_rows], weights[:n_rows], k_rows, slope[:n_rows]
         if update in PERCEPTRONS:
-            mistakes = perceptron_update(update, *of_batch)
+            mistakes = perceptron_update(update, *batch_arrays)
             moves = mistakes > 0.0
         else:
-            value, mistakes = evaluate_surrogate(update, *of_batch)
+            value, mistakes = evaluate_surrogate(update, *batch_arrays)
             moves = value != 0.0 or update == STRUCT  # whose value may be zero on a slope
         mistakes_path[batch] = mistakes
         counts[MISTAKES] += mistakes
