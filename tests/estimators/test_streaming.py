@@ -224,6 +224,17 @@ def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
     same(cut, one)
 
 
+def test_what_only_a_fit_measures_is_none_after_chunks(data):
+    X, y = data
+    measured = ["weak_margin_", "margin_", "strong_margin_", "mistake_bound_"]
+    ranker = PerceptronAtK(batch_size=50, max_iter=2, random_state=0).fit(X, y)
+    assert all(np.isfinite(getattr(ranker, name)) for name in measured)
+    assert ranker.validation_path_ is None
+    for go_on in (lambda: ranker.partial_fit(X, y), lambda: ranker.fit_stream([(X, y)], [0, 1])):
+        go_on()
+        assert all(getattr(ranker, name) is None for name in [*measured, "validation_path_", "best_iter_"])
+
+
 def test_going_on_after_fit(data):
     X, y = data
     ranker = PerceptronAtK(batch_size=50, random_state=0).fit(X[:400], y[:400])

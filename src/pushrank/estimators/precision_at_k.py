@@ -131,12 +131,14 @@ class StreamRankerMixin(LinearRankerMixin):
         with progress_bar(self, self.max_iter) as callback:
             epochs = run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
         coef = epochs.coef.astype(X.dtype, copy=False)
+        scores = unit_scores(rows, coef)
+        measured = margins(scores, rows, k_of_rows(self.k, rows))
+        bound = mistake_bound(learner, rows, scores, orders, epochs.n_iter) if rule.is_perceptron else None
         self._set_learned(checked, learner, np.asarray(target.classes), coef, epochs.n_iter)
         self.validation_path_, self.best_iter_ = epochs.validation_path, epochs.best_iter
-        scores = unit_scores(rows, coef)
-        self.weak_margin_, self.margin_, self.strong_margin_ = margins(scores, rows, k_of_rows(self.k, rows))
+        self.weak_margin_, self.margin_, self.strong_margin_ = measured
         if rule.is_perceptron:
-            self.mistake_bound_ = mistake_bound(learner, rows, scores, orders, self.n_iter_)
+            self.mistake_bound_ = bound
         warn_of_skipped_batches(self, learner)
         return self
 
