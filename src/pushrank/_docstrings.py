@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from textwrap import indent
-from typing import Any
+from typing import Any, TypeVar
 
-PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+
+PLACEHOLDER = re.compile(r"^( *)%\(([\w ]+)\)s$", re.MULTILINE)
 UNSTATED = re.compile(r"^(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
 
 
-def fill_docstring(
-    item: Any, paragraphs: Mapping[str, str], parameters: Mapping[str, inspect.Parameter]
-) -> None:
-    r"""Fill shared paragraphs into the docstring of a class or function.
+def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
+    r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    A line ``%(alpha)s`` stands for the paragraph ``"alpha"``. To the entry of a parameter its default is
-    added, so that it cannot differ from the signature.
+    A line ``%(alpha tol)s`` stands for the paragraphs ``"alpha"`` and ``"tol"``. To the entry of a parameter
+    its default is added, of a class that of its constructor, so that it cannot differ from the signature.
 
     Raises
     ------
@@ -27,12 +27,12 @@ def fill_docstring(
 
     Examples
     --------
-    >>> def fit(verbose=False):
+    >>> @shared_docs_from({"verbose": "verbose : bool\n    Talk."})
+    ... def fit(verbose=False):
     ...     '''Fit.
     ...
     ...     %(verbose)s
     ...     '''
-    >>> fill_docstring(fit, {"verbose": "verbose : bool\n    Talk."}, inspect.signature(fit).parameters)
     >>> print(inspect.getdoc(fit))
     Fit.
     <BLANKLINE>
@@ -40,15 +40,24 @@ def fill_docstring(
         Talk.
     """
 
-    def with_default(entry: re.Match[str]) -> str:
-        default = parameters[entry[1]].default if entry[1] in parameters else inspect.Parameter.empty
-        if default is inspect.Parameter.empty:
-            return entry[0]
-        shown = f'"{default}"' if isinstance(default, str) else default
-        return f"{entry[0]}, default={shown}"
+    def fill(documented: Documented) -> Documented:
+        parameters = inspect.signature(documented).parameters
 
-    def paragraph(line: re.Match[str]) -> str:
-        return indent(UNSTATED.sub(with_default, paragraphs[line[2]]), line[1])
+        def with_default(entry: re.Match[str]) -> str:
+            default = parameters[entry[1]].default if entry[1] in parameters else inspect.Parameter.empty
+            if default is inspect.Parameter.empty:
+                return entry[0]
+            shown = f'"{default}"' if isinstance(default, str) else default
+            return f"{entry[0]}, default={shown}"
 
-    if item.__doc__:  # which python -OO leaves out
-        item.__doc__ = PLACEHOLDER.sub(paragraph, item.__doc__)
+        def text(line: re.Match[str]) -> str:
+            named = "\n".join(paragraphs[name] for name in line[2].split())
+            return indent(UNSTATED.sub(with_default, named), line[1])
+
+        methods = vars(documented).values() if isinstance(documented, type) else ()
+        for item in (documented, *filter(inspect.isfunction, methods)):
+            if item.__doc__:  # which python -OO leaves out
+                item.__doc__ = PLACEHOLDER.sub(text, item.__doc__)
+        return documented
+
+    return fill

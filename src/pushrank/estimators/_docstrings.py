@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, TypeVar
-
-from pushrank._docstrings import fill_docstring
-
-Documented = TypeVar("Documented", bound=type)
+from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {
     # what fit and the scoring methods take
@@ -309,36 +304,4 @@ PARAGRAPHS["path_two_classes"] = _sections(
     Warns="convergence_warning",
 )
 
-
-def shared_docs(cls: Documented) -> Documented:
-    """Fill shared paragraphs into the docstrings of a class and of the methods that it writes itself.
-
-    A line ``%(alpha)s`` stands for the paragraph ``"alpha"`` of this module. To an entry of a constructor
-    parameter the default is added from the signature, so that it cannot differ from it.
-
-    Raises
-    ------
-    KeyError
-        When a line names no paragraph.
-
-    Examples
-    --------
-    >>> @shared_docs
-    ... class Ranker:
-    ...     '''Rank.
-    ...
-    ...     %(verbose)s
-    ...     '''
-    ...
-    ...     def __init__(self, verbose=False): ...
-    >>> print(inspect.getdoc(Ranker))
-    Rank.
-    <BLANKLINE>
-    verbose : bool, default=False
-        Show a progress bar on standard error.
-    """
-    parameters = inspect.signature(cls).parameters
-    documented: list[Any] = [cls, *(value for value in vars(cls).values() if inspect.isfunction(value))]
-    for item in documented:
-        fill_docstring(item, PARAGRAPHS, parameters)
-    return cls
+shared_docs = shared_docs_from(PARAGRAPHS)

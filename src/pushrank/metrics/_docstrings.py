@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-from pushrank._docstrings import fill_docstring
-
-Documented = TypeVar("Documented", bound=Callable[..., Any])
+from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {
     "ranking": """y_true : array-like of shape (n,)
@@ -36,6 +30,29 @@ scores : array-like of shape (n,) or (n_rankings, n)
     Non-negative weights; a query weighs the mean of its rows' weights.""",
     "pos_label": """pos_label : label, optional
     The positive class; by default the larger of the two values.""",
+    "unit_interval": """Returns
+-------
+float, or ndarray of shape (n_rankings,)
+    Between 0 and 1; the higher the better.""",
+    "ties_errors": """Raises
+------
+ValueError
+    When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.""",
+    "norm": """norm : float
+    The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
+    "norm_errors": """Raises
+------
+TypeError
+    When `norm` is not a number.
+ValueError
+    When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.""",
+    "rate_errors": """Raises
+------
+TypeError
+    When `alpha` is not a number.
+ValueError
+    When there are not two classes, a score is not finite, lengths differ, or
+    `alpha` or `ties` is out of range.""",
     "metric": """metric : str or callable
     A metric of this module that returns one number, or its name, such as ``"average_precision"``, a
     ``functools.partial`` of one, or any ``metric(y_true, scores)`` that takes a boolean array and scores
@@ -61,10 +78,5 @@ TypeError
     When `metric` is neither a name nor callable, or returns something other than one number, or a
     parameter is not a number.""",
 }
-"""The shared paragraphs by name; defaults are added from the signature."""
 
-
-def shared_docs(metric: Documented) -> Documented:
-    """Fill shared paragraphs into the docstring of a metric."""
-    fill_docstring(metric, PARAGRAPHS, inspect.signature(metric).parameters)
-    return metric
+shared_docs = shared_docs_from(PARAGRAPHS)

@@ -147,9 +147,7 @@ def discounted_cumulative_gain(
     %(rankings)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
-    %(ties_in_list)s
-    %(whole_weight)s
-    %(pos_label)s
+    %(ties_in_list whole_weight pos_label)s
 
     Returns
     -------
@@ -311,21 +309,14 @@ def mean_reciprocal_rank(
 
     Parameters
     ----------
-    %(rankings)s
-    %(qid)s
-    %(ties_in_list)s
-    %(query_weight)s
-    %(pos_label)s
+    %(rankings qid ties_in_list query_weight pos_label)s
 
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
         Between 0 and 1; the higher the better. A list without a positive counts 0.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -375,10 +366,7 @@ def average_reciprocal_rank(
 
     Parameters
     ----------
-    %(rankings)s
-    %(ties_in_list)s
-    %(whole_weight)s
-    %(pos_label)s
+    %(rankings ties_in_list whole_weight pos_label)s
 
     Returns
     -------
@@ -436,22 +424,14 @@ def robust_initial_enhancement(
     alpha : float, default=20.0
         The positive rate of the discount: a share of :math:`1 - e^{-\alpha z}` of the weight lies on the
         first z of the list, for 20 about 80 % on the first 8 %.
-    %(ties_in_list)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_in_list sample_weight pos_label)s
 
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
         At least 0, and 1 in the mean over random orders; the higher the better.
 
-    Raises
-    ------
-    TypeError
-        When `alpha` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `alpha` or `ties` is out of range.
+    %(rate_errors)s
 
     Notes
     -----
@@ -495,9 +475,7 @@ def bedroc(
     %(rankings)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
-    %(ties_in_list)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_in_list sample_weight pos_label)s
 
     Returns
     -------
@@ -505,13 +483,7 @@ def bedroc(
         Between 0 and 1; the higher the better. A random order has a value that depends on R and `alpha`;
         as `alpha` goes to zero, the measure goes to the area under the ROC curve.
 
-    Raises
-    ------
-    TypeError
-        When `alpha` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `alpha` or `ties` is out of range.
+    %(rate_errors)s
 
     Notes
     -----

@@ -68,9 +68,7 @@ def confidence_interval(
 
     Parameters
     ----------
-    %(metric)s
-    %(ranking)s
-    %(resampling)s
+    %(metric ranking resampling)s
 
     Returns
     -------
@@ -194,8 +192,7 @@ def compare(
         Labels of two values.
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
-    %(metric)s
-    %(resampling)s
+    %(metric resampling)s
 
     Returns
     -------

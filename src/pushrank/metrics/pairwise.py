@@ -37,20 +37,14 @@ def height(
 
     Parameters
     ----------
-    %(ranking)s
-    %(ties_in_pairs)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ranking ties_in_pairs sample_weight pos_label)s
 
     Returns
     -------
     ndarray of float64, shape (number of negatives,)
         In the order of the negatives' rows, each between 0 and the weight of the positives.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -86,20 +80,14 @@ def reverse_height(
 
     Parameters
     ----------
-    %(ranking)s
-    %(ties_in_pairs)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ranking ties_in_pairs sample_weight pos_label)s
 
     Returns
     -------
     ndarray of float64, shape (number of positives,)
         In the order of the positives' rows, each between 0 and the weight of the negatives.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -135,20 +123,14 @@ def r_max(
 
     Parameters
     ----------
-    %(rankings)s
-    %(ties_in_pairs)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(rankings ties_in_pairs sample_weight pos_label)s
 
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
         Between 0 and the weight of the positives; the lower the better.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -195,9 +177,7 @@ def rp_error(
     scale : {"raw", "log"}, default="raw"
         ``R`` itself, infinite where it exceeds the largest float, or ``(1/p) ln R``, finite for every p but
         ``-inf`` for a ranking without errors.
-    %(ties_in_pairs)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_in_pairs sample_weight pos_label)s
 
     Returns
     -------
@@ -262,9 +242,7 @@ def margin(
 
     Parameters
     ----------
-    %(rankings)s
-    norm : float, default=1.0
-        The positive norm :math:`\|\lambda\|_1` of the weights that made the scores.
+    %(rankings norm)s
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight zero do not count.
     %(pos_label)s
@@ -274,12 +252,7 @@ def margin(
     float, or ndarray of shape (n_rankings,)
         In units of the scores; positive where all pairs are ranked rightly, 0 for a tie.
 
-    Raises
-    ------
-    TypeError
-        When `norm` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.
+    %(norm_errors)s
 
     Notes
     -----
@@ -313,11 +286,7 @@ def smooth_margin(
 
     Parameters
     ----------
-    %(rankings)s
-    norm : float, default=1.0
-        The positive norm :math:`\|\lambda\|_1` of the weights that made the scores.
-    %(sample_weight)s
-    %(pos_label)s
+    %(rankings norm sample_weight pos_label)s
 
     Returns
     -------
@@ -325,12 +294,7 @@ def smooth_margin(
         In units of the scores. At most :func:`margin` (for weights of one), and below it by no more than the
         logarithm of the number of pairs over the norm.
 
-    Raises
-    ------
-    TypeError
-        When `norm` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `norm` is not positive.
+    %(norm_errors)s
 
     Notes
     -----

@@ -54,14 +54,9 @@ def precision_at_k(
         An int from 1 to n is a number of rows, or a weight of the list; a float in (0, 1] is the fraction
         :math:`\kappa` of the positives, rounded to a number between 1 and theirs unless weights are not whole
         numbers.
-    %(ties_at_end)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_at_end sample_weight pos_label)s
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better.
+    %(unit_interval)s
 
     Raises
     ------
@@ -117,14 +112,9 @@ def recall_at_k(
         In place of k: the part of all rows that is looked at, in (0, 1], rounded up to whole rows; with
         weights that are not whole numbers, that part of their sum. As a function of it the recall is called
         the cumulative gain.
-    %(ties_at_end)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_at_end sample_weight pos_label)s
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better.
+    %(unit_interval)s
 
     Raises
     ------
@@ -182,19 +172,14 @@ def positives_at_top(
     %(rankings)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
-    %(ties_in_pairs)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_in_pairs sample_weight pos_label)s
 
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -241,18 +226,11 @@ def average_precision(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    %(sample_weight)s
-    %(pos_label)s
+    %(sample_weight pos_label)s
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better.
+    %(unit_interval)s
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -315,13 +293,9 @@ def precision_at_recall(
         point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
         case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
         part of it that does.
-    %(sample_weight)s
-    %(pos_label)s
+    %(sample_weight pos_label)s
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better.
+    %(unit_interval)s
 
     Raises
     ------
@@ -387,9 +361,7 @@ def lift(
     fraction : float, default=0.1
         The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
         numbers, that part of their sum.
-    %(ties_at_end)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(ties_at_end sample_weight pos_label)s
 
     Returns
     -------
@@ -447,9 +419,7 @@ def top_of_list(
 
     Parameters
     ----------
-    %(ranking)s
-    %(whole_weight)s
-    %(pos_label)s
+    %(ranking whole_weight pos_label)s
 
     Returns
     -------

@@ -40,20 +40,11 @@ def auc(
 
     Parameters
     ----------
-    %(rankings)s
-    %(ties_in_pairs)s
-    %(sample_weight)s
-    %(pos_label)s
+    %(rankings ties_in_pairs sample_weight pos_label)s
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better.
+    %(unit_interval)s
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.
+    %(ties_errors)s
 
     Notes
     -----
@@ -114,8 +105,7 @@ def partial_auc(
         Return McClish's standardised area in place of the area itself.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where classes tie, the curve goes right first, straight across, or up first.
-    %(sample_weight)s
-    %(pos_label)s
+    %(sample_weight pos_label)s
 
     Returns
     -------

@@ -11,6 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
 from pushrank._array import Floats, detached, is_numpy, namespace
+from pushrank._docstrings import shared_docs_from
 from pushrank._validation import check_number
 from pushrank.losses import Loss
 from pushrank.objectives.evaluation import (
@@ -30,7 +31,17 @@ Scale = Literal["raw", "log", "mean"]
 SCALES = ("raw", "log", "mean")
 MIN_ACCURACY, MAX_ACCURACY = 1e-13, 0.1  # of sums of analytic losses: their rounding, and a first digit
 
+PARAGRAPHS = {
+    "y": """y : array-like of shape (n,)
+    Labels with two distinct values; the larger is the positive class.""",
+    "scores": """scores : array-like of shape (n,)
+    A finite score for each row, in the order of ``y``.""",
+    "sample_weight": """sample_weight : array-like of shape (n,), optional
+    Finite, non-negative weights; an integer weight equals that many copies of the row.""",
+}
 
+
+@shared_docs_from(PARAGRAPHS)
 @dataclass(frozen=True)
 class PushObjective:
     r"""A ranking objective of the score vector, for any pair loss and any price.
@@ -203,12 +214,7 @@ class PushObjective:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            Labels with two distinct values; the larger is the positive class.
-        scores : array-like of shape (n,)
-            A finite score for each row, in the order of ``y``.
-        sample_weight : array-like of shape (n,), optional
-            Finite, non-negative weights; an integer weight equals that many copies of the row.
+        %(y scores sample_weight)s
 
         Returns
         -------
@@ -236,12 +242,7 @@ class PushObjective:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            Labels with two distinct values; the larger is the positive class.
-        scores : array-like of shape (n,)
-            A finite score for each row, in the order of ``y``.
-        sample_weight : array-like of shape (n,), optional
-            Finite, non-negative weights; an integer weight equals that many copies of the row.
+        %(y scores sample_weight)s
 
         Returns
         -------
@@ -282,14 +283,10 @@ class PushObjective:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            Labels with two distinct values; the larger is the positive class.
-        scores : array-like of shape (n,)
-            A finite score for each row, in the order of ``y``.
+        %(y scores)s
         vector : array-like of shape (n,)
             The direction.
-        sample_weight : array-like of shape (n,), optional
-            Finite, non-negative weights; an integer weight equals that many copies of the row.
+        %(sample_weight)s
 
         Returns
         -------

@@ -8,25 +8,21 @@ proofs are in the notes of each function.
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from pushrank._docstrings import fill_docstring
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.pairwise import rp_error
 from pushrank.metrics.precision import precision_at_k
 from pushrank.metrics.roc import auc
-
-Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PARAGRAPHS = {
     "training_scores": """y_true : array-like of shape (n,)
@@ -42,16 +38,15 @@ log_covering_number : float
     The chance that the bound fails, in (0, 1).""",
     "pos_label": """pos_label : label, optional
     The positive class; by default the larger of the two values.""",
-    "errors": """TypeError
+    "errors": """Raises
+------
+TypeError
     When a parameter is not a number of its kind.
 ValueError
     When there are not two classes, a score is not finite, or a parameter is out of range.""",
 }
 
-
-def _shared_docs(bound: Documented) -> Documented:
-    fill_docstring(bound, PARAGRAPHS, inspect.signature(bound).parameters)
-    return bound
+_shared_docs = shared_docs_from(PARAGRAPHS)
 
 
 class TrainingMargins:
@@ -174,17 +169,13 @@ def p_norm_push_bound(
     %(training_scores)s
     p : float
         The strength of the push, at least 1.
-    %(margin)s
-    %(delta)s
-    %(pos_label)s
+    %(margin delta pos_label)s
 
     Returns
     -------
     float
         The first of the two right-hand sides, at least 0; a value of 1 or more says nothing.
 
-    Raises
-    ------
     %(errors)s
 
     Notes
@@ -371,10 +362,7 @@ def infinite_push_bound(
 
     Parameters
     ----------
-    %(training_scores)s
-    %(margin)s
-    %(delta)s
-    %(pos_label)s
+    %(training_scores margin delta pos_label)s
 
     Returns
     -------
@@ -382,8 +370,6 @@ def infinite_push_bound(
         A named tuple: ``threshold``, which is :math:`t + \theta / 2`, ``false_positive_rate``, ``miss_rate``;
         a rate of 1 or more says nothing.
 
-    Raises
-    ------
     %(errors)s
 
     Notes
@@ -447,17 +433,13 @@ def precision_at_k_bound(
     %(training_scores)s
     k : int
         The length of the list, from 1 to n.
-    %(margin)s
-    %(delta)s
-    %(pos_label)s
+    %(margin delta pos_label)s
 
     Returns
     -------
     float
         At most 1; a value of 0 or less says nothing.
 
-    Raises
-    ------
     %(errors)s
 
     Notes
@@ -515,18 +497,13 @@ def margin_ranking_bound(
 
     Parameters
     ----------
-    %(training_scores)s
-    %(margin)s
-    %(delta)s
-    %(pos_label)s
+    %(training_scores margin delta pos_label)s
 
     Returns
     -------
     float
         At least 0; a value of 1 or more says nothing.
 
-    Raises
-    ------
     %(errors)s
 
     Notes
