@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
@@ -29,10 +30,11 @@ from pushrank.metrics import scorers
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Difference", "RankerComparison", "compare_rankers", "default_rankers", "on_one_scale"]
+__all__ = ["Difference", "RankerComparison", "compare_rankers", "default_rankers"]
 
 POWERS = (4.0, 16.0, 64.0)
 ALPHAS = (0.001, 0.01, 0.1, 1.0)
+POSITIVES_AT_TOP = "positives at top"
 HITS = "hits in budget"
 PRECISION = "precision at 1/4"
 AVERAGE_PRECISION = "average precision"
@@ -112,7 +114,7 @@ class RankerComparison:
         By how much the mean of the best model exceeds that of the choice inside every training part; None
         without a nested choice.
     held_out_ : dict of str to ndarray of shape (n_samples,)
-        One order of all rows for each model, the higher the better: `scores` by :func:`on_one_scale`.
+        One order of all rows for each model, the higher the better: by its place within its fold.
 
     Notes
     -----
@@ -146,24 +148,20 @@ class RankerComparison:
 
     def __repr__(self) -> str:
         n_models = len(self.measures) - (CHOSEN in self.measures)
-        folds = f"{self.n_parts // self.n_repeats} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
+        folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
         return f"{type(self).__name__}({n_models} models, {folds})\n{self.verdict()}"
 
     @property
-    def n_parts(self) -> int:
-        """The number of test parts: folds times repetitions."""
-        return len(next(iter(self.measures.values()))[self.criterion])
+    def n_folds(self) -> int:
+        """The number of test parts of a repetition."""
+        return len(self.measures[self.baseline_][self.criterion]) // self.n_repeats
 
     @property
     def best_(self) -> str:
         """The model that is best at the top; average precision decides between equals."""
-        tie_breaker = (
-            AVERAGE_PRECISION if AVERAGE_PRECISION in self.measures[self.baseline_] else self.criterion
-        )
-        return max(
-            (model for model in self.measures if model != CHOSEN),
-            key=lambda model: (self.mean(model, self.criterion), self.mean(model, tie_breaker)),
-        )
+        by = [name for name in (self.criterion, AVERAGE_PRECISION) if name in self.measures[self.baseline_]]
+        models = (model for model in self.measures if model != CHOSEN)
+        return max(models, key=lambda model: [self.mean(model, measure) for measure in by])
 
     @property
     def baseline_(self) -> str:
@@ -208,43 +206,11 @@ class RankerComparison:
         }
 
     def mean(self, model: str, measure: str) -> float:
-        """Return the mean of a measure over the folds.
-
-        Parameters
-        ----------
-        model, measure : str
-            Their names, as in `measures`.
-
-        Returns
-        -------
-        float
-            The mean.
-
-        Examples
-        --------
-        >>> RankerComparison({"a": {"AUC": np.array([0.5, 0.75])}}, "AUC").mean("a", "AUC")
-        0.625
-        """
+        """Return the mean of a model's measure over the folds."""
         return float(np.mean(self.measures[model][measure]))
 
     def standard_error(self, model: str, measure: str) -> float:
-        """Return the standard error of the mean over the folds.
-
-        Parameters
-        ----------
-        model, measure : str
-            Their names, as in `measures`.
-
-        Returns
-        -------
-        float
-            The standard error, that of one repetition.
-
-        Examples
-        --------
-        >>> RankerComparison({"a": {"AUC": np.array([0.5, 0.75])}}, "AUC").standard_error("a", "AUC")
-        0.125
-        """
+        """Return the standard error of a model's mean over the folds, that of one repetition."""
         return self._error_of_mean(self.measures[model][measure])
 
     def _error_of_mean(self, values: ArrayLike) -> float:
@@ -253,12 +219,7 @@ class RankerComparison:
         return float(np.sqrt(variance) / np.sqrt(repetitions.shape[1]))
 
     def difference(self, model: str, other: str) -> Difference:
-        r"""Return the mean paired difference in the criterion, its interval, and whether it is beyond chance.
-
-        With :math:`d_1, \ldots, d_V` the differences in the :math:`V` folds, :math:`\bar d` their mean and
-        :math:`e` its standard error, the interval is Student's,
-
-        .. math:: \bar d \pm t_{0.975,\, V - 1} \, e.
+        """Return by how much a model exceeds another by the criterion, and whether that is beyond chance.
 
         Parameters
         ----------
@@ -285,56 +246,43 @@ class RankerComparison:
         """
         gains = np.subtract(*(self.measures[name][self.criterion] for name in (model, other)))
         mean, error = float(np.mean(gains)), self._error_of_mean(gains)
-        n_folds = self.n_parts // self.n_repeats
-        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, n_folds - 1)) * error
+        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_folds - 1)) * error
         beyond: bool | None = abs(mean) > max(reach, ROUNDING)
-        if beyond and 2.0 * reach <= ROUNDING and n_folds < MIN_EQUAL_FOLDS:
+        if beyond and 2.0 * reach <= ROUNDING and self.n_folds < MIN_EQUAL_FOLDS:
             beyond = None
         return Difference(mean, error, mean - reach, mean + reach, beyond)
 
     def name_of(self, measure: str) -> str:
-        """Return a measure's name, with the budget where hits are counted in one.
-
-        Parameters
-        ----------
-        measure : str
-            The name, as in `measures`.
-
-        Returns
-        -------
-        str
-            The name to show.
-
-        Examples
-        --------
-        >>> RankerComparison({}, "hits in budget", budget=30).name_of("hits in budget")
-        'hits in 30 rows'
-        """
+        """Return a measure's name as it is shown, with the budget where hits are counted in one."""
         return f"hits in {self.budget:,} rows" if measure == HITS else measure
 
+    def digits(self, measure: str) -> int:
+        """Return how many decimals of a measure to show: one for counts of rows, else three."""
+        return 1 if measure in (POSITIVES_AT_TOP, HITS) else 3
+
+    def mean_and_error(self, model: str, measure: str) -> str:
+        """Return the mean of a measure and its standard error as they are shown: ``0.625 ± 0.125``."""
+        digits = self.digits(measure)
+        return f"{self.mean(model, measure):.{digits}f} ± {self.standard_error(model, measure):.{digits}f}"
+
     def verdict(self) -> str:
-        """Return which model is best at the top, whether that is more than chance, and what to expect of it.
-
-        Returns
-        -------
-        str
-            One or two sentences.
-
-        Examples
-        --------
-        >>> same = {"AUC": np.array([0.5, 0.75])}
-        >>> RankerComparison({"a": same, "b": same}, "AUC").verdict()
-        'No model is better at the top than another, by AUC: each has 0.625.'
-        """
-        return " ".join([self._best_and_chance(), *self._expectation()])
+        """Return which model is best at the top, whether by more than chance, and what to expect of it."""
+        verdict = self._best_and_chance()
+        if self.optimism_ is not None:
+            verdict += (
+                f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "
+                "training part; the best line's own differs by "
+                f"{self.optimism_.mean:+.{self.digits(self.criterion)}f}, part of which is the choice."
+            )
+        return verdict
 
     def _best_and_chance(self) -> str:
         best, other, by = self.best_, self.runner_up_, self.name_of(self.criterion)
         digits = self.digits(self.criterion)
-        if best == other or self.none_is_better_:
-            each = f"{self.mean(best, self.criterion):.{digits}f}"
-            if best == other:
-                return f"{best} alone was measured, by {by}: {each}."
+        each = f"{self.mean(best, self.criterion):.{digits}f}"
+        if best == other:
+            return f"{best} alone was measured, by {by}: {each}."
+        if self.none_is_better_:
             return f"No model is better at the top than another, by {by}: each has {each}."
         said = f"Best at the top, by {by}: {best}"
         if other in self.equals_:
@@ -342,7 +290,7 @@ class RankerComparison:
         gain, _, low, high, beyond = self.difference(best, other)
         said += f", {gain:+.{digits}f} against {other}" + ", the next best" * (other != self.baseline_)
         if high - low <= ROUNDING:
-            said += f", the same in each of {self.n_parts} test parts"
+            said += f", the same in each of {self.n_folds * self.n_repeats} test parts"
         else:
             said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
         if beyond is None:
@@ -351,53 +299,8 @@ class RankerComparison:
             return f"{said}: more than chance explains."
         return f"{said}: chance alone may explain the difference, so these data do not tell them apart."
 
-    def _expectation(self) -> list[str]:
-        """Return what to report of a nested choice, where there is one."""
-        if self.optimism_ is None:
-            return []
-        digits = self.digits(self.criterion)
-        mean, error = self.mean(CHOSEN, self.criterion), self.standard_error(CHOSEN, self.criterion)
-        return [
-            f"Report {mean:.{digits}f} ± {error:.{digits}f}, the figure of choosing inside every training "
-            f"part; the best line's own differs by {self.optimism_.mean:+.{digits}f}, part of which is the "
-            "choice."
-        ]
-
-    def digits(self, measure: str) -> int:
-        """Return how many decimals of a measure to show: one for counts of rows, else three.
-
-        Parameters
-        ----------
-        measure : str
-            The name, as in `measures`.
-
-        Returns
-        -------
-        int
-            The number of decimals.
-
-        Examples
-        --------
-        >>> RankerComparison({}, "AUC").digits("AUC")
-        3
-        """
-        return 1 if measure in ("positives at top", HITS) else 3
-
     def to_frame(self) -> pd.DataFrame:
-        """Return every measure of every fold in a data frame, one a row.
-
-        Returns
-        -------
-        DataFrame
-            With the columns ``model``, ``measure``, ``part`` and ``value``.
-
-        Examples
-        --------
-        >>> RankerComparison({"a": {"AUC": np.array([0.5, 0.75])}}, "AUC").to_frame()
-          model measure  part  value
-        0     a     AUC     0   0.50
-        1     a     AUC     1   0.75
-        """
+        """Return a row for every measure of every fold: ``model``, ``measure``, ``part`` and ``value``."""
         pd = import_optional("pandas", "io")
         return pd.DataFrame(
             [
@@ -423,7 +326,7 @@ class RankerComparison:
         >>> found["models"]
         {'a': {'AUC': {'mean': 0.625, 'standard_error': 0.125}}}
         """
-        summary: dict[str, Any] = {
+        found = {
             "best": self.best_,
             "equally_good": self.equals_,
             "criterion": self.criterion,
@@ -443,12 +346,10 @@ class RankerComparison:
                 for model, measures in self.measures.items()
             },
         }
-        if self.optimism_ is not None:
-            summary["optimism"] = {
-                "mean": self.optimism_.mean,
-                "standard_error": self.optimism_.standard_error,
-            }
-        return summary
+        if self.optimism_ is None:
+            return found
+        mean, error, *_ = self.optimism_
+        return {**found, "optimism": {"mean": mean, "standard_error": error}}
 
 
 def compare_rankers(
@@ -548,16 +449,14 @@ def compare_rankers(
     >>> found.measures["push"]["hits in budget"].shape
     (5,)
     """
-    X, y = _indexable(X), np.asarray(y)
+    (X,), y = indexable(X), np.asarray(y)
     n_rows = _num_samples(X)
     if y.shape != (n_rows,):
         raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
     _, positive = two_classes(y)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     if budget is not None and not 1 <= budget <= n_rows:
-        raise ValueError(
-            f"budget must be at least 1 and at most the {n_rows} rows of the data, got {budget}."
-        )
+        raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     if models is None:
         models = default_rankers(dense=not hasattr(X, "tocsr"))
         if nested:
@@ -565,8 +464,7 @@ def compare_rankers(
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
     splits = _splits(y, positive, cv, n_repeats, 2 if nested else 1, groups, seed)
-    scorer = None if scoring is None else _scorer(scoring)
-    criterion = _criterion(budget, scoring)
+    criterion, scorer = _criterion(scoring, budget)
 
     comparison = RankerComparison({}, criterion, budget, n_repeats, folds=np.full(n_rows, -1, dtype=np.intp))
     values: dict[str, dict[str, list[float]]] = {}
@@ -574,11 +472,12 @@ def compare_rankers(
         in_first_repetition = part < len(splits) // n_repeats
         if in_first_repetition:
             comparison.folds[test] = part
+        X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
         candidates = dict(models)
         if nested:
             inner = compare_rankers(
                 models,
-                _take(X, train),
+                X_train,
                 y[train],
                 budget=None if budget is None else part_of_budget(budget, len(train), n_rows),
                 cv=cv,
@@ -589,13 +488,13 @@ def compare_rankers(
             candidates[CHOSEN] = models[inner.best_]
         for name, model in candidates.items():
             with record_warnings(comparison.warnings.setdefault(name, [])):
-                fitted = clone(model).fit(_take(X, train), y[train])
-            scores = _scores(name, fitted, _take(X, test))
+                fitted = clone(model).fit(X_train, y[train])
+            scores = _scores(name, fitted, X_test)
             if in_first_repetition:
                 comparison.scores.setdefault(name, np.empty(n_rows))[test] = scores
             found = _measures(positive[test], scores, n_rows, budget)
             if scorer is not None:
-                found[criterion] = float(scorer(fitted, _take(X, test), y[test]))
+                found[criterion] = float(scorer(fitted, X_test, y[test]))
             for measure, value in found.items():
                 values.setdefault(name, {}).setdefault(measure, []).append(value)
             if callback is not None:
@@ -646,24 +545,18 @@ def choosing_push(
     powers: tuple[float, ...], alphas: tuple[float, ...], *, cv: Any, budget: int | None, n_rows: int
 ) -> PNormPushCV:
     """Return a P-Norm Push that chooses p and alpha by the criterion of a comparison, on as many folds."""
-    return PNormPushCV((1.0, *powers), alphas, scoring=_HitScorer(budget, n_rows), cv=cv)
+    scorer = partial(_share_of_hits_of, budget=budget, n_rows=n_rows)
+    return PNormPushCV((1.0, *powers), alphas, scoring=scorer, cv=cv)
 
 
-@dataclass(frozen=True)
-class _HitScorer:
-    """The share of positives among the first rows: what models are judged by, as a scorer of any part."""
-
-    budget: int | None
-    n_rows: int
-
-    def __call__(self, ranker: Any, X: Any, y: Any) -> float:
-        acted_on = None if self.budget is None else part_of_budget(self.budget, len(y), self.n_rows)
-        return share_of_hits(y, ranker.decision_function(X), acted_on)
+def _share_of_hits_of(ranker: Any, X: Any, y: ArrayLike, *, budget: int | None, n_rows: int) -> float:
+    return share_of_hits(y, ranker.decision_function(X), budget, n_rows)
 
 
-def share_of_hits(y: ArrayLike, scores: ArrayLike, acted_on: int | None) -> float:
-    """Return the share of positives among the first rows, by default 1/4 as many as positives."""
-    return float(metrics.precision_at_k(y, scores, 0.25 if acted_on is None else acted_on, ties="half"))
+def share_of_hits(y: ArrayLike, scores: ArrayLike, budget: int | None, n_rows: int) -> float:
+    """Return the share of positives among the rows acted on, or the first 1/4 as many as positives."""
+    k = 0.25 if budget is None else part_of_budget(budget, _num_samples(y), n_rows)
+    return float(metrics.precision_at_k(y, scores, k, ties="half"))
 
 
 def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
@@ -674,20 +567,6 @@ def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
 def on_one_scale(scores: NDArray[np.float64], folds: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return one order of all rows, the higher the better, from scores of fits that differ between folds.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Every row's score by the fit that had not seen it, the higher the better.
-    folds : ndarray of shape (n_samples,)
-        The fold that each row was held out in.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The places of the rows among the distinct ones, from 0 at the bottom.
-
-    Notes
-    -----
     Scores of different fits are not on one scale. A row's place within its own fold is, as the folds are
     drawn alike; equal places go to the row farther above its fold's mean, in standard deviations. Rows that
     tie within a fold stay tied.
@@ -719,11 +598,10 @@ def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None
         When a class is too small; the message says which number of folds is possible.
     """
     fewest = int(min(y.sum(), (~y).sum()))
-    if _can_be_split(fewest, n_folds, n_splits):
+    if fewest >= _rows_needed(n_folds, n_splits):
         return
-    possible = [folds for folds in range(2, n_folds) if _can_be_split(fewest, folds, n_splits)]
+    possible = [folds for folds in range(2, n_folds) if fewest >= _rows_needed(folds, n_splits)]
     needed = n_folds if possible else 2
-    rows_needed = next(n_rows for n_rows in count(needed) if _can_be_split(n_rows, needed, n_splits))
     ways = [f"choose at most {possible[-1]} folds"] if possible else []
     if n_splits > 1 and fewest >= 2:
         fewer = f" and choose at most {fewest} folds" if fewest < n_folds else ""
@@ -732,16 +610,17 @@ def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None
     raise ValueError(
         f"a class has {fewest} row{'s' * (fewest != 1)}; {needed} folds"
         + (f" with a nested choice, which splits them {times} over," if times else "")
-        + f" need at least {rows_needed} rows in each class"
+        + f" need at least {_rows_needed(needed, n_splits)} rows in each class"
         + (f": {', or '.join(ways)}." if ways else ", and there are no fewer folds: add rows.")
     )
 
 
-def _can_be_split(n_rows: int, n_folds: int, times: int) -> bool:
-    """Return whether rows suffice for every fold, where the training parts are split again and again."""
-    for _ in range(times - 1):
-        n_rows -= -(-n_rows // n_folds)
-    return n_rows >= n_folds
+def _rows_needed(n_folds: int, n_splits: int) -> int:
+    """Return how many rows of a class suffice for every fold, where training parts are split again."""
+    needed = n_folds
+    for _ in range(n_splits - 1):
+        needed = next(n_rows for n_rows in count(needed) if n_rows - -(-n_rows // n_folds) >= needed)
+    return needed
 
 
 def _splits(
@@ -771,17 +650,14 @@ def _splits(
     return splits
 
 
-def _criterion(budget: int | None, scoring: Any) -> str:
+def _criterion(scoring: Any, budget: int | None) -> tuple[str, Callable[..., float] | None]:
+    """Return the measure to judge models by, and the scorer that gives it where it is none of ours."""
     if scoring is None:
-        return PRECISION if budget is None else HITS
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
-
-
-def _scorer(scoring: Any) -> Callable[..., float]:
+        return (PRECISION if budget is None else HITS), None
     check_one_scorer(scoring)
-    ours = isinstance(scoring, str) and scoring in scorers.__all__
-    found: Callable[..., float] = getattr(scorers, scoring) if ours else get_scorer(scoring)
-    return found
+    if isinstance(scoring, str) and scoring in scorers.__all__:
+        return scoring, getattr(scorers, scoring)
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), get_scorer(scoring)
 
 
 @contextmanager
@@ -799,15 +675,13 @@ def record_warnings(lines: list[str]) -> Iterator[None]:
 
 def _scores(name: str, model: Any, X: Any) -> NDArray[np.float64]:
     if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    elif hasattr(model, "predict_proba"):
-        scores = np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-    else:
-        raise TypeError(
-            f"{name} ({type(model).__name__}) has neither decision_function nor predict_proba, so it gives "
-            "no scores to rank by."
-        )
-    return scores
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+    raise TypeError(
+        f"{name} ({type(model).__name__}) has neither decision_function nor predict_proba, so it gives no "
+        "scores to rank by."
+    )
 
 
 def _measures(
@@ -815,22 +689,11 @@ def _measures(
 ) -> dict[str, float]:
     top = metrics.top_of_list(y, scores)
     measures = {
-        "positives at top": top["positives_at_top"],
-        PRECISION: share_of_hits(y, scores, None),
+        POSITIVES_AT_TOP: top["positives_at_top"],
+        PRECISION: share_of_hits(y, scores, None, n_rows),
         AVERAGE_PRECISION: top["average_precision"],
         "AUC": top["auc"],
     }
     if budget is not None:
-        measures[HITS] = budget * share_of_hits(y, scores, part_of_budget(budget, len(y), n_rows))
+        measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
     return measures
-
-
-def _indexable(X: Any) -> Any:
-    """Return rows that can be taken by number: sparse ones as CSR, lists as arrays, others as they are."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
-    return X if hasattr(X, "shape") else np.asarray(X)
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -37,7 +37,7 @@ def test_report(data, tmp_path):
         "tumours &amp; more.csv",
         "kind &lt;b&gt;",
         "plain &amp; simple",
-        "3 stratified parts",
+        "Cross-validation</dt><dd>3 parts",
         "alpha</dt><dd>0.1</dd>",
         "missing",
     ):

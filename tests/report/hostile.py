@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pushrank.report import Difference, Measured, ReportData
+from pushrank.model_selection import RankerComparison
+from pushrank.report import ReportData
 
 ATTACK = (
     "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">'&\""
@@ -28,22 +29,21 @@ def hostile_data(n_rows: int = 400, n_models: int = 3) -> ReportData:
         }
     )
     rows.iloc[:50, 0] = np.nan
-    return ReportData(
-        title=ATTACK,
-        y=y,
-        held_out=scores,
-        scores=scores,
-        best="good",
-        baseline="baseline",
-        rival="baseline",
-        depth=40,
-        verdict=f"Best at the top: good, far above {ATTACK}.",
+    values = {"good": [12.0, 13.0, 14.0], "baseline": [5.0, 7.0, 6.0]}
+    comparison = RankerComparison(
+        {m: {ATTACK: np.array(values.get(m, [5.0, 5.5, 6.5])), "AUC": np.full(3, 0.5)} for m in models},
         criterion=ATTACK,
-        differences={m: Difference(7.0, 2.0, 3.0, 11.0, True) for m in models[1:]},
-        measures={m: {"average precision": Measured(0.5, 0.01), ATTACK: Measured(12.0, 1.0)} for m in models},
-        rows=rows,
-        settings={"File": ATTACK, ATTACK: "1"},
-        meaning=f"{ATTACK} = 1",
+        budget=40,
+        scores=scores,
+        folds=np.zeros(n_rows, dtype=np.intp),
         warnings={"good": [ATTACK, ATTACK]},
+    )
+    return ReportData(
+        comparison,
+        y,
+        rows,
+        title=ATTACK,
+        meaning=f"{ATTACK} = 1",
+        settings={"File": ATTACK, ATTACK: "1"},
         seed=3,
     )

@@ -20,8 +20,9 @@ import pytest
 from hostile import ATTACK, hostile_data
 
 from pushrank import metrics
+from pushrank.model_selection import Difference, RankerComparison
 from pushrank.plots._axes import OKABE_ITO
-from pushrank.report import Difference, Measured, render, sentences, write_report
+from pushrank.report import render, sentences, write_report
 from pushrank.report.pictures import pictures
 
 VOID = {"meta"}
@@ -139,16 +140,9 @@ def test_every_model_has_a_curve_of_its_own_look_in_every_picture(document):
 
 def test_names_of_models_are_no_mathematics_and_none_is_hidden(data):
     names = {"good": "_$x_1$ \\frac", "baseline": "$"}
-    renamed = {names.get(model, model): scores for model, scores in data.held_out.items()}
-    changed = replace(
-        data,
-        best=names["good"],
-        baseline="$",
-        rival="$",
-        held_out=renamed,
-        scores=renamed,
-        measures={names.get(model, model): values for model, values in data.measures.items()},
-    )
+    scores = {names.get(model, model): values for model, values in data.comparison.scores.items()}
+    measures = {names.get(model, model): values for model, values in data.comparison.measures.items()}
+    changed = replace(data, comparison=replace(data.comparison, scores=scores, measures=measures))
     for picture in pictures(changed):
         assert [curve.name for curve in picture.legend][:2] == [names["good"], "$"]
 
@@ -166,7 +160,7 @@ def row_of(texts, caption, model):
 
 def test_the_verdict_is_the_one_it_was_given_and_the_hits_are_those_of_the_metrics(data):
     given, found = sentences(data)
-    assert given == data.verdict
+    assert given == data.comparison.verdict()
     hits = {
         model: 40 * metrics.precision_at_k(data.y, data.held_out[model], 40, ties="half")
         for model in ("good", "baseline")
@@ -176,7 +170,7 @@ def test_the_verdict_is_the_one_it_was_given_and_the_hits_are_those_of_the_metri
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(data):
+def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(data, monkeypatch):
     expected = metrics.compare(
         data.y,
         data.held_out["good"],
@@ -188,11 +182,12 @@ def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(d
     )
     assert expected.low > 0
     for beyond, answer in ((True, "yes"), (False, "no"), (None, "too few test parts to tell")):
-        given = Difference(2.0, 1.0, -0.78, 4.78, beyond)
-        texts = texts_of(replace(data, differences={"baseline": given}))
+        given = {"baseline": Difference(2.0, 1.0, -0.7804, 4.7804, beyond)}
+        monkeypatch.setattr(RankerComparison, "differences_", given)
+        texts = texts_of(data)
         assert row_of(texts, "good against the others over the test parts", "baseline") == [
-            "+2.0",
-            "−0.8 to +4.8",
+            "+2.000",
+            "−0.780 to +4.780",
             answer,
         ]
         low, high, difference = (40 * value for value in expected[:3])
@@ -205,18 +200,17 @@ def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(d
 
 @pytest.mark.usefixtures("without_pictures")
 def test_a_measure_has_the_same_digits_for_every_model(data):
-    few, many = Measured(1.6667, 0.3333), Measured(2.3333, 0.8819)
-    share = Measured(0.5, 0.0123)
-    values = [few, many, few]
-    told = replace(
-        data,
-        measures={m: {"rows": v, "share": share} for m, v in zip(data.measures, values, strict=True)},
-        criterion="rows",
+    rows = ([1.0, 2.0, 2.0], [1.0, 2.0, 4.0], [1.0, 2.0, 2.0])
+    measures = {
+        model: {"hits in budget": np.array(values), "share": np.array([0.49, 0.5, 0.51])}
+        for model, values in zip(data.models, rows, strict=True)
+    }
+    page = render(
+        replace(data, comparison=replace(data.comparison, measures=measures, criterion="hits in budget"))
     )
-    page = render(told)
     assert page.count("1.7 ± 0.3") == 2
     assert page.count("2.3 ± 0.9") == 1
-    assert page.count("0.500 ± 0.012") == 3
+    assert page.count("0.500 ± 0.006") == 3
 
 
 def test_the_rows_are_those_of_the_lists(data, document):
@@ -240,8 +234,8 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
     """Scores in steps: verdict, measures of the list and disagreements give one number of hits."""
     assert not any(data.tied_at(model, 40) for model in data.models)
     assert "tie" not in "".join(sentences(data))
-    steps = {model: np.round(scores) for model, scores in data.held_out.items()}
-    tied = replace(data, held_out=steps, scores=steps, depth=60)
+    steps = {model: np.round(scores) for model, scores in data.comparison.scores.items()}
+    tied = replace(data, comparison=replace(data.comparison, scores=steps, budget=60))
     texts = [text for _, text in Document(render(tied)).text]
     expected = {
         model: 60 * metrics.precision_at_k(data.y, steps[model], 60, ties="half")
@@ -272,7 +266,8 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
 @pytest.mark.usefixtures("without_pictures")
 def test_no_model_is_called_best_of_equals(data):
     assert "(best at the top)" in render(data)
-    page = render(replace(data, none_is_better=True))
+    equal = {model: {"AUC": np.full(3, 0.5)} for model in data.models}
+    page = render(replace(data, comparison=replace(data.comparison, measures=equal, criterion="AUC")))
     assert "(best at the top)" not in page
     assert "The best of" not in page
 

@@ -210,12 +210,7 @@ def print_comparison(comparison: RankerComparison, title: str) -> None:
     for measure in comparison.measures[comparison.baseline_]:
         grid.add_column(comparison.name_of(measure), justify="right", no_wrap=True)
     for model, measures in comparison.measures.items():
-        cells = [
-            f"{comparison.mean(model, measure):.{digits}f} ± "
-            f"{comparison.standard_error(model, measure):.{digits}f}"
-            for measure in measures
-            for digits in [comparison.digits(measure)]
-        ]
+        cells = [comparison.mean_and_error(model, measure) for measure in measures]
         is_best = model == comparison.best_ and not comparison.none_is_better_
         grid.add_row(model, *cells, style="bold" if is_best else None)
     console.print(grid)

@@ -14,8 +14,8 @@ from pushrank.cli.compare import ComparisonConfig, run
 from pushrank.cli.errors import InputError, check_can_write, writing
 from pushrank.cli.model import MAX_CATEGORIES, penalty
 from pushrank.cli.read import LabelledTable, TextFormat, read_labelled
-from pushrank.model_selection import CHOOSING_PUSH, CHOSEN, POWERS, RankerComparison
-from pushrank.report import Difference, Measured, ReportData, sentences
+from pushrank.model_selection import CHOOSING_PUSH, POWERS, RankerComparison
+from pushrank.report import ReportData, sentences
 from pushrank.report import write_report as write_page
 
 
@@ -78,55 +78,25 @@ def write_comparison_report(
     InputError
         When it cannot be written.
     """
-    depth = config.budget or max(1, round(0.25 * int(rows.y.sum())))
-    measures = {
-        model: {
-            comparison.name_of(measure): Measured(
-                comparison.mean(model, measure), comparison.standard_error(model, measure)
-            )
-            for measure in values
-        }
-        for model, values in comparison.measures.items()
-    }
     data = ReportData(
+        comparison,
+        rows.y,
+        rows.rows_to_show,
         title=rows.table.path.name,
-        y=rows.y,
-        held_out=comparison.held_out_,
-        scores={model: scores for model, scores in comparison.scores.items() if model != CHOSEN},
-        best=comparison.best_,
-        baseline=comparison.baseline_,
-        rival=comparison.runner_up_,
-        depth=depth,
-        verdict=comparison.verdict(),
-        criterion=comparison.name_of(comparison.criterion),
-        differences={model: Difference(*found) for model, found in comparison.differences_.items()},
-        measures=measures,
-        rows=rows.rows_to_show,
-        settings=_settings(rows, config, depth),
         meaning=rows.label_meaning,
-        warnings=comparison.warnings,
+        settings=_settings(rows, config),
         seed=config.seed,
-        none_is_better=comparison.none_is_better_,
     )
     with writing(path):
         write_page(data, path)
     return data
 
 
-def _settings(rows: LabelledTable, config: ComparisonConfig, depth: int) -> dict[str, str]:
-    features = _sparse_settings(rows) if rows.table.is_sparse else _table_settings(rows)
-    times = f", {config.repeats} times; curves and rows from the first" if config.repeats > 1 else ""
-    why = "the budget" if config.budget else "a quarter as many as there are hits"
+def _settings(rows: LabelledTable, config: ComparisonConfig) -> dict[str, str]:
     packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
     return {
         "File": rows.table.path.name,
-        "Rows": f"{len(rows.y):,}",
-        "Hits": f"{int(rows.y.sum()):,}, the rows with {rows.label_meaning}",
-        **features,
-        "Models judged by": f"hits among the first {depth:,} rows ({why})",
-        "Cross-validation": f"{config.folds} stratified parts{times}",
-        "Choice inside every training part": "yes" if config.nested else "no",
-        "Seed": str(config.seed),
+        **(_sparse_settings(rows) if rows.table.is_sparse else _table_settings(rows)),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
         "L2 strength of the rankers, alpha": _alphas(rows, config),
         "Versions": ", ".join([*packages, f"Python {platform.python_version()}"]),

@@ -8,9 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from pushrank._io import atomic_write
-from pushrank.report.context import Difference, Measured, ReportData, sentences, template_context
+from pushrank.report.context import ReportData, sentences, template_context
 
-__all__ = ["Difference", "Measured", "ReportData", "render", "sentences", "write_report"]
+__all__ = ["ReportData", "render", "sentences", "write_report"]
 
 
 def write_report(data: ReportData, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +17,8 @@ from pushrank._numeric import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pushrank.model_selection import RankerComparison
+
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
 MIN_P_VALUE = 0.001
@@ -27,26 +29,6 @@ MAX_TOP_ROWS = 50
 MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
 MAX_CELL_LENGTH = 80
-
-
-class Measured(NamedTuple):
-    """A measure over the test parts of a cross-validation."""
-
-    mean: float
-    standard_error: float
-
-
-class Difference(NamedTuple):
-    """By how much one model exceeds another over the test parts, and whether that is more than chance.
-
-    ``more_than_chance`` is None where the test parts are too few to tell.
-    """
-
-    mean: float
-    standard_error: float
-    low: float
-    high: float
-    more_than_chance: bool | None
 
 
 class ListDifference(NamedTuple):
@@ -72,72 +54,58 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportData:
-    """A comparison of models, and all that a report shows of it.
+    """A comparison of models, and the rows that a report shows of it.
 
     Parameters
     ----------
-    title : str
-        What was ranked, such as the name of the file.
+    comparison : RankerComparison
+        What :func:`pushrank.model_selection.compare_rankers` found.
     y : ndarray of bool, shape (n,)
         Which rows are hits.
-    held_out : dict of str to ndarray of shape (n,)
-        For each model, its order of all rows, the higher the better, from fits that had not seen them.
-    scores : dict of str to ndarray of shape (n,)
-        For each model, the scores that those fits gave, as they are.
-    best : str
-        The model to show first.
-    baseline : str
-        The model that users would take without this library.
-    rival : str
-        The model to hold the best one against: the baseline, or the next best where it is the best.
-    depth : int
-        How many first rows models are judged by.
-    verdict : str
-        Which model is best at the top, and whether the difference is more than chance.
-    criterion : str
-        The measure that says so, one of those below.
-    differences : dict of str to Difference
-        By how much the best model exceeds every other one by the criterion.
-    measures : dict of str to dict of str to Measured
-        For each model, its measures; models without scores are shown here alone.
     rows : DataFrame of n rows
         The columns to show of the top rows.
-    settings : dict of str to str
-        What was done, in the order to show it.
+    title : str
+        What was ranked, such as the name of the file.
     meaning : str
         What a hit is, such as ``"fraud = 1"``.
-    warnings : dict of str to sequence of str
-        What the fits of each model warned of.
+    settings : dict of str to str
+        What else was done, in the order to show it.
     seed : int, default=0
         The seed of the resampling.
-    none_is_better : bool, default=False
-        Whether all models are exactly as good by the criterion, so that none is called the best.
     """
 
-    title: str
+    comparison: RankerComparison
     y: NDArray[np.bool_]
-    held_out: Mapping[str, Floats]
-    scores: Mapping[str, Floats]
-    best: str
-    baseline: str
-    rival: str
-    depth: int
-    verdict: str
-    criterion: str
-    differences: Mapping[str, Difference]
-    measures: Mapping[str, Mapping[str, Measured]]
     rows: pd.DataFrame
-    settings: Mapping[str, str]
+    title: str
     meaning: str
-    warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
-    none_is_better: bool = False
+
+    @cached_property
+    def held_out(self) -> dict[str, Floats]:
+        """For each model, its order of all rows, the higher the better, from fits that had not seen them."""
+        return self.comparison.held_out_
+
+    @cached_property
+    def best(self) -> str:
+        """The model to show first."""
+        return self.comparison.best_
+
+    @cached_property
+    def rival(self) -> str:
+        """The model to hold the best one against: the baseline, or the next best where it is the best."""
+        return self.comparison.runner_up_
+
+    @property
+    def depth(self) -> int:
+        """How many first rows models are judged by."""
+        return self.comparison.budget or max(1, round(0.25 * int(self.y.sum())))
 
     @property
     def models(self) -> list[str]:
         """The models: the best, the baseline, then the others as they came."""
-        first = [self.best, self.baseline]
-        return list(dict.fromkeys([*first, *self.held_out]))
+        return list(dict.fromkeys([self.best, self.comparison.baseline_, *self.held_out]))
 
     @property
     def base_rate(self) -> float:
@@ -227,7 +195,7 @@ def sentences(data: ReportData) -> tuple[str, str]:
         f" Where the list is cut, rows tie ({cut}) and count by the average over their orders." if cut else ""
     )
     return (
-        data.verdict,
+        data.comparison.verdict(),
         f"Of the {depth:,} rows that {best} ranks first, {row_count(data.hits(best))} are hits; of the "
         f"first {depth:,} by {rival}, {row_count(data.hits(rival))} are. Picked blindly, "
         f"{depth * data.base_rate:,.0f} would be.{ties}",
@@ -242,7 +210,8 @@ def template_context(data: ReportData) -> dict[str, Any]:
         "data": data,
         "sentences": sentences(data),
         "n_resamples": N_RESAMPLES,
-        "digits": {measure: _digits(data, measure) for measure in next(iter(data.measures.values()))},
+        "none_is_better": data.comparison.none_is_better_,
+        "facts": {**_facts(data), **data.settings},
         "top": top,
         "top_has_ties": bool((first != last).any()),
         "tied_at_end": data.tied_at(data.best, len(top)),
@@ -270,9 +239,19 @@ def row_count(rows: float) -> str:
     return f"{rounded:,.0f}" if rounded.is_integer() and abs(rows - rounded) < WHOLE else f"{rounded:,.1f}"
 
 
-def _digits(data: ReportData, measure: str) -> int:
-    """Return how many digits a measure has, the same for every model: few where it counts rows."""
-    return 1 if any(measures[measure].mean > 1.0 for measures in data.measures.values()) else 3
+def _facts(data: ReportData) -> dict[str, str]:
+    """Return what was compared and how, as far as the comparison knows it."""
+    comparison = data.comparison
+    why = "the budget" if comparison.budget else "a quarter as many as there are hits"
+    times = f", {comparison.n_repeats} times; curves and rows from the first"
+    return {
+        "Rows": f"{len(data.y):,}",
+        "Hits": f"{int(data.y.sum()):,}, the rows with {data.meaning}",
+        "Models judged by": f"hits among the first {data.depth:,} rows ({why})",
+        "Cross-validation": f"{comparison.n_folds} parts" + times * (comparison.n_repeats > 1),
+        "Choice inside every training part": "no" if comparison.optimism_ is None else "yes",
+        "Seed": str(data.seed),
+    }
 
 
 def _signed(value: float, digits: int) -> str:
@@ -310,7 +289,7 @@ def _row_cells(data: ReportData, row: np.intp) -> list[Cell]:
     return [
         Cell("✓ hit" if data.y[row] else "✗ no", "short"),
         Cell(_rank(data.ranks(data.best), row), "number"),
-        Cell(f"{data.scores[data.best][row]:.4g}", "number"),
+        Cell(f"{data.comparison.scores[data.best][row]:.4g}", "number"),
         Cell(_rank(data.ranks(data.rival), row), "number"),
         # a row as a whole would turn whole numbers into fractions where others are
         *(_cell(data.rows.iloc[row, c]) for c in range(min(MAX_COLUMNS, data.rows.shape[1]))),
