@@ -43,38 +43,24 @@ from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 Risk = Callable[[Floats], tuple[float, Floats]]
 """A convex function of the scores of all rows, with a subgradient."""
 
-STEP_BEYOND = 0.1  # of the way from the best point to the planes' minimiser, where the next plane is taken
-MIN_BRACKET = 1e-2  # of the way to the planes' minimiser: the line search ends
+STEP_BEYOND = 0.1  # of the way left to the planes' minimiser: the next plane is taken past the best point
+MIN_BRACKET = 1e-2  # of the way to the planes' minimiser: the next plane tells more than a finer search
 BOUND_TOLERANCE = 0.01  # of the gap to reach: how exactly the small quadratic program is solved
 RIDGE = 1e-13  # of the largest squared normal: planes may be alike
 MIN_UNIT = 1e-100  # of the largest offset: squared normals below it bend nothing
-TINY = np.finfo(float).tiny
+TINY = np.finfo(float).tiny  # keeps the divisor negative where nothing changes
 MAX_ACTIVE_SET_CHANGES = 200  # after a plane; a handful are needed
 MAX_PLANES = 1000  # of a convex problem of the procedure; where it needs more, the norm hardly counts
 
 
 class Planes(NamedTuple):
-    """Planes below a risk, whatever its weight: what a run leaves to one with another weight.
+    """Planes below a risk, whatever its weight: what a run leaves to one with another weight."""
 
-    Attributes
-    ----------
-    normals : ndarray of shape (n_planes, n_features)
-        Their gradients; the first plane is zero where the risk is never negative.
-    offsets : ndarray of shape (n_planes,)
-        Their values at zero coefficients.
-    gram : ndarray of shape (n_planes, n_planes)
-        The inner products of the normals.
-    dual : ndarray of shape (n_planes,)
-        The dual variables, which add up to the weight of the risk.
-    coef : ndarray of shape (n_features,)
-        The best coefficients that were found.
-    """
-
-    normals: Floats
-    offsets: Floats
-    gram: Floats
-    dual: Floats
-    coef: Floats
+    normals: Floats  # shape (n_planes, n_features); the first is zero where the risk is never negative
+    offsets: Floats  # their values at zero coefficients
+    gram: Floats  # inner products of the normals
+    dual: Floats  # dual variables, which add up to the weight of the risk
+    coef: Floats  # the best coefficients found
 
     def tilted(self, gradient: Floats) -> Planes:
         """Return the planes below the risk plus a linear function, where neither risk is ever negative."""
@@ -96,29 +82,10 @@ def cutting_plane(
 ) -> CertifiedSolution:
     """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes.
 
-    Parameters
-    ----------
-    risk : callable
-        The R.
-    model : Model
-        The data.
-    C : float
-        The weight of the risk.
-    tol : float
-        The relative gap to reach.
-    max_iter : int
-        The largest number of planes.
-    callback : callable, optional
-        Called after every plane with its number, the objective and the gap.
-    start : Planes, optional
-        Planes of a run with another weight.
-    non_negative : bool, default=True
-        Whether the risk is known never to be negative, which makes the plane zero one to begin with.
-
-    Notes
-    -----
-    A plane costs two readings of the data and about ten evaluations of the risk; with kernels, three
-    products with the kernel matrix.
+    A risk that is ``non_negative`` has the plane zero to begin with; ``start`` may be the planes of a run
+    with another C. A plane costs two readings of the data and about ten evaluations of the risk; with
+    kernels, three products with the kernel matrix. ``callback`` is called after each with its number, the
+    objective, the gap.
     """
     if start is None:
         zero, n_known = model.rmatvec(np.zeros(model.n_rows)), int(non_negative)
@@ -145,7 +112,7 @@ def cutting_plane(
             callback(iteration, objective=best.value, gap=certificate.gap)
         if certificate.gap <= tol:
             break
-        kept = dual > 0.0
+        kept = dual > 0.0  # others no longer bind: the quadratic program stays small
         kept[0] |= non_negative
         normals, offsets, dual = normals[kept], offsets[kept], dual[kept]
         gram = gram[np.ix_(kept, kept)]
@@ -289,17 +256,7 @@ class Ramp(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """What a descent found.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        The coefficients.
-    path : list of float
-        The objective at zero coefficients, and after each convex problem.
-    converged : bool
-        Whether it came to rest.
-    """
+    """Coefficients, the objective at zero and after each convex problem, and whether it came to rest."""
 
     coef: Floats
     path: list[float]
@@ -317,22 +274,9 @@ def concave_convex(
 ) -> Descent:
     r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
 
-    Parameters
-    ----------
-    ramp : Ramp
-        The loss.
-    model : LinearModel
-        The data.
-    C : float
-        The weight of the loss.
-    tol : float
-        Ends when the objective falls by less than this share of itself; also the gap of convex problems.
-    max_iter : int
-        The most convex problems.
-    scores : ndarray of shape (n_rows,)
-        Those to start from.
-    callback : callable, optional
-        Called after every convex problem with its number, the objective and its fall.
+    It starts from ``scores``, solves at most ``max_iter`` problems, each to the relative gap ``tol``, and
+    ends when one lowers the objective by no more than ``tol`` of it. ``callback`` is called after each with
+    its number, the objective and its fall.
     """
     coef, path = np.zeros(model.n_features), [C * ramp.value(np.zeros(len(scores)))]
     in_top, planes = ramp.in_top(scores), None
@@ -351,6 +295,7 @@ def concave_convex(
         path.append(objective)
         if not solved:
             return Descent(coef, path, False)
+        # the first fall is one from zero coefficients, and not from the scores that the tangent was taken at
         if falls <= tol * objective and iteration > 1:
             return Descent(coef, path, True)
     return Descent(coef, path, False)

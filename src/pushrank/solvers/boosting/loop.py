@@ -27,7 +27,7 @@ from pushrank.solvers.result import Callback, Result
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingOutputs, Numbers, Outputs, Values
 
-TIE = 1e-9  # relative difference of slopes below which two rankers are as steep as each other
+TIE = 1e-9  # relative: slopes nearer than this count as equal, as rounding alone would choose between them
 Choice = Literal["steepest", "lowest"]
 
 
@@ -35,36 +35,20 @@ Choice = Literal["steepest", "lowest"]
 class BoostingProblem:
     """What is minimised, over which weak rankers, and how a round moves.
 
-    Attributes
-    ----------
-    objective : ScoreObjective
-        The objective of the scores.
-    outputs : Outputs
-        The weak rankers on the training rows.
-    step_rule : StepRule, default=best_step
-        How far a round steps.
-    choice : {"steepest", "lowest"}, default="steepest"
-        Take the ranker with the largest edge, or the one with the lowest objective after its own best step
-        (Freund's RankBoost).
-    ridge : ndarray of shape (n_rankers,) or float, default=0.0
-        The penalty is half of this times the squares of the weights.
-    scales : ndarray of shape (n_rankers,) or float, default=1.0
-        Slopes are measured in these units where they are compared with the tolerance.
-    lower, upper : ndarray of shape (n_rankers,) or float
-        Bounds of the weights.
-    learning_rate : float, default=1.0
-        What part of each step is taken.
+    ``ridge``, ``scales`` and the bounds are one number for all rankers or one for each.
     """
 
     objective: ScoreObjective
-    outputs: Outputs
+    outputs: Outputs  # of the weak rankers on the training rows
     step_rule: StepRule = best_step
-    choice: Choice = "steepest"
-    ridge: Floats | float = 0.0
-    scales: Floats | float = 1.0
-    lower: Floats | float = -np.inf
+    choice: Choice = (
+        "steepest"  # "lowest": the lowest objective after a ranker's best step (Freund's RankBoost)
+    )
+    ridge: Floats | float = 0.0  # the penalty is half of this times the squared weights
+    scales: Floats | float = 1.0  # slopes are compared with the tolerance in these units
+    lower: Floats | float = -np.inf  # bounds of the weights
     upper: Floats | float = np.inf
-    learning_rate: float = 1.0
+    learning_rate: float = 1.0  # part of each step that is taken
 
     def slopes(self, weights: Floats, edges: Floats) -> Floats:
         """Return the objective's slope along every ranker; zero where a bound stops it."""
@@ -79,35 +63,19 @@ class BoostingProblem:
 
 @dataclass
 class History:
-    """What the rounds did: enough, with the weak rankers, to run all of them again without choosing.
+    """What the rounds did: enough, with the weak rankers, to run all of them again without choosing."""
 
-    Attributes
-    ----------
-    indices : list of int
-        The weak ranker of each round.
-    steps, edges : list of float
-        Its change of weight, and its edge.
-    objectives, values, norms : list of float
-        The penalised objective, the objective alone and the sum of absolute weights, before the first round
-        and after each.
-    log_sums : list of (float, float)
-        The logarithms of the sums of exponentials over positives and over negatives, where there are two
-        classes; NaN elsewhere.
-    validation : list of float
-        The score of the validation part, before the first round and after each.
-    best_round, best_score : int and float
-        The round after which the validation part scored best, the first of several, and how.
-    """
-
-    indices: list[int] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)  # the weak ranker of each round
+    steps: list[float] = field(default_factory=list)  # its change of weight
     edges: list[float] = field(default_factory=list)
-    objectives: list[float] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    norms: list[float] = field(default_factory=list)
+    # before the first round and after each, as are all that follow
+    objectives: list[float] = field(default_factory=list)  # with the penalty
+    values: list[float] = field(default_factory=list)  # without it
+    norms: list[float] = field(default_factory=list)  # sums of absolute weights
+    # logarithms of the sums of exponentials over positives and over negatives; NaN unless of two classes
     log_sums: list[tuple[float, float]] = field(default_factory=list)
-    validation: list[float] = field(default_factory=list)
-    best_round: int = 0
+    validation: list[float] = field(default_factory=list)  # scores of the validation part
+    best_round: int = 0  # the first of several that validate equally well
     best_score: float = -np.inf
 
     @property
@@ -151,31 +119,15 @@ class History:
 
 @dataclass
 class BoostingState:
-    """Where a run stands between two rounds.
+    """Where a run stands between two rounds; scores and weights are updated in place."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_rows,)
-        The training rows' scores; written to.
-    weights : ndarray of shape (n_rankers,)
-        The weights that they came from; written to.
-    evaluation : Evaluation
-        The objective at the scores.
-    random_state : RandomState
-        The source of all that is drawn.
-    history : History
-        The rounds so far.
-    best_scores, best_random_state : ndarray or None, and dict or None
-        The scores of the round that validated best, and what the source of randomness was then.
-    """
-
-    scores: Floats
-    weights: Floats
-    evaluation: Evaluation
+    scores: Floats  # of the training rows
+    weights: Floats  # of the weak rankers
+    evaluation: Evaluation  # the objective at the scores
     random_state: np.random.RandomState
     history: History = field(default_factory=History)
-    best_scores: Floats | None = None
-    best_random_state: dict[str, Any] | None = None
+    best_scores: Floats | None = None  # those of the round that validated best
+    best_random_state: dict[str, Any] | None = None  # what the source of randomness was then
 
     @classmethod
     def start(
@@ -194,14 +146,8 @@ class BoostingState:
     def after(
         cls, problem: BoostingProblem, random_state: np.random.RandomState, history: History
     ) -> BoostingState:
-        """Return the state after the rounds of a history, to the last bit as they left it.
-
-        Notes
-        -----
-        The steps are taken again in their order, since sums in another order differ by rounding: O(n_rows) a
-        round, against O(n_rows * n_features) for a round that chooses its ranker; of regressors their
-        predictions.
-        """
+        """Return the state after the rounds of a history, to the last bit as they left it."""
+        # steps are taken again in their order, O(n_rows) each: sums in another order differ by rounding
         scores, weights = np.zeros(problem.outputs.n_rows), np.zeros(problem.outputs.n_rankers)
         np.add.at(weights, np.array(history.indices, dtype=np.intp), history.steps)
         for index, step in zip(history.indices, history.steps, strict=True):
@@ -210,36 +156,16 @@ class BoostingState:
 
 
 class Round(NamedTuple):
-    """What a round of boosting did.
+    """What a round of boosting did; the step is zero where there was nothing to gain."""
 
-    Attributes
-    ----------
-    chosen : int
-        The number of the weak ranker.
-    edge : float
-        Its edge :math:`r_t`: minus the slope of the objective along it, signed.
-    step : float
-        How its weight changed; zero where there was nothing to gain.
-    gradient : float
-        The largest slope before the step, in its ranker's unit.
-    """
-
-    chosen: int
-    edge: float
-    step: float
-    gradient: float
+    chosen: int  # number of the weak ranker
+    edge: float  # its r_t: minus the slope of the objective along it, signed
+    step: float  # change of its weight
+    gradient: float  # the largest slope before the step, in its ranker's unit
 
 
 class BoostingResult(NamedTuple):
-    """How a run ended.
-
-    Attributes
-    ----------
-    gradient_size : float
-        The largest slope at the end, in its ranker's unit.
-    converged : bool
-        Whether it came down to the tolerance, or no step was left.
-    """
+    """The largest slope at the end, and whether it is within the tolerance or no step was left."""
 
     gradient_size: float
     converged: bool
@@ -257,26 +183,11 @@ def boost(
     patience: int = 0,
     callback: Callback | None = None,
 ) -> BoostingResult:
-    """Run rounds from a state, which they change, until there are ``n_rounds`` of them or nothing is left.
+    """Run rounds from a state, which they change, until it has had ``n_rounds`` in all or nothing is left.
 
-    Parameters
-    ----------
-    problem : BoostingProblem
-        What is minimised and how.
-    state : BoostingState
-        Where the run stands.
-    n_rounds : int
-        The number of rounds in all, those of the state's history included.
-    tol : float
-        Stop when no slope exceeds this.
-    draw_rows, draw_features : callable, optional
-        Draw the rows that a round sees, and the features that it may use.
-    validate : callable, optional
-        Scores the validation part at given scores of all rows.
-    patience : int, default=0
-        Stop after so many rounds without a better validation score.
-    callback : callable, optional
-        Called after every round.
+    It is over, too, when no slope exceeds ``tol`` or, with ``validate``, which scores the validation part
+    from the scores of all rows, when ``patience`` rounds have not improved on the best. ``draw_rows`` and
+    ``draw_features`` draw what a round sees and may use.
     """
     history, random_state = state.history, state.random_state
     if not history.values:
@@ -308,7 +219,7 @@ def boost(
             callback(history.n_rounds, objective=history.objectives[-1], gradient=done.gradient)
     slopes = problem.slopes(state.weights, problem.outputs.edges(-state.evaluation.gradient))
     gradient_size = problem.largest(slopes)
-    # of rankers made to measure the best is known only in the round that makes it
+    # the best of growing rankers is known only in the round that makes it: their slopes prove nothing
     is_measured = not isinstance(problem.outputs, GrowingOutputs)
     return BoostingResult(gradient_size, nothing_left or (is_measured and gradient_size <= tol))
 
@@ -341,18 +252,7 @@ def boosting_round(
 ) -> Round:
     """Take one step and return it; a step of zero where no slope exceeds ``tol``.
 
-    Parameters
-    ----------
-    problem : BoostingProblem
-        What is minimised and how.
-    state : BoostingState
-        Where the run stands; changed.
-    tol : float
-        The tolerance.
-    rows : ndarray of bool, shape (n_rows,), optional
-        Choose and step by these rows alone.
-    features : ndarray of int, optional
-        Choose among the rankers of these features alone.
+    ``rows``, a mask, are those that choose and step; ``features`` those whose rankers may be chosen.
     """
     objective, outputs, evaluation = problem.objective, problem.outputs, state.evaluation
     if rows is not None:
@@ -459,12 +359,8 @@ def coordinate_descent(
 ) -> Result:
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
-    Parameters are those of :func:`pushrank.solvers.gradient.minimise`; ``max_iter`` is the paper's
-    :math:`t_{max}`. The weak rankers are the columns in units of their range.
-
-    Notes
-    -----
-    A round costs one reading of the data to choose the column and O(n_rows) a trial step.
+    The weak rankers are the columns in units of their range; ``max_iter`` is the paper's :math:`t_{max}`. A
+    round costs one reading of the data to choose the column and O(n_rows) a trial step.
 
     References
     ----------
@@ -501,16 +397,10 @@ def coordinate_descent(
 
 
 def slope_units(problem: LinearProblem, units: Floats) -> Floats:
-    """Return the columns' standard deviations within the classes, in units of their ranges.
+    """Return the columns' standard deviations within the classes in units of their ranges; 1 for a constant.
 
     Slopes are compared with the tolerance in these, so that it does not depend on the units of a feature.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-        The objective of the coefficients.
-    units : ndarray of shape (n_features,)
-        One over each column's range; zero for a constant.
+    ``units`` are one over the ranges; zero for a constant.
     """
     scales = column_curvature(problem, problem.row_weights(np.zeros_like(units)))[1]
     return np.where(units > 0.0, scales * units, 1.0)

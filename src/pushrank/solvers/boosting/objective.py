@@ -91,10 +91,7 @@ Ones = NDArray[np.bool_]
 
 
 class PairFractions(NamedTuple):
-    r"""The fractions of the objective in pairs that a weak ranker orders rightly, wrongly, and not at all.
-
-    The papers' :math:`d_+`, :math:`d_-` and :math:`d_0`, summing to one.
-    """
+    """The fractions of the objective in pairs that a weak ranker orders rightly, wrongly, and not at all."""
 
     d_plus: float
     d_minus: float
@@ -127,22 +124,14 @@ class Evaluation(Protocol):
 
 
 class ScoreObjective(Protocol):
-    r"""An objective on the training rows.
+    """An objective on the training rows."""
 
-    Attributes
-    ----------
-    power_sum : float
-        The c of the closed form :math:`\ln(d_+ / d_-) / c` of the best step along a weak ranker in {0, 1}.
-    log_n_pairs : float
-        The logarithm of the number of pairs, which bounds steps towards infinity.
-    """
-
-    power_sum: float
-    log_n_pairs: float
+    power_sum: float  # the c of the closed form ln(d_+ / d_-) / c of the best step along a ranker in {0, 1}
+    log_n_pairs: float  # which bounds steps towards infinity
 
     @property
-    def log_unit(self) -> float:
-        """The logarithm of the least weight of a pair, or 0 where none weighs less than one."""
+    def sample(self) -> Sample:
+        """Which rows should stand above which."""
 
     def evaluate(self, scores: Floats) -> Evaluation:
         """Return the objective at given scores."""
@@ -156,16 +145,7 @@ def score_objective(
 ) -> ScoreObjective:
     """Return the objective on the sample's rows, in the form that is fastest to evaluate.
 
-    Parameters
-    ----------
-    objective : PushObjective
-        The push, the pull or both.
-    sample : Sample
-        Which rows should stand above which.
-    n_threads : int, optional
-        The number of threads, where rows of two classes are summed.
-    joint : bool, default=False
-        Whether to add the sums over the two classes in place of multiplying them: AdaBoost's objective.
+    ``joint`` adds the sums over the two classes in place of multiplying them: AdaBoost's objective.
     """
     if isinstance(sample, BipartiteSample) and objective.powers is not None:
         return TwoSumObjective(sample, objective.powers, joint=joint, n_threads=n_threads)
@@ -186,11 +166,6 @@ class PairwiseObjective:
         self.log_n_pairs = _log_n_pairs(sample)
         p_one = objective.price in (Identity(), Power(1.0)) and objective.scale == "log"
         self.is_rank_boost = p_one and objective.side == "push"
-
-    @property
-    def log_unit(self) -> float:
-        """The logarithm of the least weight of a pair, or 0 where none weighs less than one."""
-        return min(0.0, self.sample.least_log_weight)
 
     def evaluate(self, scores: Floats) -> PairwiseEvaluation:
         """Return the objective at given scores."""
@@ -220,7 +195,7 @@ class PairwiseEvaluation:
         along = self._objective.sample.gather(direction)
         first = self._class_gradient.dot(along)
         if not self._objective.objective.twice_differentiable:
-            return first, 0.0
+            return first, 0.0  # which the line search takes for unknown
         return first, self._evaluation.hessian_product(along).dot(along)
 
     def pair_fractions(self, ones: Ones) -> PairFractions | None:
@@ -238,17 +213,9 @@ class PairwiseEvaluation:
 class TwoSumObjective:
     r"""Two classes whose objective is made of one sum of exponentials each, in O(n) a point.
 
-    Parameters
-    ----------
-    sample : BipartiteSample
-        The classes.
-    powers : (float, float)
-        The :math:`c_+` and :math:`c_-` of the sums :math:`A = \sum_i w_i e^{-c_+ s_i}` and
-        :math:`B = \sum_k w_k e^{c_- t_k}`.
-    joint : bool, default=False
-        Whether the objective is :math:`\ln(A + B)`, AdaBoost's, and not :math:`\ln A / c_+ + \ln B / c_-`.
-    n_threads : int, optional
-        The number of threads.
+    With the sums :math:`A = \sum_i w_i e^{-c_+ s_i}` and :math:`B = \sum_k w_k e^{c_- t_k}`, ``powers`` being
+    :math:`(c_+, c_-)`, it is :math:`\ln A / c_+ + \ln B / c_-`, or if ``joint`` AdaBoost's
+    :math:`\ln(A + B)`.
     """
 
     def __init__(
@@ -262,7 +229,7 @@ class TwoSumObjective:
         self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
         self.power_sum = sum(powers)
         self.log_n_pairs = _log_n_pairs(sample)
-        # the sample's, and a third for rows that take no part, which need not weigh zero here
+        # rows that take no part get the code 2: zero would make negatives of them where all rows weigh one
         self.class_codes = np.full(sample.n_rows, 2, dtype=np.uint8)
         self.class_codes[sample.positives], self.class_codes[sample.negatives] = 1, 0
         self.log_weights = np.zeros(0)
@@ -270,11 +237,6 @@ class TwoSumObjective:
             with np.errstate(divide="ignore"):
                 self.log_weights = np.log(sample.row_weights)
         self.chunks = row_chunks(sample.n_rows, 8)
-
-    @property
-    def log_unit(self) -> float:
-        """The logarithm of the least weight of a pair, or 0 where none weighs less than one."""
-        return min(0.0, self.sample.least_log_weight)
 
     def evaluate(self, scores: Floats) -> TwoSumEvaluation:
         """Return the objective at given scores."""
@@ -302,6 +264,7 @@ class TwoSumEvaluation:
                 objective.n_threads,
             )
 
+        # each class is shifted by its largest exponent, so that its sum neither overflows nor vanishes
         largest = np.max(each(exponents, scores, signed, class_codes, objective.log_weights, values), axis=0)
         shifts = np.where(np.isfinite(largest), largest, 0.0)
         each(lower_by, shifts, class_codes, values)

@@ -15,24 +15,12 @@ from pushrank.weak_rankers.base import Values
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A weak ranker to step along.
+    """A weak ranker to step along."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows,)
-        Its values; bool where it has two only.
-    weight : float
-        Its present weight.
-    ridge : float
-        The penalty is half of this times the square of its weight.
-    norm : float
-        The sum of the absolute weights of all rankers.
-    """
-
-    values: Values
-    weight: float = 0.0
-    ridge: float = 0.0
-    norm: float = 0.0
+    values: Values  # on the training rows; bool where it has two only
+    weight: float = 0.0  # its present weight
+    ridge: float = 0.0  # the penalty is half of this times the square of its weight
+    norm: float = 0.0  # the sum of the absolute weights of all rankers
 
 
 StepRule = Callable[[ScoreObjective, Evaluation, Floats, Direction], float]
@@ -45,10 +33,8 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
     For a ranker in {0, 1} and no penalty it is :math:`\ln(d_+ / d_-) / c`, with c = p + 1 for the P-Norm Push
     and 2 for RankBoost and AdaBoost; elsewhere a safeguarded Newton iteration.
 
-    Notes
-    -----
-    Where :math:`d_- = 0` the best step is infinite. It is then that of a sample with one more pair of each
-    kind (smoothing by one over the number of pairs, as RankBoost implementations do).
+    Where :math:`d_- = 0` the best step is infinite; the one taken is that of a sample with one more pair of
+    each kind (smoothing by one over the number of pairs, as RankBoost implementations do).
 
     References
     ----------
@@ -69,7 +55,7 @@ def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float
     Where a pair weighs less than one, all count relative to the least, so that G stays below the margin; one
     that weighs more only lowers G, which then still bounds the margin.
     """
-    return (objective.log_unit - value) / norm if norm > 0.0 else -np.inf
+    return (min(0.0, objective.sample.least_log_weight) - value) / norm if norm > 0.0 else -np.inf
 
 
 def smooth_margin_step(

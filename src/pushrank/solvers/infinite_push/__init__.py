@@ -44,26 +44,9 @@ def solve_infinite_push(
 ) -> CertifiedSolution:
     """Return the solution whose relative gap is at most ``tol``, or as far as the iterations lead.
 
-    Parameters
-    ----------
-    model : Model
-        The data.
-    sample : BipartiteSample
-        The classes.
-    C : float
-        The weight of the mean loss of the positives.
-    callback : callable, optional
-        Called after iterations with their number, the primal objective and the gap.
-    start : DualSolution, optional
-        The state of a solution for another C.
-    loss : {"hinge", "squared_hinge"}
-        The loss.
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        The largest number of iterations.
-    solver : str, default="auto"
-        One of ``SOLVERS``.
+    C is the weight of the mean loss of the positives, ``start`` the state of a solution for another C, and
+    ``solver`` one of ``SOLVERS``. ``callback`` is called after iterations with their number, the primal
+    objective and the gap.
     """
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
     start = None if start is None else dual.rescaled(start)
@@ -128,8 +111,6 @@ def infinite_push(
     :class:`InfinitePushDual` times alpha, with :math:`C = 1/\alpha`. The pull of positives is the push of the
     classes exchanged, by the opposite coefficients.
 
-    Parameters are those of :func:`pushrank.solvers.smoothing.minimise_kinked`, its problem in parts.
-
     Raises
     ------
     TypeError
@@ -142,13 +123,13 @@ def infinite_push(
     loss = HINGES[type(losses.resolve(objective.loss))]
     path = [1.0]  # every loss is one where all scores are zero
 
-    def note(iteration: int, /, **shown: float) -> None:
+    def record(iteration: int, /, **shown: float) -> None:
         path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
         path[max(iteration, 1) :] = [alpha * shown["objective"]]
         if callback is not None:
             callback(iteration, **{**shown, "objective": path[-1]})
 
-    solution = solve_infinite_push(model, sample, 1.0 / alpha, note, loss=loss, tol=tol, max_iter=max_iter)
+    solution = solve_infinite_push(model, sample, 1.0 / alpha, record, loss=loss, tol=tol, max_iter=max_iter)
     certificate = Certificate(alpha * solution.certificate.primal, alpha * solution.certificate.dual)
     gap = certificate.gap
     coef = -solution.coef if pulls else solution.coef

@@ -49,30 +49,18 @@ def cost_per_positive(sample: BipartiteSample, C: float) -> Floats:
     weights = sample.positive_weights
     if weights is None:
         return np.full(len(sample.positives), C / len(sample.positives))
-    shares: Floats = C * weights / weights.sum()
-    return shares
+    sample_C: Floats = C * weights / weights.sum()
+    return sample_C
 
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
-    """Feasible dual variables, the coefficients that they make, and the certificate.
+    """Feasible dual variables, the coefficients that they make, and the certificate."""
 
-    Attributes
-    ----------
-    alpha : ndarray of shape (I,)
-        The variables of the positives.
-    beta : ndarray of shape (K,)
-        The variables of the negatives.
-    coef : ndarray of shape (n_coefficients,)
-        ``X_+.T @ alpha - X_-.T @ beta``.
-    certificate : Certificate
-        The primal objective at ``coef`` and the dual objective at the variables.
-    """
-
-    alpha: Floats
-    beta: Floats
-    coef: Floats
-    certificate: Certificate
+    alpha: Floats  # of the positives
+    beta: Floats  # of the negatives
+    coef: Floats  # X_+.T @ alpha - X_-.T @ beta, but for ``InfinitePushDual.with_better_coef``
+    certificate: Certificate  # the primal objective at coef, the dual one at the variables
 
 
 class RowConstraints(NamedTuple):
@@ -87,21 +75,7 @@ class RowConstraints(NamedTuple):
 class InfinitePushDual:
     """The primal and the dual objective on training data.
 
-    Parameters
-    ----------
-    model : Model
-        The data.
-    sample : BipartiteSample
-        The classes.
-    sample_C : ndarray of shape (I,)
-        The positive :math:`C_i`.
-    loss : {"hinge", "squared_hinge"}
-        The loss.
-
-    Attributes
-    ----------
-    upper_bound, quadratic : ndarray of shape (I,)
-        The u and the q.
+    ``sample_C``, ``upper_bound`` and ``quadratic`` are the C, u and q of the positives, shape (I,).
     """
 
     def __init__(self, model: Model, sample: BipartiteSample, sample_C: Floats, loss: HingeLoss) -> None:
@@ -177,18 +151,8 @@ def project_to_feasible(
     It is :math:`\alpha_i = \mathrm{clip}(r_i (a_i - \lambda), 0, u_i)`, :math:`\beta_k = (b_k + \lambda)_+`
     for the :math:`\lambda` that makes the sums equal: the zero of a decreasing, piecewise linear function.
 
-    Parameters
-    ----------
-    alpha, beta : ndarray of shape (I,) and (K,)
-        The point to project.
-    upper_bound : ndarray of shape (I,)
-        The bounds u, which may be infinite.
-    rates : ndarray of shape (I,) or float, default=1.0
-        The r of at most one: :math:`(1 / r_i - 1) \alpha_i^2 / 2` joins half the squared distance.
-
-    Notes
-    -----
-    Newton's method inside a bracket: O(I + K) a trial, about ten trials.
+    With ``rates`` r below one :math:`(1 / r_i - 1) \alpha_i^2 / 2` joins half the squared distance; the
+    bounds u may be infinite. Newton's method inside a bracket: O(I + K) a trial, about ten trials.
 
     Examples
     --------

@@ -77,8 +77,7 @@ def rank_svm_by_pairs(
 
 
 class PairSolution(NamedTuple):
-    """A dual variable for each pair, shape (I, K), the coefficients they make, their bounds, the
-    iterations."""
+    """A dual variable for each pair, shape (I, K), the coefficients they make, and their bounds."""
 
     variables: Floats
     coef: Floats
@@ -95,33 +94,16 @@ def gradient_projection(
     max_iter: int,
     callback: Callback | None = None,
 ) -> PairSolution:
-    """Return the best of all iterates.
+    """Return the best of all iterates; the paper runs a fixed number of some hundreds.
 
-    Parameters
-    ----------
-    project : callable
-        Returns the nearest feasible variables.
-    certify : callable
-        Returns the bounds at feasible variables, the coefficients they make and their scores.
-    model : Model
-        The data.
-    sample : BipartiteSample
-        The classes.
-    tol : float
-        The relative gap to reach.
-    max_iter : int
-        The largest number of iterations; the paper runs a fixed number of some hundreds.
-    callback : callable, optional
-        Called after every iteration with its number, the primal objective and the gap.
+    ``project`` gives the nearest feasible variables, and ``certify`` the bounds at feasible variables, the
+    coefficients they make and their scores. An iteration costs O(I K log(I K)) time and O(I K) memory: the
+    other solvers need neither.
 
     Raises
     ------
     ValueError
         When there are more than 50 million pairs.
-
-    Notes
-    -----
-    An iteration costs O(I K log(I K)) time and O(I K) memory: the other solvers need neither.
     """
     shape = len(sample.positives), len(sample.negatives)
     if shape[0] * shape[1] > MAX_PAIRS:
@@ -162,16 +144,7 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
     Clipping at zero comes first; of the clipped values each column is cut at a :math:`\mu_k`, all columns
     losing the same sum :math:`\theta` (or all they have), with the :math:`\mu_k` adding up to c.
 
-    Parameters
-    ----------
-    values : ndarray of shape (I, K)
-        The point to project.
-    budget : float
-        The positive c.
-
-    Notes
-    -----
-    O(I K log I) for sorting the columns, and O(K log I) a trial of :math:`\theta`.
+    c is the budget. O(I K log I) for sorting the columns, and O(I K) a trial of :math:`\theta`.
 
     References
     ----------

@@ -62,22 +62,9 @@ def interior_point(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    Parameters
-    ----------
-    dual : InfinitePushDual
-        The problem, of a linear model.
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        The largest number of iterations in all.
-    callback : callable, optional
-        Called after every restricted problem with the iterations, the primal objective and the gap.
-    start : DualSolution, optional
-        A feasible point near the optimum: its highest-scored negatives are the first working set.
-
-    Notes
-    -----
-    An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), I and J being the sizes of the
+    The highest-scored negatives of ``start``, feasible and near the optimum, are the first working set;
+    ``callback`` is called after every restricted problem with the iterations, the primal objective and the
+    gap. An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), I and J being the sizes of the
     working sets; every restricted problem reads all rows a few times.
     """
     model, sample = dual.model, dual.sample
@@ -135,17 +122,9 @@ def interior_point(
 class Shrinking:
     """Which positives' dual variables are free in the restricted problem, and which are fixed at a bound.
 
-    At first an even sample of the positives is free and stands for all; then those nearest to the margin,
-    the others being fixed.
-
-    Attributes
-    ----------
-    free : ndarray of shape (n_free,)
-        The numbers of the free ones among the positives, ascending.
-    free_C : ndarray of shape (n_free,)
-        Their :math:`C_i`.
-    fixed : ndarray of shape (n_positives,)
-        The values of the fixed variables; zero for the free ones.
+    At first an even sample of the positives is free and stands for all; then those nearest to the margin, the
+    others being fixed. ``free`` are the ascending numbers of the free ones among the positives, ``free_C``
+    their :math:`C_i`; ``fixed`` holds the values of the fixed variables, zero for the free ones.
     """
 
     def __init__(self, dual: InfinitePushDual, n_features: int) -> None:
@@ -202,8 +181,7 @@ def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
 
 
 def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Floats, Floats]:
-    """Return the rows of the free positives less a centre, the centre, and the weighted sum of the fixed
-    ones.
+    """Return the rows of the free positives less a centre, the centre, and the sum of the fixed ones.
 
     The centre is their mean, against the rounding of what all rows share; sparse rows stay as they are.
     """
@@ -274,7 +252,7 @@ class _Iterate(NamedTuple):
     def max_length(self, step: _Iterate) -> float:
         """Return the longest step of at most one that keeps the pairs positive."""
         both = zip(chain(*self.pairs), chain(*step.pairs), strict=True)
-        # the largest share of a variable that a whole step would take away
+        # the largest fraction of a variable that a whole step would take away
         taken = max(float(np.max(-move / value, initial=0.0)) for value, move in both)
         return 1.0 / max(taken, 1.0)
 
@@ -282,16 +260,8 @@ class _Iterate(NamedTuple):
 class _RestrictedProblem:
     """The problem of some positives and some negatives, by Mehrotra's method.
 
-    Parameters
-    ----------
-    dual : InfinitePushDual
-        The whole problem.
-    shrinking : Shrinking
-        Which positives are free, and the fixed variables.
-    fixed_sum : ndarray of shape (d,)
-        The sum of the fixed positives times their variables.
-    positives, negatives : ndarray or CSR of shape (I, d) and (J, d)
-        Rows, less a common centre.
+    ``fixed_sum`` is the sum of the fixed positives times their variables; the rows ``positives`` and
+    ``negatives``, dense or CSR, are less a common centre.
     """
 
     def __init__(
@@ -411,11 +381,13 @@ class _RestrictedProblem:
         if self._bounded:
             positive_aims = positive_aims - (to_excess - now.excess * self._residual_room) / now.room
         negative_aims = self._residual_below + to_below / now.beta
-        positive_pull = self._positive_weights * positive_aims
-        negative_pull = self._negative_weights * negative_aims
+        weighted_positives = self._positive_weights * positive_aims
+        weighted_negatives = self._negative_weights * negative_aims
         right = np.append(
-            -self._residual_w + self._positives.T @ positive_pull - self._negatives.T @ negative_pull,
-            -self._residual_t - positive_pull.sum() + negative_pull.sum(),
+            -self._residual_w
+            + self._positives.T @ weighted_positives
+            - self._negatives.T @ weighted_negatives,
+            -self._residual_t - weighted_positives.sum() + weighted_negatives.sum(),
         )
         move = self._scale * scipy.linalg.cho_solve(self._cholesky, self._scale * right, check_finite=False)
         w, t = move[:-1], float(move[-1])

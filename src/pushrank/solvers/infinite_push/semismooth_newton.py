@@ -33,10 +33,7 @@ from pushrank.solvers.line_search import exact_step
 from pushrank.solvers.result import Callback, Certificate
 
 N_PROJECTED_GRADIENTS = 64  # at first; a few of Newton's steps cost as much
-LIPSCHITZ_GROWTH, LIPSCHITZ_DECAY = (
-    2.0,
-    0.9,
-)  # of the step length's inverse, in backtracking and after each step
+LIPSCHITZ_GROWTH, LIPSCHITZ_DECAY = 2.0, 0.9  # of the step's inverse, in backtracking and after each step
 
 SIGMA_GROWTH = 1.5
 MAX_PROXIMAL_POINTS = 70  # by then sigma has grown by 1e12, to where rounding leaves no more
@@ -55,12 +52,8 @@ def semismooth_newton(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    Parameters are those of :func:`pushrank.solvers.infinite_push.interior_point.interior_point`.
-
-    Notes
-    -----
-    An iteration reads the data twice, and the rows whose variables are between their bounds twice a step of
-    conjugate gradients.
+    ``callback`` is called after every iteration with its number, the primal objective and the gap. One reads
+    the data twice, and the rows whose variables are between their bounds twice a step of conjugate gradients.
     """
     model = dual.model
     if not isinstance(model, LinearModel):
@@ -91,14 +84,7 @@ def semismooth_newton(
 class _ProximalProblem:
     """The dual less the squared distance from a centre, as a function of the coefficients.
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        The coefficients.
-    variables : ndarray of shape (n_rows,)
-        The dual variables that belong to them, feasible.
-    gradient : ndarray of shape (n_features,)
-        The gradient with respect to the coefficients.
+    ``variables``, shape (n_rows,), are the feasible dual variables that belong to ``coef``.
     """
 
     def __init__(self, dual: InfinitePushDual, model: LinearModel, start: DualSolution) -> None:
@@ -230,13 +216,8 @@ def accelerated_gradient(
 ) -> tuple[DualSolution, int]:
     """Return the best iterate of accelerated projected gradients on the dual, and the number of iterations.
 
-    Parameters are those of :func:`pushrank.solvers.infinite_push.interior_point.interior_point`, for any
-    model.
-
-    Notes
-    -----
-    An iteration reads the data twice; the step length is found by backtracking, and momentum is dropped where
-    it leads upwards.
+    For any model. An iteration reads the data twice; the step length is found by backtracking, and momentum
+    is dropped where it leads upwards.
     """
     sample = dual.sample
     start = dual.zero() if start is None else start

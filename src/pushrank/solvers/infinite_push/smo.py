@@ -36,13 +36,9 @@ def smo(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    Parameters are those of :func:`pushrank.solvers.infinite_push.interior_point.interior_point`; an iteration
-    is as many steps as there are rows.
-
-    Notes
-    -----
-    A step costs O(n), and the kernel columns of two rows unless they are kept; columns are made when they
-    are first needed, and the least recently used leave where the model's memory is full.
+    An iteration is as many steps as there are rows; ``callback`` gets the primal objective and the gap. A
+    step costs O(n), and the kernel columns of two rows unless they are kept; columns are made when they are
+    first needed, and the least recently used leave where the model's memory is full.
     """
     model = dual.model
     if not isinstance(model, KernelModel):
@@ -119,14 +115,7 @@ class _State:
 class _ColumnCache:
     """Kernel columns of some rows: the model's own where it can keep all, else those used last.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_slots, n_rows)
-        The columns, each in a slot.
-    slots : ndarray of shape (n_rows,)
-        The slot of each row's column; -1 where it is not there.
-    last_used : ndarray of shape (n_slots,)
-        When the column in each slot was last used.
+    The column of a row is ``values[slots[row]]``; its slot is -1 where it is not there.
     """
 
     def __init__(self, model: KernelModel) -> None:
