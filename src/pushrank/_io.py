@@ -14,10 +14,7 @@ from typing import Any
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds.
 
-    Raises
-    ------
-    OSError
-        When the folder is missing or may not be written to; the temporary file is removed.
+    The temporary file is removed where that fails.
 
     Examples
     --------

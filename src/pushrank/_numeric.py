@@ -15,21 +15,8 @@ from pushrank._array import namespace
 def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:
     """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``.
 
-    An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros.
-
-    Parameters
-    ----------
-    exponents : ndarray of shape (n,)
-        Natural logarithms of the terms, ``-inf`` for a term of zero.
-    out : ndarray of shape (n,), optional
-        Where the softmax may be written; ``exponents`` itself serves.
-
-    Returns
-    -------
-    softmax : ndarray of shape (n,)
-        Non-negative, summing to one.
-    log_sum : float
-        The logarithm of the sum.
+    An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros. The softmax is
+    written to ``out`` where that is given, which may be ``exponents`` itself.
 
     Examples
     --------

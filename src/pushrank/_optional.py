@@ -9,11 +9,6 @@ from typing import Any
 def import_optional(module: str, extra: str) -> Any:
     """Return a module that comes with an extra of pushrank.
 
-    Raises
-    ------
-    ImportError
-        When its package is not installed; the message names the extra that brings it.
-
     Examples
     --------
     >>> import_optional("no_such_package.part", "io")

@@ -60,15 +60,7 @@ def check_number(
 
 
 class BadRowError(ValueError):
-    """A row cannot be used; the message names it by its place among the rows that were given.
-
-    Parameters
-    ----------
-    row : int
-        That place.
-    before, after : str
-        What is said before and after the name of the row.
-    """
+    """A row cannot be used; the message names it by its place among the rows that were given."""
 
     def __init__(self, row: int, before: str, after: str) -> None:
         super().__init__(row, before, after)
@@ -85,13 +77,7 @@ class BadRowError(ValueError):
 
 
 def column(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return one entry a row.
-
-    Raises
-    ------
-    ValueError
-        When the values have more than one dimension.
-    """
+    """Return one entry a row; values of more than one dimension are a ValueError."""
     shape = np.asarray(values).shape
     if len(shape) != 1 and shape[1:] != (1,):
         raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
@@ -100,13 +86,7 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def as_numbers(values: NDArray[Any], name: str) -> Floats:
-    """Return numbers as float64.
-
-    Raises
-    ------
-    ValueError
-        When they are something else: text, dates or complex numbers.
-    """
+    """Return real numbers as float64; text, dates and complex numbers are a ValueError."""
     if values.dtype.kind in "biufO":
         try:
             return np.ascontiguousarray(values, dtype=np.float64)
@@ -118,10 +98,7 @@ def as_numbers(values: NDArray[Any], name: str) -> Floats:
 def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     """Return weights of all rows as float64.
 
-    Raises
-    ------
-    ValueError
-        When there is not one a row, or (a ``BadRowError``) one is negative or not finite.
+    One that is negative or not finite is a ``BadRowError``; that there is not one a row, a ValueError.
     """
     weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
     if len(weights) != n_rows:
@@ -138,11 +115,6 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
 
     Scikit-learn and this library take the larger label in sorted order as the positive one, and forget what
     a categorical says; to go on would turn its ranking upside down.
-
-    Raises
-    ------
-    ValueError
-        When the order stated is another than the sorted one.
 
     Examples
     --------
@@ -173,12 +145,7 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
 def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Return the distinct labels in order, without sorting all where they are two numbers.
 
-    Raises
-    ------
-    ValueError
-        When a label is missing: NaN, None or the like.
-    TypeError
-        When labels have no order.
+    A missing label (NaN, None or the like) is a ValueError, labels without an order are a TypeError.
 
     Examples
     --------
@@ -229,21 +196,9 @@ def two_classes(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the two classes in sorted order, and which rows are positive.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Labels of two values of one kind.
-    name : str, default="y"
-        What the messages call them.
-    pos_label : label, optional
-        The positive class; by default the larger of the two.
-    ranker : str, optional
-        The name of the estimator that is fitted, for its message.
-
-    Raises
-    ------
-    ValueError
-        When there are not two classes, labels are missing or have no order, or `pos_label` is none of them.
+    Messages call the labels ``name`` and, where an estimator is fitted, name the ``ranker``. The positive
+    class is by default the larger of the two. Labels that are missing, unordered or of other than two
+    values are a ValueError.
 
     Examples
     --------
@@ -272,11 +227,6 @@ def is_count(k: Any) -> bool:
 
 def check_k(k: Any) -> None:
     """Raise unless k is a number of rows, an int, or a fraction of the positives, a float.
-
-    Raises
-    ------
-    ValueError
-        When it is neither an int of at least 1 nor a float in (0, 1].
 
     Examples
     --------

@@ -224,11 +224,6 @@ class RoundedHinge(Loss):
     It lies below the hinge, by :math:`\gamma / 2` at most, and its slopes are those of the hinge between -1
     and 0. Its sums cost sorting however small :math:`\gamma` is.
 
-    Parameters
-    ----------
-    width : float
-        The positive :math:`\gamma`.
-
     References
     ----------
     Rennie and Srebro, *Loss functions for preference levels*, IJCAI 2005 workshop, the smoothed hinge.

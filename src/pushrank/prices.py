@@ -151,10 +151,7 @@ class SoftMaximum(Price):
     It lies below the maximum, by :math:`\tau` times the logarithm of the number of rows at most. Its gradient
     in the logarithms of the sums is :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
 
-    Parameters
-    ----------
-    temperature : float
-        The positive :math:`\tau`, in the unit of the inner sums.
+    The temperature :math:`\tau` is positive, in the unit of the inner sums.
 
     References
     ----------

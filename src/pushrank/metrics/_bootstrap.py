@@ -97,14 +97,8 @@ RowCounts = NDArray[np.uint8]
 class BinnedRows:
     """The rows of one class by the bin (or threshold) that they are in.
 
-    Parameters
-    ----------
-    ends : ndarray of int, shape (n_bins,)
-        How many rows are in this bin or those before.
-    rows : ndarray of int, shape (n,), optional
-        The row numbers, bin after bin. Rows that differ by their bins alone are numbered in that order.
-    weights : ndarray of shape (n,), optional
-        The weights of the rows.
+    ``rows`` are their numbers, bin after bin, and ``ends`` how many of them are in each bin or those before.
+    Rows that differ by their bins alone are numbered in that order, without a list of numbers.
     """
 
     def __init__(
@@ -130,19 +124,11 @@ class BinnedRows:
 
 
 class StratifiedBootstrap:
-    """Rankings of the same rows, to be measured on resamples that they share.
+    """Rankings of the same labelled and weighted rows, to be measured on resamples that they share.
 
-    Parameters
-    ----------
-    rankings : sequence of Ranking
-        Rankings of the same labelled and weighted rows.
-    *metrics : callable
-        Each ``metric(y_true, scores)``, or with weights ``metric(y_true, scores, sample_weight=...)``;
-        metrics of :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows.
-
-    Notes
-    -----
-    Values have a column for each metric of the first ranking, then of the next.
+    A metric is called as ``metric(y_true, scores)``, with weights also ``sample_weight=...``; metrics of
+    :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows. Values have a column
+    for each metric of the first ranking, then of the next.
     """
 
     def __init__(self, rankings: Sequence[Ranking], *metrics: Callable[..., Any]) -> None:
@@ -240,13 +226,8 @@ def _binned_classes(ranking: Ranking, *, numbered_in_order: bool) -> tuple[Binne
 def resolve_metric(metric: Any) -> Callable[..., Any]:
     """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for.
 
-    Raises
-    ------
-    ValueError
-        When there is no metric of that name, it needs a parameter that a name cannot give, or a partial sets
-        what belongs to the rows.
-    TypeError
-        When it is neither a name nor callable.
+    A metric that needs a parameter which a name cannot give is a ValueError, and so is a partial that sets
+    what belongs to the rows.
     """
     if isinstance(metric, str):
         if metric not in METRICS:
@@ -294,13 +275,7 @@ def _innermost(metric: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_float(value: Any, metric: Callable[..., Any]) -> float:
-    """Return what a metric gave as a float.
-
-    Raises
-    ------
-    TypeError
-        When it is not one number.
-    """
+    """Return what a metric gave as a float; all but one number is a TypeError."""
     if isinstance(value, Real) or (hasattr(value, "__float__") and getattr(value, "ndim", None) == 0):
         return float(value)
     name = getattr(_innermost(metric), "__name__", type(metric).__name__)
@@ -327,13 +302,7 @@ def checked_rankings(
 
 
 class PercentileInterval:
-    """Quantiles of resampled values.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_resamples,)
-        Resampled values.
-    """
+    """Quantiles of resampled values."""
 
     def __init__(self, values: Floats) -> None:
         self.values = values
@@ -369,16 +338,7 @@ class BCaInterval(PercentileInterval):
     has the influences :math:`L_{cj} = (n_c + 1) (\theta_{c, +j} - \bar\theta_c)` of the :math:`n_c` blocks of
     class c, each counted twice in turn (the positive jackknife).
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_resamples,)
-        Resampled values.
-    estimate : float
-        The value on the data.
-    jackknife : sequence of ndarray
-        For each class, the values with each of its blocks counted twice.
-    n_smaller_class : int
-        The rows of the smaller class.
+    The ``jackknife`` has, for each class, the values with each of its blocks counted twice.
 
     References
     ----------
@@ -453,12 +413,8 @@ def bootstrap_intervals(
 ) -> list[PercentileInterval]:
     """Return the interval of ``contrast @ values`` for each contrast.
 
-    Values that differ from the estimate by rounding alone are equal to it, so that they count as ties.
-
-    Raises
-    ------
-    ValueError
-        When the metric is not a number on some resamples.
+    Values that differ from the estimate by rounding alone are equal to it, so that they count as ties. A
+    metric that is not a number on some resamples is a ValueError.
     """
     values = bootstrap.evaluate_resamples(n_resamples, random_state)
     jackknife = bootstrap.positive_jackknife(random_state) if method == "bca" else []
@@ -498,13 +454,7 @@ def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) ->
 
 
 def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any) -> None:
-    """Raise where a method is not known, or is DeLong's for another metric than the area with half ties.
-
-    Raises
-    ------
-    ValueError
-        When the method does not fit, or there are too few resamples.
-    """
+    """Raise a ValueError where a method is unknown, or DeLong's for a metric but the area with half ties."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
     check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)

@@ -355,18 +355,8 @@ class RankCounts:
     """The weight of the positives at each threshold, and of the negatives in each bin.
 
     There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
-    2g + 1 is tied with threshold g.
-
-    Parameters
-    ----------
-    positive_counts : ndarray of shape (U,)
-        The weight of the positives at each threshold, zero where a resample has none.
-    negative_counts : ndarray of shape (2U + 1,)
-        The weight of the negatives in each bin.
-    is_unweighted : bool
-        Whether there are no weights, so that each row has one rank.
-    has_whole_weights : bool
-        Whether rows weigh whole numbers, so that each stands for so many copies of itself.
+    2g + 1 is tied with threshold g. A threshold may have no weight in a resample. Where rows weigh whole
+    numbers each stands for so many copies of itself; without weights each has one rank.
     """
 
     positive_counts: Floats
@@ -422,13 +412,7 @@ class RankCounts:
 
 
 def tied_error(ties: Ties) -> float:
-    """Return the part of a tied pair that counts as an error: 1, 0.5 or 0.
-
-    Raises
-    ------
-    ValueError
-        When the rule is not known.
-    """
+    """Return the part of a tied pair that counts as an error: 1, 0.5 or 0; another rule is a ValueError."""
     if ties not in TIED_ERROR:
         raise ValueError(f"ties must be one of {sorted(TIED_ERROR)}, got {ties!r}.")
     return TIED_ERROR[ties]
@@ -441,30 +425,8 @@ SEARCH_COST = 64  # of one row, in elements read: keeps a chunk of searches wort
 class Ranking(RankCounts):
     """The order that scores give to positives and negatives, tie groups and all.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights; an integer weight equals that many copies of the row.
-    pos_label : label, optional
-        The positive class; by default the larger of the two values.
-
-    Attributes
-    ----------
-    is_positive : ndarray of bool, shape (n,)
-        The positives.
-    scores : ndarray of float64, shape (n,)
-        The scores, or their ranks where float64 cannot tell them apart (integers beyond 2^53).
-    weights : ndarray of float64, shape (n,), or None
-        The weights.
-
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is NaN or infinite, or lengths or weights do not fit.
+    Its arguments are those of every metric, and are checked here. ``scores`` become ranks where float64
+    cannot tell them apart (integers beyond 2^53).
 
     Notes
     -----
@@ -627,13 +589,7 @@ def _bin_index(thresholds: Floats, scores: Floats) -> NDArray[np.int64]:
 
 
 def checked_scores(scores: NDArray[Any]) -> Floats:
-    """Return finite scores as float64, or as their ranks where that would tie distinct ones.
-
-    Raises
-    ------
-    ValueError
-        When a score is no number, or is NaN or infinite.
-    """
+    """Return finite scores as float64, or as their ranks where that would tie distinct ones."""
     floats = _as_floats(scores)
     if not np.isfinite(floats).all():
         bad = int(np.flatnonzero(~np.isfinite(floats))[0])
@@ -655,13 +611,7 @@ def _as_floats(scores: NDArray[Any]) -> Floats:
 
 
 def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    """Return weights of all rows.
-
-    Raises
-    ------
-    ValueError
-        When their number differs, one is negative or not finite, or their sum is beyond the range of floats.
-    """
+    """Return weights of all rows, checked, whose sum is within the range of floats."""
     weights = checked_weights(sample_weight, n_rows)
     with np.errstate(over="ignore"):
         total = 2.0 * weights.sum()  # sums in another order may be larger by their rounding
@@ -678,13 +628,7 @@ K_ROUNDING = 1e-9
 
 
 def k_in_rows(k: Any, ranking: RankCounts) -> float:
-    """Return the weight of the list that ``k`` stands for, an int in rows, a float in positives.
-
-    Raises
-    ------
-    ValueError
-        When `k` is neither an int from 1 to the weight of all rows nor a float in (0, 1].
-    """
+    """Return the weight of the list that ``k`` stands for, an int in rows, a float in positives."""
     check_k(k)
     if is_count(k):
         if k > ranking.total:
@@ -697,13 +641,7 @@ def k_in_rows(k: Any, ranking: RankCounts) -> float:
 
 
 def fraction_in_rows(fraction: Any, ranking: RankCounts) -> float:
-    """Return the weight of the first ``fraction`` of the list.
-
-    Raises
-    ------
-    ValueError
-        When `fraction` does not lie in (0, 1].
-    """
+    """Return the weight of the first ``fraction`` of the list, in (0, 1]."""
     check_number("fraction", fraction, above=0.0, most=1.0)
     return round_up_to_rows(float(fraction) * ranking.total, ranking)
 
@@ -718,11 +656,6 @@ def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ti
 
     Positives in a tie take the last ranks of it (``"pessimistic"``), the first (``"optimistic"``), or the
     mean discount of its ranks (``"half"``), which is the expectation under a random order.
-
-    Raises
-    ------
-    ValueError
-        When rows weigh other than whole numbers.
     """
     if not ranking.has_whole_weights:
         raise ValueError(

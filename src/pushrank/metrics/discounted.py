@@ -38,16 +38,8 @@ TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
 class QueryLists:
     """Rows sorted by query and descending score.
 
-    Parameters
-    ----------
-    gains : ndarray of shape (n,)
-        The gain of each row, in that order.
-    starts : ndarray of int, shape (n_queries,)
-        Where each query's list begins.
-    positions : ndarray of int, shape (n,)
-        The position of each row in its list, from 0.
-    tie_starts : ndarray of int, shape (n_ties,)
-        Where each run of rows whose order is open begins.
+    ``gains`` and ``positions`` in their lists, from 0, are of the rows in that order; each query's list
+    begins at its entry of ``starts``, each run of rows whose order is open at its entry of ``tie_starts``.
     """
 
     gains: Floats
@@ -100,11 +92,6 @@ def mean_over_queries(
     """Return the mean over the queries of a metric of each, for one ranking or for each row of scores.
 
     A query weighs the mean of its rows' weights.
-
-    Raises
-    ------
-    ValueError
-        When lengths differ, a score is not finite, queries have no order, or all weights are zero.
     """
     queries = np.zeros(len(gains), dtype=np.intp)
     if qid is not None:

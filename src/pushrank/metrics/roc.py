@@ -173,10 +173,7 @@ def auc_covariance(rankings: Sequence[Ranking]) -> Floats:
     covariance is estimated by the sum over both classes of that of the placements over the number of rows;
     with weights, by that of their weighted mean.
 
-    Raises
-    ------
-    ValueError
-        When a class has a single row of a weight that is not zero.
+    It takes at least two rows of each class.
 
     Notes
     -----

@@ -55,13 +55,6 @@ class ObjectiveEvaluation(Protocol):
 class PushEvaluation:
     """The total price of the negatives' inner sums; the methods are those of :class:`ObjectiveEvaluation`.
 
-    Parameters
-    ----------
-    sums : InnerSums
-        Of the loss, one for each negative, at some scores.
-    total : PriceTotal
-        The price of all of them, with its derivatives.
-
     Examples
     --------
     >>> from pushrank import losses, prices
@@ -134,18 +127,10 @@ class Mirrored:
 
 
 class Composite:
-    r"""A function :math:`\varphi(F_1, \dots, F_m)` of objectives.
+    r"""A function :math:`\varphi(F_1, \dots, F_m)` of objectives, the terms.
 
-    Parameters
-    ----------
-    value : float
-        The :math:`\varphi`.
-    terms : sequence of ObjectiveEvaluation
-        The :math:`F_j`.
-    slopes : sequence of float
-        The non-negative :math:`\varphi_j = \partial \varphi / \partial F_j`.
-    curvature : ndarray of shape (m, m), optional
-        The second derivatives of :math:`\varphi`, where they are not all zero.
+    The slopes :math:`\partial \varphi / \partial F_j` are non-negative; the curvature holds the second
+    derivatives of :math:`\varphi`, shape (m, m), or is None where they are all zero.
     """
 
     def __init__(

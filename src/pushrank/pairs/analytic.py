@@ -44,32 +44,15 @@ OWN_ROUNDING = 1e-14  # of the loss at its centre: what a difference from 1 leav
 class Expansion:
     """The nodes, the far field and the tables of one analytic loss at one accuracy.
 
-    Parameters
-    ----------
-    loss : Loss
-        A loss with a ``strip_half_width``.
-    accuracy : float
-        The largest error, in units of the loss and its scaled derivatives at the same margin. Of a loss
-        whose right tail vanishes, or that has no tails, 1e-14 of them at the centre is added.
+    The accuracy is the largest error, in units of the loss and its scaled derivatives at the same margin.
+    Of a loss whose right tail vanishes, or that has no tails, 1e-14 of them at the centre is added. A loss
+    that is not what it declares is a ValueError: 40 nodes do not reach the accuracy, or its tails are
+    others.
 
-    Raises
-    ------
-    ValueError
-        When the loss is not what it declares: 40 nodes do not reach the accuracy, or its tails are others.
-
-    Attributes
-    ----------
-    width : float
-        The width of a bin, a power of two, so that scores divide by it exactly.
-    nodes : ndarray of shape (q,)
-        The Chebyshev nodes on [-1, 1].
-    from_moments : ndarray of shape (q, q)
-        Maps sums of Chebyshev polynomials over a bin to weights of the nodes; transposed, values at the nodes
-        to coefficients.
-    left : ndarray of shape (3, 3)
-        The left tails of the loss and its derivatives: coefficients of powers of minus the margin.
-    log_size, rate : float
-        The right tail is ``exp(log_size - rate * margin)``.
+    ``from_moments`` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1] and,
+    transposed, values at the nodes to coefficients. The rows of ``left`` are the left tails of the loss and
+    its derivatives, coefficients of powers of minus the margin; the right tail is
+    ``exp(log_size - rate * margin)``.
     """
 
     def __init__(self, loss: Loss, accuracy: float) -> None:
@@ -106,12 +89,7 @@ class Expansion:
     def near_field(self, span: float) -> tuple[int, int]:
         """Return from how many to how many bins above its targets a bin of sources is near.
 
-        ``span`` is the number of bins that the scores span.
-
-        Raises
-        ------
-        ValueError
-            When a loss without tails is summed over scores that span too many bins.
+        The scores span ``span`` bins; too many for a loss without tails are a ValueError.
         """
         if self._loss.tails is not None:
             return self._centre - self._radius, self._centre + self._radius
@@ -365,16 +343,9 @@ MIN_TABLE_BINS = 1024  # that may be counted in a table, beyond four times the p
 class Bins:
     """Points, segment by segment, in bins about the multiples of a width.
 
-    Attributes
-    ----------
-    bin_of_point : ndarray of int, shape (n,)
-        The bin of each point, counted over the bins that hold any.
-    local : ndarray of shape (n,)
-        Its coordinate in the bin, from -1 to 1.
-    centres : ndarray of float64, shape (n_bins,)
-        The multiple that each bin lies about, ascending in every segment.
-    starts : ndarray of int, shape (n_segments + 1,)
-        Where each segment's bins start, and where the last ones end.
+    Bins are counted over those that hold a point, and ascend in every segment by their ``centres``, in
+    widths; ``starts`` says where each segment's bins start, and where the last ones end. The coordinates
+    ``local`` to a bin run from -1 to 1.
     """
 
     bin_of_point: NDArray[np.int32]
@@ -447,20 +418,8 @@ class SmoothSums(PairSums):
     :math:`\ell + a |\ell'| + a^2 |\ell''|`, a the half-width of the loss's strip, which for the losses of
     this package is a few times :math:`\ell`: small sums are as accurate as large ones.
 
-    Parameters
-    ----------
-    loss : Loss
-        A loss with a ``strip_half_width``.
-    positive_scores : ndarray of shape (I,)
-        The scores ``s``.
-    negative_scores : ndarray of shape (K,)
-        The scores ``t``.
-    weights : ndarray of shape (I,) or None
-        Weights of the positives.
-    blocks : list of Block, optional
-        Which are compared with which; by default all with all. Each costs as much as two classes.
-    accuracy : float, default=1e-10
-        The relative error, between 1e-13 and 0.1.
+    ``blocks`` say which are compared with which, by default all with all; each costs as much as two classes.
+    The accuracy is between 1e-13 and 0.1.
 
     Notes
     -----

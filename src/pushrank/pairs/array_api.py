@@ -78,20 +78,8 @@ def _sums(
 class ArrayBins:
     """Points in bins about the multiples of a width; the bins are on the host, the points where they were.
 
-    Attributes
-    ----------
-    bin_of_point : array of int, shape (n,)
-        The bin of each point, counted over the bins that hold any.
-    local : array of shape (n,)
-        Its coordinate in the bin, from -1 to 1.
-    order : array of int, shape (n,)
-        The points by bin.
-    stops : array of int, shape (n_bins,)
-        Where each bin stops in that order.
-    centres : ndarray of float64, shape (n_bins,)
-        The multiple that each bin lies about, ascending.
-    starts : ndarray of int, shape (2,)
-        Zero and the number of bins.
+    The fields that :class:`~pushrank.pairs.analytic.Bins` has too are the same. Taken in ``order``, the
+    points of each bin stop before its entry of ``stops``.
     """
 
     bin_of_point: Any
@@ -150,23 +138,15 @@ class ArrayBins:
 class ArraySample(TwoClassSample):
     """Two classes as arrays of any library that keeps the array API standard, where they are.
 
-    Attributes
-    ----------
-    class_order : array of int, shape (n_rows,)
-        Where each row is among the positives, then the negatives, then the rows that take no part.
+    ``class_order`` says where each row is among the positives, then the negatives, then the rows that take no
+    part.
     """
 
     class_order: Any = None
 
     @classmethod
     def from_labels(cls, y: Any, sample_weight: Any = None) -> ArraySample:
-        """Build a sample from labels of two values, the larger being the positive class.
-
-        Raises
-        ------
-        ValueError
-            When there are not two classes, or the weights are not those of :func:`weights_beside`.
-        """
+        """Build a sample from labels of two values, the larger being the positive class."""
         xp = namespace(y)
         classes = xp.unique_values(y)
         if classes.shape[0] != 2:
@@ -176,13 +156,7 @@ class ArraySample(TwoClassSample):
 
     @classmethod
     def from_mask(cls, is_positive: Any, weights: Any = None) -> ArraySample:
-        """Build a sample from a mask of the positives and non-negative weights of the same library.
-
-        Raises
-        ------
-        ValueError
-            When a class has no row of positive weight.
-        """
+        """Build a sample from a mask of the positives and non-negative weights of the same library."""
         xp = namespace(is_positive)
         counted = xp.ones_like(is_positive) if weights is None else weights > 0.0
         kinds = (is_positive & counted, ~is_positive & counted, ~counted)
@@ -232,13 +206,7 @@ class ArraySample(TwoClassSample):
 
 
 def weights_beside(y: Any, sample_weight: Any) -> Any:
-    """Return sample weights of any library as float64 of that of the labels, on their device, or None.
-
-    Raises
-    ------
-    ValueError
-        When there is not a number for each row, or one is negative or not finite.
-    """
+    """Return sample weights, checked, as float64 of the library and on the device of the labels, or None."""
     if sample_weight is None:
         return None
     weights = detached(like(sample_weight, y))

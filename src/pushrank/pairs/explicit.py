@@ -21,12 +21,7 @@ class CrucialSample(Sample):
 
     Preferences may contradict each other, in cycles or head on.
 
-    Attributes
-    ----------
-    better, worse : ndarray of int, shape (n_pairs,)
-        Row numbers, ordered by the worse row.
-    pair_weights : ndarray of float64, shape (n_pairs,)
-        The weights of the pairs.
+    Pairs are ordered by the worse row; all their weights are positive.
 
     References
     ----------
@@ -48,10 +43,7 @@ class CrucialSample(Sample):
     ) -> CrucialSample:
         """Build a sample from checked pairs of row numbers, their weights, and the rows' weights.
 
-        Raises
-        ------
-        ValueError
-            When no pair has a positive weight.
+        Pairs of which no weight is positive are a ValueError.
 
         Notes
         -----
@@ -154,15 +146,6 @@ class _SparseNormaliser:
 
 class ListedSums(PairSums):
     r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over each worse row's own betters.
-
-    Parameters
-    ----------
-    loss : Loss
-        The pair loss.
-    sample : CrucialSample
-        The pairs.
-    positive_scores, negative_scores : ndarray of shape (I,) and (K,)
-        The scores.
 
     Notes
     -----

@@ -9,14 +9,7 @@ from pushrank.pairs.samples import Sample
 class FactorisedSums:
     r"""Log inner sums of the exponential loss, :math:`l_k = \ln \sum_i \pi_{ik} w_i e^{-s_i} + t_k`.
 
-    Parameters
-    ----------
-    sample : Sample
-        Which rows are compared; it sums over the positives of each negative in time linear in the rows.
-    positive_scores : ndarray of shape (I,)
-        The scores ``s``.
-    negative_scores : ndarray of shape (K,)
-        The scores ``t``.
+    The sample sums over the positives of each negative in time linear in the rows.
 
     Notes
     -----

@@ -24,12 +24,8 @@ Indices = NDArray[np.intp]  # among the positives, or among the negatives
 class Block(NamedTuple):
     """Disjoint segments, in each of which every source is compared with every target.
 
-    Attributes
-    ----------
-    sources, targets : ndarray of int
-        Indices among the positives and among the negatives, segment by segment.
-    source_starts, target_starts : ndarray of int, shape (n_segments + 1,)
-        Where each segment starts in them, and where the last ends.
+    Sources are indices among the positives and targets among the negatives, segment by segment; the starts
+    say where each segment starts in them, and where the last one ends.
     """
 
     sources: Indices
@@ -147,21 +143,10 @@ class GradedSample(Sample):
     """Rows with grades, in groups: a row should stand above every row of its group with a lower grade.
 
     Rows are ordered by group and, within it, best grade first. A *step* leads from one grade of a group to
-    the next lower: step j adds the rows of the upper grade to the sum that those of the lower grade are
-    compared with, so that all pairs cost one walk over the rows.
-
-    Attributes
-    ----------
-    grades : ndarray of shape (n_rows,)
-        The higher, the better.
-    groups : ndarray of int, shape (n_rows,)
-        A number for each row's group.
-    upper_sizes, lower_sizes : ndarray of int, shape (n_steps,)
-        How many rows each step adds to the sum, and how many it compares with the sum.
-    starts_group : ndarray of bool, shape (n_steps,)
-        Whether a step is the first of its group.
-    backwards : bool
-        Whether the steps lead from the worst grade to the best.
+    the next lower: step j adds the ``upper_sizes[j]`` rows of the upper grade to the sum that the
+    ``lower_sizes[j]`` rows of the lower grade are compared with, so that all pairs cost one walk over the
+    rows. ``starts_group[j]`` says whether it is the first of its group, and ``backwards`` whether the steps
+    lead from the worst grade to the best.
     """
 
     grades: Floats = field(default_factory=lambda: np.zeros(0))
@@ -175,10 +160,7 @@ class GradedSample(Sample):
     def from_grades(cls, grades: Floats, groups: RowNumbers, weights: Floats | None = None) -> GradedSample:
         """Build a sample from checked grades, group numbers and non-negative weights.
 
-        Raises
-        ------
-        ValueError
-            When no group holds two different grades on rows of positive weight.
+        Rows of positive weight without two different grades in any group are a ValueError.
 
         Notes
         -----

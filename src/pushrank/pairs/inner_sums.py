@@ -50,18 +50,9 @@ MAX_BLOCKED_PAIRS = 1 << 13  # up to so many, a loss of each pair of two classes
 
 
 def log_inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float = ACCURACY) -> InnerSums:
-    """Return the inner sums of a loss at given scores, by the fastest way that its declared form allows.
+    """Return the inner sums of a loss at finite scores, by the fastest way that its declared form allows.
 
-    Parameters
-    ----------
-    loss : Loss
-        The pair loss.
-    sample : Sample
-        Which rows are compared.
-    scores : ndarray of shape (n_rows,)
-        Finite.
-    accuracy : float, default=1e-10
-        The relative error of the sums of an analytic loss; all others are exact but for rounding.
+    The accuracy is the relative error of the sums of an analytic loss; all others are exact but for rounding.
 
     Raises
     ------

@@ -16,18 +16,10 @@ VALUE, SLOPE, CURVATURE = range(3)  # orders of derivatives of the loss
 
 
 class PairSums(ABC):
-    r"""Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
+    """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
 
-    Parameters
-    ----------
-    loss : Loss
-        The pair loss.
-    positive_scores : ndarray of shape (I,)
-        The scores ``s``.
-    negative_scores : ndarray of shape (K,)
-        The scores ``t``.
-    weights : ndarray of shape (I,) or None
-        Weights of the positives.
+    ``s`` are the scores of the positives and ``w`` their weights, None where all weigh one; ``t`` are the
+    scores of the negatives.
 
     Notes
     -----

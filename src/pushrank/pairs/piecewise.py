@@ -230,18 +230,7 @@ def segment_sums(sources, weights, source_starts, targets, target_starts, breakp
 class SortedSums(PairSums):
     """Log inner sums of a piecewise polynomial loss.
 
-    Parameters
-    ----------
-    loss : Loss
-        A loss with ``pieces``.
-    positive_scores : ndarray of shape (I,)
-        The scores ``s``.
-    negative_scores : ndarray of shape (K,)
-        The scores ``t``.
-    weights : ndarray of shape (I,) or None
-        Weights of the positives.
-    blocks : list of Block, optional
-        Which are compared with which; by default all with all. Each costs a walk.
+    ``blocks`` say which are compared with which, by default all with all; each costs a walk.
 
     Examples
     --------
@@ -292,16 +281,10 @@ class SortedSums(PairSums):
 
 
 class _Polynomials(NamedTuple):
-    """The pieces of a loss or of a derivative of it, as arrays.
+    """The pieces of a loss or of a derivative of it, as arrays with a row for each.
 
-    Attributes
-    ----------
-    breakpoints : ndarray of shape (n_pieces + 1,)
-        The margins between them, the first minus infinity.
-    coefficients : ndarray of shape (n_pieces, n_powers)
-        Of powers of the distance to a piece's upper end.
-    closed : bool
-        Whether the upper ends belong to the pieces.
+    A piece ends at the next of the ``breakpoints``, of which the first is minus infinity; its
+    ``coefficients`` are of powers of the distance to that end, which belongs to the piece where ``closed``.
     """
 
     breakpoints: Floats

@@ -21,11 +21,6 @@ RowNumbers = NDArray[np.intp]
 class ByClass(NamedTuple):
     """A vector over the rows of a sample, positives and negatives apart.
 
-    Parameters
-    ----------
-    positives, negatives : ndarray of float64
-        An entry for each positive, and for each negative, of the sample.
-
     Examples
     --------
     >>> one = ByClass(np.array([1.0]), np.array([2.0, 3.0]))
@@ -75,15 +70,10 @@ class Normaliser(Protocol):
 class Sample(ABC):
     """Rows that should stand above others, the rows that should stand below, and their weights.
 
-    Attributes
-    ----------
-    n_rows : int
-        Rows of the data, those that take no part included.
-    positives, negatives : ndarray of int
-        Numbers of the rows that are preferred to some row, the paper's ``x_i`` (i = 1..I), and of those to
-        which some row is preferred, its ``x~_k`` (k = 1..K). Beyond two classes a row can be both.
-    positive_weights, negative_weights : ndarray of float64 or None
-        Their sample weights, all positive; None when every row weighs one.
+    ``positives`` are the numbers of the rows that are preferred to some row, the paper's x_i (i = 1..I),
+    and ``negatives`` those to which some row is preferred, its x~_k (k = 1..K); beyond two classes a row
+    can be both. Weights are positive, or None where every row weighs one. ``n_rows`` counts rows that take
+    no part too.
     """
 
     n_rows: int
@@ -106,13 +96,7 @@ class Sample(ABC):
 
     @abstractmethod
     def subset(self, kept: NDArray[np.bool_]) -> Self:
-        """Return the sample of the pairs of which both rows are kept, shape (n_rows,).
-
-        Raises
-        ------
-        ValueError
-            When no pair is left.
-        """
+        """Return the sample of the pairs of which both rows are kept; that none is left is a ValueError."""
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
@@ -226,13 +210,7 @@ class BipartiteSample(TwoClassSample):
 
     @classmethod
     def from_mask(cls, is_positive: NDArray[np.bool_], weights: Floats | None = None) -> BipartiteSample:
-        """Build a sample from a checked mask of the positives and non-negative weights.
-
-        Raises
-        ------
-        ValueError
-            When a class has no row of positive weight.
-        """
+        """Build a sample from a checked mask of the positives and non-negative weights."""
         counted = True if weights is None else weights > 0.0
         positives = np.flatnonzero(is_positive & counted)
         negatives = np.flatnonzero(~is_positive & counted)
@@ -245,17 +223,7 @@ class BipartiteSample(TwoClassSample):
     def from_labels(cls, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BipartiteSample:
         """Build a sample from labels of two values, the larger being the positive class.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-            Labels with exactly two distinct values, such as ``{0, 1}`` or ``{-1, 1}``.
-        sample_weight : array-like of shape (n,), optional
-            Finite and non-negative.
-
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a weight is negative or not finite, or the lengths differ.
+        Labels and weights are checked here.
 
         Examples
         --------
@@ -297,13 +265,7 @@ class BipartiteSample(TwoClassSample):
 
 
 def check_both_classes(n_positives: int, n_negatives: int) -> None:
-    """Raise where a class has no row of positive weight.
-
-    Raises
-    ------
-    ValueError
-        When a count is zero.
-    """
+    """Raise a ValueError where a class has no row of positive weight."""
     for count, name in ((n_positives, "positive"), (n_negatives, "negative")):
         if not count:
             raise ValueError(

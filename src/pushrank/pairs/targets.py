@@ -22,34 +22,11 @@ def sample_of_labels(
     weights: Floats | None = None,
     qid: ArrayLike | None = None,
 ) -> tuple[Sample, NDArray[Any], NDArray[Any], RowNumbers | None]:
-    """Return the sample of two classes or grades, in query groups or in one list.
+    """Return the sample of two classes or grades, in query groups or in one list, and what it was made of.
 
-    Parameters
-    ----------
-    ranker : str
-        What ranks, for messages.
-    labels : ndarray of shape (n_rows,)
-        Two values of any kind, or any number of numbers, the higher the better.
-    weights : ndarray of shape (n_rows,), optional
-        Checked weights of the rows.
-    qid : array-like of shape (n_rows,), optional
-        A label of the query group for each row.
-
-    Returns
-    -------
-    sample : Sample
-        Which rows are compared.
-    classes : ndarray
-        The distinct labels of positive weight, in order.
-    codes : ndarray of bool or int, shape (n_rows,)
-        Each row's place among them.
-    groups : ndarray of int, shape (n_rows,), or None
-        Each row's query group.
-
-    Raises
-    ------
-    ValueError
-        When there are not two labels, three are not numbers, groups do not fit, or nothing is to be ranked.
+    Labels are two values of any kind, or any number of numbers, the higher the better; weights are checked,
+    and ``ranker`` is named in messages. Beside the sample come the distinct labels of positive weight in
+    order, each row's place among them, and each row's query group as a number, or None.
     """
     check_classification_targets(labels)
     classes = distinct(labels)
@@ -71,13 +48,7 @@ def sample_of_labels(
 
 
 def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
-    """Return the query groups as numbers, shape (n_rows,).
-
-    Raises
-    ------
-    ValueError
-        When there is not one entry a row, or one is missing.
-    """
+    """Return the query groups, one entry a row, as numbers from zero."""
     labels = column_or_1d(qid)
     missing = np.flatnonzero([label is None or label != label for label in labels.tolist()])
     if len(missing):
@@ -137,13 +108,7 @@ def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> C
 
 
 def check_pairs_alone(**given: Any) -> None:
-    """Raise where something else than pairs says what to rank beside them.
-
-    Raises
-    ------
-    ValueError
-        When one of the arguments is not None.
-    """
+    """Raise a ValueError where something else than pairs says what to rank beside them."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")

@@ -23,12 +23,7 @@ REFERENCE = "pushrank reference"
 def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
     """Return the axes to draw in: the user's own, or those of a new figure.
 
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed; the message says how to get it.
-    TypeError
-        When the user's own are not one Axes.
+    An ImportError says how to get matplotlib where it is not installed.
     """
     try:
         from matplotlib.axes import Axes

@@ -21,10 +21,7 @@ class ListDepths:
 
     Inside a tie hits rise evenly, which is their expectation under a random order.
 
-    Parameters
-    ----------
-    y_true, scores, sample_weight, pos_label
-        As of `pushrank.metrics`; rows and hits count by their weights.
+    Arguments are those of `pushrank.metrics`; rows and hits count by their weights.
 
     Examples
     --------
@@ -92,17 +89,7 @@ def curve_places(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArr
 def share_interval(hits: Floats, rows: Floats, confidence_level: float) -> tuple[Floats, Floats]:
     """Return Wilson's interval for the chance of a hit, of so many hits among so many rows.
 
-    Parameters
-    ----------
-    hits, rows : ndarray of shape (m,)
-        ``0 <= hits <= rows``, rows positive.
-    confidence_level : float
-        In (0, 1).
-
-    Raises
-    ------
-    ValueError
-        When ``confidence_level`` is out of range.
+    Of all shapes (m,), ``0 <= hits <= rows`` and rows are positive.
 
     References
     ----------
