@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softplus
 from pushrank._validation import check_number, resolve_name
@@ -316,6 +317,20 @@ class SquaredHinge(Loss):
         return 2.0 * (margin < 1.0).astype(np.float64)
 
 
+_shared_docs = shared_docs_from(
+    {
+        "sharpness": r"""sharpness : float
+    The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.""",
+        "sharpness_errors": """Raises
+------
+TypeError
+    When ``sharpness`` is not a number.
+ValueError
+    When ``sharpness`` is not a positive finite number.""",
+    }
+)
+
+
 @dataclass(frozen=True)
 class _SharpLoss(Loss):
     """A loss that is a function of ``exp(sharpness * margin)``."""
@@ -332,6 +347,7 @@ class _SharpLoss(Loss):
         return math.pi / self.sharpness
 
 
+@_shared_docs
 @dataclass(frozen=True)
 class SmoothedHinge(_SharpLoss):
     r"""The smoothed hinge :math:`\ell(r) = \frac{1}{\beta} \ln(1 + e^{\beta (1 - r)})`.
@@ -343,12 +359,7 @@ class SmoothedHinge(_SharpLoss):
     sharpness : float, default=4.0
         The positive :math:`\beta`, in units of one over a score.
 
-    Raises
-    ------
-    TypeError
-        When ``sharpness`` is not a number.
-    ValueError
-        When ``sharpness`` is not a positive finite number.
+    %(sharpness_errors)s
 
     References
     ----------
@@ -385,6 +396,7 @@ class SmoothedHinge(_SharpLoss):
         return self.sharpness * sigmoid(risen) * sigmoid(-risen)
 
 
+@_shared_docs
 @dataclass(frozen=True)
 class Sigmoid(_SharpLoss):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
@@ -394,15 +406,9 @@ class Sigmoid(_SharpLoss):
 
     Parameters
     ----------
-    sharpness : float, default=1.0
-        The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.
+    %(sharpness)s
 
-    Raises
-    ------
-    TypeError
-        When ``sharpness`` is not a number.
-    ValueError
-        When ``sharpness`` is not a positive finite number.
+    %(sharpness_errors)s
 
     References
     ----------
@@ -439,6 +445,7 @@ class Sigmoid(_SharpLoss):
         return self.sharpness**2 * low * high * (high - low)
 
 
+@_shared_docs
 @dataclass(frozen=True)
 class SquaredSigmoid(_SharpLoss):
     r"""The squared sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})^2`, between zero and one.
@@ -448,15 +455,9 @@ class SquaredSigmoid(_SharpLoss):
 
     Parameters
     ----------
-    sharpness : float, default=1.0
-        The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.
+    %(sharpness)s
 
-    Raises
-    ------
-    TypeError
-        When ``sharpness`` is not a number.
-    ValueError
-        When ``sharpness`` is not a positive finite number.
+    %(sharpness_errors)s
 
     References
     ----------

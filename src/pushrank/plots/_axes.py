@@ -67,7 +67,9 @@ def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> 
 
 
 def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any, *, step: str | None = None) -> Any:
-    """Shade an interval around a line, in its colour."""
+    """Shade an interval around a line, in its colour; of a curve without one, return None."""
+    if low is None or high is None:
+        return None
     return ax.fill_between(x, low, high, color=line.get_color(), alpha=0.12, linewidth=0.0, step=step)
 
 

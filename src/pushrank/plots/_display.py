@@ -59,6 +59,20 @@ class Display(ABC):
     def _compute_and_plot(
         cls, *data: Any, ax: Any, plot_kwargs: Mapping[str, Any] | None, **settings: Any
     ) -> Self:
+        """Compute and draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; axes that hold a display already get one curve more. By default a new figure.
+        plot_kwargs : dict, optional
+            Keywords of ``plot``.
+
+        Returns
+        -------
+        display
+            With the numbers, and the matplotlib objects as ``ax_`` and ``figure_``.
+        """
         curve = {key: settings.pop(key) for key in ("curve_kwargs",) if key in settings}
         return cls.compute(*data, **settings).plot(ax, **{**curve, **(plot_kwargs or {})})
 
@@ -106,20 +120,7 @@ class RankingDisplay(Display):
         plot_kwargs: dict[str, Any] | None = None,
         **settings: Any,
     ) -> Self:
-        """Compute and draw from labels and scores.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; axes that hold a display already get one curve more. By default a new figure.
-        plot_kwargs : dict, optional
-            Keywords of ``plot``.
-
-        Returns
-        -------
-        display
-            With the numbers, and the matplotlib objects as ``ax_`` and ``figure_``.
-        """
+        """Compute and draw from labels and scores."""
         return cls._compute_and_plot(y_true, scores, ax=ax, plot_kwargs=plot_kwargs, **settings)
 
     @classmethod
@@ -150,15 +151,6 @@ class RankingDisplay(Display):
             What gives the scores; by default the decision function, or where there is none the probability.
         name : str, optional
             What is drawn is called so; by default the estimator's class.
-        ax : matplotlib Axes, optional
-            Where to draw; axes that hold a display already get one curve more. By default a new figure.
-        plot_kwargs : dict, optional
-            Keywords of ``plot``.
-
-        Returns
-        -------
-        display
-            With the numbers, and the matplotlib objects as ``ax_`` and ``figure_``.
 
         Raises
         ------

@@ -19,9 +19,9 @@ def written_out(cls: Documented) -> Documented:
 
     ``**settings`` of a constructor stands for the keywords of ``compute``, and for ``curve_kwargs`` of
     ``plot``. An entry that a docstring leaves out (a parameter, what is returned, an error) is that of the
-    same method of the base class, or of ``compute``, or of ``plot``.
+    same method of the base class, or of ``_compute_and_plot``, ``compute`` or ``plot``.
     """
-    compute, plot = cls.compute, cls.plot  # type: ignore[attr-defined]
+    compute, plot, both = cls.compute, cls.plot, cls._compute_and_plot  # type: ignore[attr-defined]
     for method in (compute, plot):
         function = getattr(method, "__func__", method)
         function.__doc__ = _whole_docstring(method, inspect.signature(method), [_inherited(cls, method)])
@@ -30,7 +30,7 @@ def written_out(cls: Documented) -> Documented:
         if constructor is not None:
             inherited = _inherited(cls, constructor)
             signature = _whole_signature(constructor, inherited, compute, plot=plot)
-            docstring = _whole_docstring(constructor, signature, [inherited, compute, plot])
+            docstring = _whole_docstring(constructor, signature, [inherited, both, compute, plot])
             setattr(cls, name, classmethod(_rewritten(cls, constructor, signature, docstring)))
     return cls
 

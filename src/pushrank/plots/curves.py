@@ -144,9 +144,7 @@ class PrecisionAtKDisplay(RankingDisplay):
         ax = axes_or_new(ax)
         style = curve_style(ax, name or self.name, curve_kwargs)
         (self.line_,) = ax.plot(self.k, self.precision, **style)
-        self.band_ = None
-        if band and self.low is not None and self.high is not None:
-            self.band_ = draw_band(ax, self.k, self.low, self.high, self.line_)
+        self.band_ = draw_band(ax, self.k, self.low, self.high, self.line_) if band else None
         if self.base_rate is not None:
             draw_reference(ax, [1, self.k[-1]], [self.base_rate] * 2, "all rows")
         ax.set(xscale="log", ylim=(-0.03, 1.04), xlabel="rows looked at, k", ylabel="share that are hits")
@@ -375,9 +373,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
         ax = axes_or_new(ax)
         style = {"drawstyle": "steps-post", **curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
-        self.band_ = None
-        if band and self.low is not None and self.high is not None:
-            self.band_ = draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post")
+        self.band_ = draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post") if band else None
         one = 1.0 / self.n_negative
         chance = np.concatenate([[0.0], np.geomspace(one, 1.0, 100)])
         draw_reference(ax, chance, chance, "random order")

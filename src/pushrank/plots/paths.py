@@ -130,13 +130,8 @@ class TrainingPathDisplay(Display):
 
         Parameters
         ----------
-        plot_kwargs : dict, optional
-            Keywords of ``plot``.
-
-        Returns
-        -------
-        display
-            With the numbers, and the matplotlib objects as ``ax_`` and ``figure_``.
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
 
         Raises
         ------
