@@ -53,14 +53,7 @@ class ComparisonConfig:
         return ALPHAS if self.alpha is None else (self.alpha,)
 
     def check(self, y: NDArray[np.bool_]) -> None:
-        """Raise when these rows cannot be compared so.
-
-        Raises
-        ------
-        InputError
-            When a class has too few rows for the folds, p or alpha is out of range, or the budget exceeds the
-            rows.
-        """
+        """Raise InputError when p, alpha or the budget is out of range, or a class too small to split."""
         for power in self.powers:
             if not 1.0 <= power < np.inf:
                 raise InputError(f"--p must be finite and at least 1, got {power:g}.")
@@ -154,13 +147,7 @@ def compare(
 def run(
     X: Any, y: NDArray[np.bool_], numeric: list[str], categorical: list[str], config: ComparisonConfig
 ) -> RankerComparison:
-    """Check the comparison against the data, and compare models behind the preprocessing of the columns.
-
-    Raises
-    ------
-    InputError
-        When the comparison does not fit the data, or a model refuses them.
-    """
+    """Check the comparison against the data, and compare models behind the preprocessing of the columns."""
     config.check(y)
     sparse = not hasattr(X, "iloc")
     models = {

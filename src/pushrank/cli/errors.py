@@ -40,13 +40,7 @@ def warn(line: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn a failure to write into one line.
-
-    Raises
-    ------
-    InputError
-        When the block raised an OSError.
-    """
+    """Turn an OSError of the block, a failure to write, into an InputError."""
     try:
         yield
     except OSError as error:
@@ -54,13 +48,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def check_can_write(path: Path) -> None:
-    """Raise before any work starts when a result could not be written.
-
-    Raises
-    ------
-    InputError
-        When the folder is missing or must not be written to, or the path is a folder itself.
-    """
+    """Raise InputError before any work starts when a result could not be written."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file.")
     if not path.parent.is_dir():

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as Grid
 
@@ -39,127 +37,54 @@ OTHER_MEANINGS = {
 """The measures of :func:`pushrank.metrics.top_of_list` that are not of the short table, and what they are."""
 
 
-class Interval(NamedTuple):
-    """The ends of a confidence interval."""
+class Measure(NamedTuple):
+    """A figure of the top of a list: what it is, and what it is computed from, up to a factor."""
 
-    low: float
-    high: float
+    meaning: str
+    function: Callable[..., float]
+    factor: float = 1.0
 
 
-@dataclass
-class TopMeasures:
-    """The measures of a ranking at the top of its list.
+def measures_at(depth: int, n_positive: int, n_rows: int) -> dict[str, Measure]:
+    """Return the measures of a list whose first rows are looked at; these count ties by their expectation."""
+    first = f"the first {depth:,} row{'s' * (depth > 1)}"
+    precision = partial(metrics.precision_at_k, k=depth, ties="half")
+    lift = partial(metrics.lift, fraction=0.01)
+    return {
+        "hits": Measure(f"positives among {first}", precision, depth),
+        "precision": Measure(f"share of positives among {first}", precision),
+        "recall": Measure(f"share of all positives that is among {first}", precision, depth / n_positive),
+        "lift": Measure(
+            f"precision among {first} over that of a random order", precision, n_rows / n_positive
+        ),
+        "positives_at_top": Measure("positives above every negative", metrics.positives_at_top),
+        "average_precision": Measure("average precision", metrics.average_precision),
+        "auc": Measure("area under the ROC curve", metrics.auc),
+        "partial_auc": Measure(
+            "the same up to 10 % of the negatives; 0.5 for a random order", metrics.partial_auc
+        ),
+        "enrichment_factor": Measure("lift of the first 1 % of the rows", lift),
+        "bedroc": Measure("early recognition: BEDROC, alpha = 20", metrics.bedroc),
+    }
 
-    Those of the first rows count ties by their expectation under a random order. The number of positives
-    at the top is an extreme, for which resampling promises no coverage: it has no interval, and neither has
-    what is the same in every resample.
 
-    Parameters
-    ----------
-    y : ndarray of bool, shape (n,)
-        Which rows are positive.
-    scores : ndarray of shape (n,)
-        Scores, the higher the better.
-    budget : int or None
-        How many first rows to look at; by default a quarter as many as there are positives.
+def find_intervals(
+    ranking: Ranking, measures: dict[str, Measure], n_resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Return the ends of the intervals of the bias-corrected bootstrap, all from the same resamples.
+
+    The number of positives at the top is an extreme, for which resampling promises no coverage: it has no
+    interval, and neither has what is the same in every resample, as at a top of nothing but hits.
     """
-
-    y: NDArray[np.bool_]
-    scores: NDArray[np.float64]
-    budget: int | None
-    values: dict[str, float] = field(init=False)
-    intervals: dict[str, Interval] = field(default_factory=dict, init=False)
-    other_values: dict[str, float] = field(init=False)
-
-    def __post_init__(self) -> None:
-        all_values = metrics.top_of_list(self.y, self.scores)
-        self.other_values = {name: all_values[name] for name in OTHER_MEANINGS}
-        estimates = {name: measure(self.y, self.scores) for name, measure in self._measures.items()}
-        precision = estimates.pop("precision")
-        self.values = {
-            **{name: factor * precision for name, factor in self._multiples.items()},
-            "positives_at_top": all_values["positives_at_top"],
-            **estimates,
-        }
-
-    @property
-    def n_positive(self) -> int:
-        """The number of positives."""
-        return int(np.count_nonzero(self.y))
-
-    @property
-    def depth(self) -> int:
-        """How many first rows are looked at."""
-        return self.budget or max(1, round(self.n_positive / 4))
-
-    @property
-    def meanings(self) -> dict[str, str]:
-        """What each value is."""
-        first = f"the first {self.depth:,} row{'s' * (self.depth > 1)}"
-        return {
-            "hits": f"positives among {first}",
-            "precision": f"share of positives among {first}",
-            "recall": f"share of all positives that is among {first}",
-            "lift": f"precision among {first} over that of a random order",
-            "positives_at_top": "positives above every negative",
-            "average_precision": "average precision",
-            "auc": "area under the ROC curve",
-            "partial_auc": "the same up to 10 % of the negatives; 0.5 for a random order",
-            "enrichment_factor": "lift of the first 1 % of the rows",
-            "bedroc": "early recognition: BEDROC, alpha = 20",
-        }
-
-    @property
-    def _measures(self) -> dict[str, Callable[..., Any]]:
-        return {
-            "precision": partial(metrics.precision_at_k, k=self.depth, ties="half"),
-            "average_precision": metrics.average_precision,
-            "auc": metrics.auc,
-            "partial_auc": metrics.partial_auc,
-            "enrichment_factor": partial(metrics.lift, fraction=0.01),
-            "bedroc": metrics.bedroc,
-        }
-
-    @property
-    def _multiples(self) -> dict[str, float]:
-        """What the precision among the first rows is multiplied by; resamples keep both classes' sizes."""
-        n_rows = len(self.y)
-        return {
-            "hits": float(self.depth),
-            "precision": 1.0,
-            "recall": self.depth / self.n_positive,
-            "lift": n_rows / self.n_positive,
-        }
-
-    @property
-    def n_resamples(self) -> int:
-        """How many resamples intervals are read from: fewer of a long list, which moves less."""
-        return int(np.clip(MAX_ROWS_DRAWN // len(self.y), MIN_RESAMPLES, MAX_RESAMPLES))
-
-    def add_intervals(self, seed: int) -> None:
-        """Find the intervals, of the bias-corrected bootstrap, all from the same resamples."""
-        found = ranking_intervals(
-            Ranking(self.y, self.scores),
-            list(self._measures.values()),
-            "bca",
-            CONFIDENCE_LEVEL,
-            self.n_resamples,
-            seed,
-        )
-        intervals = {
-            name: Interval(interval.low, interval.high)
-            for name, interval in zip(self._measures, found, strict=True)
-        }
-        low, high = intervals.pop("precision")
-        top_intervals = {
-            name: Interval(factor * low, factor * high) for name, factor in self._multiples.items()
-        }
-        # of no width where all resamples agree, as at a top of nothing but hits: that is no interval
-        self.intervals = {
-            name: interval
-            for name, interval in {**top_intervals, **intervals}.items()
-            if interval.low < interval.high
-        }
+    functions = dict.fromkeys(measure.function for measure in measures.values())
+    del functions[metrics.positives_at_top]
+    found = ranking_intervals(ranking, list(functions), "bca", CONFIDENCE_LEVEL, n_resamples, seed)
+    ends = dict(zip(functions, found, strict=True))
+    return {
+        name: (factor * ends[function].low, factor * ends[function].high)
+        for name, (_, function, factor) in measures.items()
+        if function in ends and ends[function].low < ends[function].high
+    }
 
 
 def evaluate(
@@ -201,43 +126,42 @@ def evaluate(
     y, _ = positive_rows(table, column, saved.positive)
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
-    top = TopMeasures(y, saved.scores(table), budget)
-    if intervals:
-        top.add_intervals(seed)
+    scores, n_positive = saved.scores(table), int(y.sum())
+    depth = budget or max(1, round(n_positive / 4))
+    measures = measures_at(depth, n_positive, len(y))
+    estimates = {function: function(y, scores) for _, function, _ in measures.values()}
+    values = {name: factor * estimates[function] for name, (_, function, factor) in measures.items()}
+    every_value = metrics.top_of_list(y, scores)
+    other_values = {name: every_value[name] for name in OTHER_MEANINGS}
+    # fewer resamples of a long list, which moves less
+    n_resamples = int(np.clip(MAX_ROWS_DRAWN // len(y), MIN_RESAMPLES, MAX_RESAMPLES))
+    ends = find_intervals(Ranking(y, scores), measures, n_resamples, seed) if intervals else {}
     if as_json:
-        typer.echo(json.dumps(_summary(top, intervals=intervals), indent=2))
+        summary: dict[str, Any] = {"rows": len(y), "positives": n_positive, "budget": depth}
+        for name, value in {**values, **other_values}.items():
+            # an error of zero has no logarithm, and JSON has no infinities
+            summary[name] = value if value > float("-inf") else None
+        if intervals:
+            summary |= {"confidence_level": CONFIDENCE_LEVEL, "n_resamples": n_resamples}
+            summary["intervals"] = {name: {"low": low, "high": high} for name, (low, high) in ends.items()}
+        typer.echo(json.dumps(summary, indent=2))
         return
-    grid = Grid(title=f"{saved.name} on {data.name}: {len(y):,} rows, {top.n_positive:,} positive")
+    grid = Grid(title=f"{saved.name} on {data.name}: {len(y):,} rows, {n_positive:,} positive")
     grid.add_column("measure")
     grid.add_column("value", justify="right")
     if intervals:
         grid.add_column("95 % interval", justify="right")
     grid.add_column("meaning")
-    shown = {**top.values, **top.other_values} if every else top.values
-    for name, value in shown.items():
-        interval = " to ".join(map(_number, top.intervals[name])) if name in top.intervals else "–"
-        grid.add_row(name, _number(value), *[interval] * intervals, (top.meanings | OTHER_MEANINGS)[name])
-    wide = Console(width=None if Console().is_terminal else 140)
-    wide.print(grid)
+    meanings = {name: measure.meaning for name, measure in measures.items()} | OTHER_MEANINGS
+    for name, value in (values | other_values if every else values).items():
+        interval = " to ".join(map(_number, ends[name])) if name in ends else "–"
+        grid.add_row(name, _number(value), *[interval] * intervals, meanings[name])
+    console = Console(width=None if Console().is_terminal else 140)
+    console.print(grid)
     if intervals:
-        wide.print("Intervals take the rows to be independent of each other.", highlight=False)
+        console.print("Intervals take the rows to be independent of each other.", highlight=False)
 
 
 def _number(value: float) -> str:
-    return f"{value:.4f}" if value % 1 else f"{value:.0f}"
-
-
-def _summary(top: TopMeasures, *, intervals: bool) -> dict[str, Any]:
-    """Return every figure; an error of zero has no logarithm, and JSON has no infinities."""
-    every = {**top.values, **top.other_values}
-    summary: dict[str, Any] = {
-        "rows": len(top.y),
-        "positives": top.n_positive,
-        "budget": top.depth,
-        **{name: value if value > float("-inf") else None for name, value in every.items()},
-    }
-    if intervals:
-        summary["confidence_level"] = CONFIDENCE_LEVEL
-        summary["n_resamples"] = top.n_resamples
-        summary["intervals"] = {name: interval._asdict() for name, interval in top.intervals.items()}
-    return summary
+    """Return a number with four decimals, but a whole one with none, as far as they show."""
+    return f"{value:.4f}".removesuffix(".0000")

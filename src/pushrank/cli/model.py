@@ -51,13 +51,7 @@ def models_with(option: str) -> str:
 
 
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
-    """Return a model by its name, with the options that are not None, and the seed where it draws at random.
-
-    Raises
-    ------
-    InputError
-        When the name is not known or the model has no such option.
-    """
+    """Return a model by its name, with the options that are not None, and a seed where it draws."""
     if name not in MODELS:
         raise InputError(f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}.")
     model = MODELS[name]()
@@ -129,13 +123,7 @@ class SavedModel:
 
     @classmethod
     def load(cls, path: Path) -> SavedModel:
-        """Read a model.
-
-        Raises
-        ------
-        InputError
-            When the file is missing, damaged, not trusted, or of another format.
-        """
+        """Read a model, or raise InputError of a file that is missing, damaged, not trusted or no model."""
         try:
             content = persistence.load(path)
         except FileNotFoundError as error:
@@ -153,13 +141,7 @@ class SavedModel:
         return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
 
     def read(self, path: Path, written: TextFormat = DEFAULT_FORMAT) -> Table:
-        """Read rows of the kind that the model was fitted on.
-
-        Raises
-        ------
-        InputError
-            When they cannot be read, or are of the other kind.
-        """
+        """Read rows of the kind that the model was fitted on."""
         table = read_table(path, written, self.n_features if self.sparse else None)
         if table.is_sparse != self.sparse:
             wanted = "a libsvm file" if self.sparse else "a table with named columns"

@@ -6,7 +6,7 @@ import re
 import shlex
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from pathlib import Path
@@ -35,19 +35,14 @@ MISSING = ["", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-
 """The cells that are missing numbers, categories or labels, as in pandas.read_csv."""
 TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 MAX_NUMBER = 1e150  # scaling squares and adds up a column's numbers; those of larger ones would overflow
+NEARLY_ALL = 0.9  # of the values of a column: the others may be mistakes
 MIN_ROWS_TO_DOUBT = 20  # with fewer, categories may well be nearly all distinct, and numbers rise by chance
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[T ,].*)?\s*"
 IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|Unnamed: \d+|\s*"
 """Names of columns of identifiers, and what pandas calls one without a name, as it writes row numbers."""
-UNREADABLE = (
-    OSError,
-    ValueError,
-    EOFError,
-    zlib.error,
-    pa.ArrowException,
-    TypeError,  # of a file whose types pandas does not know
-)
+# TypeError is what pandas raises of a file whose types it does not know
+UNREADABLE = (OSError, ValueError, TypeError, EOFError, zlib.error, pa.ArrowException)
 
 
 def file_kind(path: Path) -> str:
@@ -65,13 +60,7 @@ class TextFormat:
     thousands: str | None = None
 
     def check(self, path: Path) -> None:
-        """Raise when a file cannot be read so.
-
-        Raises
-        ------
-        InputError
-            When the file is no CSV or TSV, the encoding is not known, or a mark is not one character.
-        """
+        """Raise InputError when a file is no CSV or TSV, or the encoding or a mark cannot be one."""
         for option, value in vars(self).items():
             if value is None:
                 continue
@@ -90,22 +79,12 @@ class TextFormat:
                 f"--encoding {self.encoding!r} is not known; utf-8, latin-1, cp1252 and utf-16 are."
             ) from error
 
-    def separator_of(self, path: Path) -> str:
-        """Return what separates the columns of a file."""
-        return self.separator or SEPARATORS[file_kind(path)]
-
     def read(self, path: Path) -> pd.DataFrame:
-        """Return the rows, every cell as the text that it is in the file; empty cells are missing.
-
-        Raises
-        ------
-        InputError
-            When the file is coded otherwise, or rows have more cells than the header has names.
-        """
+        """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
         try:
             frame = pd.read_csv(
                 path,
-                sep=self.separator_of(path),
+                sep=self.separator or SEPARATORS[file_kind(path)],
                 encoding=self.encoding,
                 dtype=TEXT,
                 keep_default_na=False,
@@ -118,7 +97,8 @@ class TextFormat:
             ) from error
         if not isinstance(frame.index, pd.RangeIndex):
             raise InputError(
-                f"{path}: rows have more cells than the first line has names; name every column."
+                f"{path}: rows have more cells than the first line has names; name every column"
+                f"{separator_hint(frame.columns)}."
             )
         return frame
 
@@ -147,6 +127,7 @@ class Table:
     frame: pd.DataFrame
     features: sp.csr_matrix | None = None
     written: TextFormat = DEFAULT_FORMAT
+    _numbers: dict[str, pd.Series] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -166,29 +147,25 @@ class Table:
         """Which cells are missing."""
         return self.frame.isna() | (self.frame.isin(MISSING) if self.is_text else False)
 
-    @cached_property
-    def _numbers(self) -> dict[str, pd.Series]:
-        return {}
-
     def numbers(self, name: str) -> pd.Series:
         """Return a column as floats; what is missing or no number is NaN."""
         if name not in self._numbers:
-            self._numbers[name] = self._as_numbers(name).astype(np.float64)
+            self._numbers[name] = self._as_numbers(name)
         return self._numbers[name]
 
     def _as_numbers(self, name: str) -> pd.Series:
         column = self.frame[name]
-        if is_number_type(column.dtype):
-            return pd.Series(column.to_numpy(np.float64, na_value=np.nan), index=column.index)
-        if not is_text_type(column.dtype):
+        if is_text_type(column.dtype):
+            column = self.written.plain(column.astype(TEXT).mask(self.missing[name]))
+            try:
+                column = column.astype(FLOAT)
+            except pa.ArrowInvalid:  # a cell is no number: cell by cell, which takes some ten times as long
+                truths = column.str.lower().map(TRUTH_VALUES)
+                all_are_truths = (truths.notna() == column.notna()).all()
+                column = truths if all_are_truths else pd.to_numeric(column.astype(object), errors="coerce")
+        elif not is_number_type(column.dtype):
             return pd.Series(np.nan, index=column.index)
-        text = self.written.plain(column.astype(TEXT).mask(self.missing[name]))
-        try:
-            return pd.Series(text.astype(FLOAT).to_numpy(np.float64, na_value=np.nan), index=column.index)
-        except pa.ArrowInvalid:  # a cell is no number: cell by cell, which takes some ten times as long
-            numbers = pd.to_numeric(text.astype(object), errors="coerce")
-        truths = text.str.lower().map(TRUTH_VALUES)
-        return truths if (truths.notna() == text.notna()).all() else numbers
+        return pd.Series(column.to_numpy(np.float64, na_value=np.nan), index=column.index)
 
     def texts(self, name: str) -> pd.Series:
         """Return a column as text, NaN where missing; whole numbers have no decimal point."""
@@ -206,12 +183,16 @@ class Table:
 
     def describe_columns(self) -> str:
         """Return which columns there are, and, where it seems so, that they are separated otherwise."""
-        shown = ", ".join(map(repr, self.frame.columns[:20]))
-        if len(self.frame.columns) == 1 and self.is_text:
-            for mark, name in OTHER_SEPARATORS.items():
-                if mark in str(self.frame.columns[0]):
-                    return f"{shown}. If {name} separates the columns, say so: --separator {name}"
-        return shown
+        hint = separator_hint(self.frame.columns) if self.is_text else ""
+        return ", ".join(map(repr, self.frame.columns[:20])) + hint
+
+
+def separator_hint(names: Sequence[str]) -> str:
+    """Return what to do where the one name of a text file seems to be several."""
+    for mark, name in OTHER_SEPARATORS.items():
+        if len(names) == 1 and mark in str(names[0]):
+            return f". If {name} separates the columns, say so: --separator {name}"
+    return ""
 
 
 def is_number_type(dtype: Any) -> bool:
@@ -234,16 +215,7 @@ def as_text(value: Any) -> str:
 
 
 def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int | None = None) -> Table:
-    """Read a file by its extension.
-
-    Parameters
-    ----------
-    path : Path
-        A file whose name ends in .csv, .tsv, .parquet, .libsvm, .svmlight or .svm; text also in .gz.
-    written : TextFormat, optional
-        How a CSV or TSV file is written.
-    n_features : int, optional
-        The number of features a libsvm file should have, if known.
+    """Read a file by its extension; a libsvm file with `n_features`, where that is known.
 
     Raises
     ------
@@ -281,25 +253,13 @@ def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int
 
 
 def check_output_kind(path: Path) -> None:
-    """Raise when rows cannot be written to a file of this name.
-
-    Raises
-    ------
-    InputError
-        When the extension is not .csv, .tsv or .parquet.
-    """
+    """Raise InputError when rows cannot be written to a file of this name."""
     if path.suffix.lower() not in {*SEPARATORS, ".parquet"}:
         raise InputError(f"{path}: rows are written as .csv, .tsv or .parquet; choose one of these.")
 
 
 def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_FORMAT) -> None:
-    """Write rows to a file by its extension, whole or not at all; text in the format of ``written``.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be written.
-    """
+    """Write rows to a file by its extension, whole or not at all; text in the format of ``written``."""
     with writing(path), atomic_write(path) as beside:
         if path.suffix.lower() == ".parquet":
             rows = pa.Table.from_pandas(frame, preserve_index=False)
@@ -307,7 +267,7 @@ def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_F
         else:
             frame.to_csv(
                 beside,
-                sep=written.separator_of(path),
+                sep=written.separator or SEPARATORS[file_kind(path)],
                 decimal=written.decimal or ".",
                 encoding=written.encoding or "utf-8",
                 index=False,
@@ -315,13 +275,7 @@ def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_F
 
 
 def label_column(table: Table, label: str | None) -> str:
-    """Return the name of the label column.
-
-    Raises
-    ------
-    InputError
-        When it is not named, or not there.
-    """
+    """Return the name of the label column, or raise InputError when it is not named or not there."""
     if table.is_sparse:
         return LIBSVM_LABEL
     if label is None:
@@ -337,17 +291,8 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
     """Return which rows are positive, and the value that makes them so.
 
     Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
-    are not.
-
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    column : str
-        The label column.
-    positive : str or None
-        The positive value; every other value is then negative. None takes the larger of two numbers, true of
-        truth values, and yes of yes and no. Of other texts it takes the later in the alphabet, and warns.
+    are not. Where `positive` is None, the larger of two numbers, true of truth values, and yes of yes and no
+    is positive; of other texts the later in the alphabet, with a warning.
 
     Raises
     ------
@@ -356,15 +301,17 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
     """
     here = f"column {column!r} of {table.path}"
     texts = table.texts(column)
-    if texts.isna().any():
-        row = int(np.flatnonzero(texts.isna())[0]) + 1
-        raise InputError(f"{here} has no label in row {row}; drop such rows or fill them in.")
+    if n_missing := int(texts.isna().sum()):
+        row = int(np.argmax(texts.isna())) + 1
+        others = f" and {n_missing - 1:,} more" * (n_missing > 1)
+        raise InputError(f"{here} has no label in row {row}{others}; drop such rows or fill them in.")
     plain = table.written.plain(texts.astype(TEXT)) if table.is_text else texts
     written = dict(zip(plain.unique(), texts[~plain.duplicated()], strict=True))
     keys = {text: _label_key(text) for text in written}
     labels: dict[Any, str] = {}
     for text, key in sorted(keys.items(), key=lambda item: (isinstance(item[1], str), item[1])):
-        labels.setdefault(key, as_text(int(key)) if _is_whole(key) else written[text])
+        is_whole = isinstance(key, Decimal) and key == key.to_integral_value()
+        labels.setdefault(key, str(int(key)) if is_whole else written[text])
     shown = ", ".join(list(labels.values())[:10]) + (", ..." if len(labels) > 10 else "")
     if len(labels) < 2:
         raise InputError(f"{here} holds one class only ({shown}); ranking needs two.")
@@ -376,8 +323,7 @@ def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDAr
     chosen = list(labels)[-1] if positive is None else _label_key(positive)
     if chosen not in labels:
         raise InputError(f"--positive {positive!r} does not occur in {here}, which holds {shown}.")
-    same = [text for text, key in keys.items() if key == chosen]
-    is_positive = plain.isin(same).to_numpy(dtype=bool)
+    is_positive = plain.map(keys).eq(chosen).to_numpy(dtype=bool)
     if positive is None and isinstance(chosen, str):
         other = next(iter(labels))
         if {other, chosen} not in ({"false", "true"}, {"no", "yes"}):
@@ -399,10 +345,6 @@ def _label_key(text: str) -> Decimal | str:
         lower = text.strip().lower()
         return lower if lower in {"true", "false", "yes", "no"} else text
     return number if number.is_finite() else text
-
-
-def _is_whole(key: Decimal | str) -> bool:
-    return isinstance(key, Decimal) and key == key.to_integral_value()
 
 
 @dataclass(frozen=True)
@@ -448,13 +390,7 @@ class LabelledTable:
 def read_labelled(
     path: Path, label: str | None, positive: str | None, excluded: Sequence[str] | None, written: TextFormat
 ) -> LabelledTable:
-    """Read a file with labels, and warn of columns that are doubtful.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read, or its label or a feature cannot be used.
-    """
+    """Read a file with labels, and warn of columns that are doubtful."""
     table = read_table(path, written)
     column = label_column(table, label)
     y, positive_value = positive_rows(table, column, positive)
@@ -466,13 +402,7 @@ def read_labelled(
 
 
 def feature_columns(table: Table, label: str, excluded: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the numeric and of the text columns to rank by.
-
-    Raises
-    ------
-    InputError
-        When there is no feature, or a column to leave out is not there.
-    """
+    """Return the names of the numeric and of the text columns to rank by, all but those left out."""
     if table.is_sparse:
         if excluded:
             raise InputError(f"--exclude is for named columns; those of {table.path} have none.")
@@ -494,11 +424,7 @@ def feature_columns(table: Table, label: str, excluded: Sequence[str]) -> tuple[
 def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> Any:
     """Return the features that a model was fitted on: floats, and text with NaN where it is missing.
 
-    Raises
-    ------
-    InputError
-        When a column is missing, holds infinity or numbers too large to scale, or text where numbers are
-        needed.
+    Raises InputError when one of them is not there, or holds what cannot be computed with.
     """
     if table.is_sparse:
         return table.features
@@ -518,79 +444,74 @@ def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> A
 
 def _check_numbers(table: Table, name: str) -> None:
     numbers = table.numbers(name)
-    here = f"column {name!r} of {table.path}"
-    bad = numbers.isna() & ~table.missing[name]
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
+    is_bad = ~(numbers.abs() <= MAX_NUMBER) & ~table.missing[name]
+    if not is_bad.any():
+        return
+    row = int(np.argmax(is_bad))
+    here, number = f"column {name!r} of {table.path}", numbers.iloc[row]
+    if np.isnan(number):
         how = "; say how numbers are written: --decimal, --thousands." if table.is_text else "."
         raise InputError(
             f"{here} must hold numbers, as where the model was fitted; row {row + 1} holds "
             f"{str(table.frame[name].iloc[row])!r}{how}"
         )
-    if np.isinf(numbers).any():
-        row = int(np.flatnonzero(np.isinf(numbers))[0]) + 1
-        raise InputError(f"{here} holds infinity in row {row}; replace or drop it.")
-    if (numbers.abs() > MAX_NUMBER).any():
-        row = int(np.flatnonzero(numbers.abs() > MAX_NUMBER)[0])
-        raise InputError(
-            f"{here} holds {numbers.iloc[row]:g} in row {row + 1}, too large to compute with (more than "
-            f"{MAX_NUMBER:g}); divide the column or take its logarithm."
-        )
+    if np.isinf(number):
+        raise InputError(f"{here} holds infinity in row {row + 1}; replace or drop it.")
+    raise InputError(
+        f"{here} holds {number:g} in row {row + 1}, too large to compute with (more than {MAX_NUMBER:g}); "
+        "divide the column or take its logarithm."
+    )
 
 
 def column_warnings(table: Table, numeric: list[str], categorical: list[str]) -> Iterator[str]:
     """Yield what is doubtful about features: dates, identifiers, row numbers and constants."""
     for name in numeric + categorical:
-        doubt = _doubt_of_numbers(table, name) if name in numeric else _doubt_of_text(table, name)
-        if doubt is not None:
+        values = table.numbers(name) if name in numeric else table.texts(name)
+        if values.nunique(dropna=False) == 1:
+            doubt = "holds the same in every row, which tells nothing;"
+        elif name in numeric:
+            doubt = _doubt_of_numbers(name, values)
+        else:
+            doubt = _doubt_of_text(table, name, values)
+        if doubt:
             yield (
                 f"column {name!r} of {table.path} {doubt} leave the column out: "
                 f"--exclude {shlex.quote(str(name))}."
             )
 
 
-def _doubt_of_numbers(table: Table, name: str) -> str | None:
-    numbers, n_rows = table.numbers(name), len(table)
-    if numbers.equals(pd.Series(numbers.iloc[0], numbers.index)):
-        return "holds the same in every row, which tells nothing;"
-    is_whole = bool((numbers % 1.0 == 0.0).all())
-    if n_rows < MIN_ROWS_TO_DOUBT or not is_whole or not numbers.is_unique:
-        return None
+def _doubt_of_numbers(name: str, numbers: pd.Series) -> str:
+    if len(numbers) < MIN_ROWS_TO_DOUBT or not numbers.is_unique or not (numbers % 1.0 == 0.0).all():
+        return ""
     is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
-    has_no_gaps = numbers.max() - numbers.min() == n_rows - 1
-    if is_steady or has_no_gaps or re.fullmatch(IDENTIFIER, str(name)):
-        first = ", ".join(map(as_text, numbers[:3]))
-        return (
-            f"holds another whole number in every row ({first}, ...), as row numbers and identifiers do, "
-            "which tell nothing of new rows; if it is one,"
-        )
-    return None
+    has_no_gaps = numbers.max() - numbers.min() == len(numbers) - 1
+    if not (is_steady or has_no_gaps or re.fullmatch(IDENTIFIER, str(name))):
+        return ""
+    return (
+        f"holds another whole number in every row ({', '.join(map(as_text, numbers[:3]))}, ...), as row "
+        "numbers and identifiers do, which tell nothing of new rows; if it is one,"
+    )
 
 
-def _doubt_of_text(table: Table, name: str) -> str | None:
-    texts = table.texts(name)
-    counts = texts.value_counts()
-    shares = counts / counts.sum()
+def _doubt_of_text(table: Table, name: str, texts: pd.Series) -> str:
+    shares = texts.value_counts(normalize=True)
     is_time = pa.types.is_temporal(table.frame[name].dtype.pyarrow_dtype)
-    if is_time or shares[counts.index.str.fullmatch(DATE)].sum() >= 0.9:
+    if is_time or shares[shares.index.str.fullmatch(DATE)].sum() >= NEARLY_ALL:
         return (
-            f"holds dates or times, such as {counts.index[0]}, which count as so many categories; make "
+            f"holds dates or times, such as {shares.index[0]}, which count as so many categories; make "
             "numbers of what matters about them (days since a date, hours, weekdays), or"
         )
-    if len(counts) + texts.hasnans == 1:
-        return "holds the same in every row, which tells nothing;"
-    is_number = pd.to_numeric(counts.index.to_series(), errors="coerce").notna().to_numpy()
-    if shares[is_number].sum() >= 0.9 and not is_number.all():
-        stranger = counts.index[~is_number][0]
-        row = int(np.argmax(texts == stranger)) + 1
+    is_number = pd.to_numeric(shares.index.to_series(), errors="coerce").notna().to_numpy()
+    if shares[is_number].sum() >= NEARLY_ALL and not is_number.all():
+        stranger = shares.index[~is_number][0]
         return (
-            f"is read as text, for row {row} holds {stranger!r}, though "
+            f"is read as text, for row {int(np.argmax(texts == stranger)) + 1} holds {stranger!r}, though "
             f"{100 * shares[is_number].sum():.4g} % of its values are numbers; if all should be, leave such "
             "cells empty or say how they are written (--decimal, --thousands), or"
         )
-    if len(texts) >= MIN_ROWS_TO_DOUBT and len(counts) > len(texts) / 2:
+    if len(texts) >= MIN_ROWS_TO_DOUBT and len(shares) > len(texts) / 2:
         return (
-            f"holds {len(counts):,} different texts in {len(texts):,} rows, as names of rows do; if they are "
+            f"holds {len(shares):,} different texts in {len(texts):,} rows, as names of rows do; if they are "
             "numbers, say how they are written (--decimal, --thousands), and if they name rows,"
         )
-    return None
+    return ""

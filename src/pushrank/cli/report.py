@@ -57,13 +57,7 @@ def report(
 
 
 def check_report_kind(path: Path) -> None:
-    """Raise when a report cannot be a file of this name.
-
-    Raises
-    ------
-    InputError
-        When the extension is not .html or .htm.
-    """
+    """Raise InputError when a report cannot be a file of this name."""
     if path.suffix.lower() not in {".html", ".htm"}:
         raise InputError(f"{path}: a report is written as .html; choose such a name.")
 
@@ -71,13 +65,7 @@ def check_report_kind(path: Path) -> None:
 def write_comparison_report(
     path: Path, rows: LabelledTable, comparison: RankerComparison, config: ComparisonConfig
 ) -> ReportData:
-    """Write the report, whole or not at all, and return what is in it.
-
-    Raises
-    ------
-    InputError
-        When it cannot be written.
-    """
+    """Write the report, whole or not at all, and return what is in it."""
     data = ReportData(
         comparison,
         rows.y,
@@ -96,7 +84,7 @@ def _settings(rows: LabelledTable, config: ComparisonConfig) -> dict[str, str]:
     packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
     return {
         "File": rows.table.path.name,
-        **(_sparse_settings(rows) if rows.table.is_sparse else _table_settings(rows)),
+        **_feature_settings(rows),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
         "L2 strength of the rankers, alpha": _alphas(rows, config),
         "Versions": ", ".join([*packages, f"Python {platform.python_version()}"]),
@@ -113,18 +101,16 @@ def _alphas(rows: LabelledTable, config: ComparisonConfig) -> str:
     return f"{shown}; {CHOOSING_PUSH}: one of {', '.join(f'{alpha:g}' for alpha in config.alphas)}"
 
 
-def _table_settings(rows: LabelledTable) -> dict[str, str]:
+def _feature_settings(rows: LabelledTable) -> dict[str, str]:
+    if rows.table.is_sparse:
+        return {
+            "Features": f"{rows.features.shape[1]:,}, sparse",
+            "Preprocessing": "columns scaled by their largest absolute value, within each fit",
+        }
     return {
         "Features": rows.describe_features(),
         **({"Columns left out": ", ".join(rows.excluded)} if rows.excluded else {}),
         "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
         "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (all but the "
         f"{MAX_CATEGORIES - 1} most frequent values of a column as one), within each fit",
-    }
-
-
-def _sparse_settings(rows: LabelledTable) -> dict[str, str]:
-    return {
-        "Features": f"{rows.features.shape[1]:,}, sparse",
-        "Preprocessing": "columns scaled by their largest absolute value, within each fit",
     }
