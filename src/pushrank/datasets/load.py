@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 
 from pushrank._optional import import_optional
 from pushrank._validation import check_number
-from pushrank.datasets._catalogue import CATALOGUE, WHOLE, DataSet, Task
+from pushrank.datasets._catalogue import CATALOGUE, WHOLE, DataSet
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
 
 __all__ = ["list_datasets", "load_dataset"]
@@ -159,7 +159,15 @@ def load_dataset(
     if options.get("split") is not None:
         frame = frame[frame["split"] == options["split"]]
     task = record.prepare(record, frame, options)
-    data, labels, table = _as_frames(task) if as_frame else _as_arrays(task)
+    data, labels, table = task.rows[list(task.features)].reset_index(drop=True), task.target, None
+    if len(task.features) == 1:
+        data = data[task.features[0]]
+    if as_frame:
+        pd = import_optional("pandas", "io")
+        labels = pd.Series(labels, name="target")
+        table = pd.concat([data, labels], axis=1)
+    else:
+        data = data.to_numpy()
     if return_X_y:
         return data, labels
     columns = {"split": "split", **record.shown} if record.splits else record.shown
@@ -206,68 +214,46 @@ def _check_options(record: DataSet, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**record.options, **given}
 
 
-def _as_frames(task: Task) -> tuple[Any, Any, Any]:
-    pd = import_optional("pandas", "io")
-    data = task.rows[list(task.features)].reset_index(drop=True)
-    labels = pd.Series(task.target, name="target")
-    table = pd.concat([data, labels], axis=1)
-    return data[task.features[0]] if len(task.features) == 1 else data, labels, table
-
-
-def _as_arrays(task: Task) -> tuple[Any, Any, None]:
-    if len(task.features) == 1:
-        return task.rows[task.features[0]].to_numpy(dtype=object), task.target, None
-    return task.rows[list(task.features)].to_numpy(), task.target, None
-
-
 def _describe(record: DataSet, source: str) -> str:
     counts = "; ".join(
         f"{split}: " + ", ".join(f"{label} {count}" for label, count in labels.items())
         for split, labels in record.counts.items()
     )
-    lines = [
-        record.title,
-        "",
-        f"Rows: {record.rows}; features: {len(record.features)}",
-        *([f"Original labels: {counts}"] if counts else []),
-        f"Positive: {record.meaning}",
-        *([f"Options: {record.options}"] if record.options else []),
-        *([f"Mind: {record.notes}"] if record.notes else []),
-        f"Reference: {record.reference}",
-        f"Licence: {record.licence}",
-        f"Read from: {source}",
-    ]
-    return "\n".join(lines)
+    facts = {
+        "Original labels": counts,
+        "Positive": record.meaning,
+        "Options": record.options,
+        "Mind": record.notes,
+        "Reference": record.reference,
+        "Licence": record.licence,
+        "Read from": source,
+    }
+    known = (f"{name}: {fact}" for name, fact in facts.items() if fact)
+    return "\n".join([record.title, "", f"Rows: {record.rows}; features: {len(record.features)}", *known])
 
 
 def _read(record: DataSet, data_home: DataHome) -> tuple[Any, str]:
     """Return the rows of a data set in canonical form, and where they came from.
 
-    The frame has the features of the record (float64, or object holding strings and NaN), ``label``
-    (strings, or float64 where the label is a number), ``split`` where the source has one, and the
-    record's extra columns.
+    The frame has the features of the record (float64, or object holding strings and NaN), ``label`` (strings,
+    or float64 where the label is a number), ``split`` where the source has one, and the extra columns.
     """
     import_optional("pandas", "io")
-    folder = data_home if data_home is not None else os.environ.get(DATA_VARIABLE) or None
-    path = None if folder is None else Path(folder).expanduser() / record.file
-    if path is not None and path.is_file():
+    name, folder = "data_home", data_home
+    if folder is None:
+        name, folder = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
+    looked_in = f"the environment variable {DATA_VARIABLE} is not set"
+    if folder is not None:
+        path = Path(folder).expanduser() / record.file
+        missing = f"no {path.name} in it" if path.parent.is_dir() else "no such folder"
+        looked_in = f"{name} is {path.parent} ({missing})"
+    if folder is not None and path.is_file():
         frame, source = _from_parquet(record, path), str(path)
     else:
-        looked_in = _describe_folder(path, given=data_home is not None)
-        frame, source = (
-            _from_openml(record, data_home, looked_in),
-            f"https://www.openml.org/d/{record.openml}",
-        )
+        frame = _from_openml(record, data_home, looked_in)
+        source = f"https://www.openml.org/d/{record.openml}"
     _check_counts(record, frame, source)
     return frame, source
-
-
-def _describe_folder(path: Path | None, *, given: bool) -> str:
-    if path is None:
-        return f"the environment variable {DATA_VARIABLE} is not set"
-    name = "data_home" if given else DATA_VARIABLE
-    missing = f"no {path.name} in it" if path.parent.is_dir() else "no such folder"
-    return f"{name} is {path.parent} ({missing})"
 
 
 def _from_parquet(record: DataSet, path: Path) -> Any:
@@ -333,30 +319,25 @@ def _canonical(record: DataSet, features: Any, label: Any, where: str) -> Any:
             f"{len(record.features)}; it is another version or another set."
         )
     frame = features.set_axis(list(record.features), axis=1).reset_index(drop=True)
+    if label is not None:
+        frame = pd.concat([frame, pd.Series(label.to_numpy(), name="label")], axis=1)
+    columns = {}
     try:
-        columns = {
-            name: _text(frame[name]) if name in record.text else pd.to_numeric(frame[name]).astype(np.float64)
-            for name in record.features
-        }
-        if label is not None:
-            columns["label"] = (
-                _names_of_classes(label) if record.labels else pd.to_numeric(label).astype(np.float64)
-            ).reset_index(drop=True)
+        for name in frame.columns:
+            if name == "label" and record.labels:
+                # Adult's test labels end with a full stop
+                names = {value: str(value).strip().rstrip(".") for value in frame[name].unique()}
+                columns[name] = frame[name].map(names).astype(object)
+            elif name in record.text:
+                text = frame[name].astype(object)
+                columns[name] = text.where(text.notna() & (text != "?"), np.nan)
+            else:
+                columns[name] = pd.to_numeric(frame[name]).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DatasetFormatError(
             f"{where} has text where the data set {record.name!r} has numbers ({_one_line(error)})."
         ) from error
     return pd.DataFrame(columns)
-
-
-def _text(column: Any) -> Any:
-    text = column.astype(object)
-    return text.where(text.notna() & (text != "?"), np.nan)
-
-
-def _names_of_classes(label: Any) -> Any:
-    """Return labels as strings, without the full stop that ends the test labels of Adult."""
-    return label.map({value: str(value).strip().rstrip(".") for value in label.unique()}).astype(object)
 
 
 def _check_counts(record: DataSet, frame: Any, source: str) -> None:
