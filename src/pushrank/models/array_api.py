@@ -11,26 +11,15 @@ from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank.models.linear import LinearModel
 
-BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold
+BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold: 128 MB
 
 
 class ArrayLinearModel:
     """Scores ``X @ coef`` computed where ``X`` is; coefficients, a few numbers, are on the host.
 
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_features)
-        Checked, finite, float32 or float64, of any library that keeps the array API standard. Not copied.
-
-    Attributes
-    ----------
-    n_rows, n_features : int
-        The shape of ``X``.
-
-    Notes
-    -----
-    All is computed in double precision, of float32 data a block of rows at a time: in single precision the
-    rounding of the scores would hide the last steps of a descent.
+    ``X`` is checked, finite, float32 or float64, of any library that keeps the array API standard; it is not
+    copied. All is computed in double precision, of float32 data a block of rows at a time: in single
+    precision the rounding of the scores would hide the last steps of a descent.
     """
 
     def __init__(self, X: Any) -> None:
@@ -64,13 +53,14 @@ class ArrayLinearModel:
     def class_covariance(self, factors: Any, class_codes: Any) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
 
-        In blocks of rows, each less its class's mean: O(n_rows * n_features ** 2) time and a block of memory.
+        O(n_rows * n_features ** 2) time and a block of memory.
         """
         xp = namespace(self._X)
         totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)
         means = like(self.class_sums(factors, class_codes) / totals[:, None], self._X)
         covariance = np.zeros((self.n_features, self.n_features))
         for rows, block in self._blocks():
+            # less its class's mean before squaring: a difference of large moments would lose the digits
             codes = xp.reshape(class_codes[rows], (-1, 1))
             block = block - (1.0 - codes) * means[0:1, :] - codes * means[1:2, :]
             weighted = block * xp.reshape(factors[rows], (-1, 1))
@@ -115,7 +105,7 @@ def linear_model(X: Any) -> LinearModel | ArrayLinearModel:
 
     Examples
     --------
-    >>> linear_model(np.eye(2)).scores(np.array([3.0, 1.0])).tolist()
-    [2.0, 0.0]
+    >>> linear_model(np.eye(2)).scores(np.array([3.0, 1.0])).tolist()  # 3 and 1, less the same constant
+    [0.0, -2.0]
     """
     return LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)

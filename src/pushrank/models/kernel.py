@@ -23,21 +23,12 @@ class Kernel(NamedTuple):
 
     ``"rbf"`` is :math:`e^{-\gamma \|x - z\|^2}`, ``"poly"`` :math:`(\gamma x \cdot z + c)^d`, and a function
     takes two sets of rows to the matrix of its values.
-
-    Attributes
-    ----------
-    kind : {"rbf", "poly", "precomputed"} or callable
-        Which.
-    gamma, coef0 : float
-        Their :math:`\gamma` and c.
-    degree : int
-        The d.
     """
 
-    kind: str | KernelFunction
+    kind: str | KernelFunction  # "rbf", "poly", "precomputed" or a function
     gamma: float = 1.0
-    degree: int = 3
-    coef0: float = 0.0
+    degree: int = 3  # the d
+    coef0: float = 0.0  # the c
 
     def between(self, some: Any, others: Any) -> Floats:
         """Return the kernel of all rows of one set with all of another, shape (n_some, n_others).
@@ -73,24 +64,9 @@ BLOCK_ENTRIES = 1 << 19  # kernel values computed at a time, so few that their m
 class KernelModel:
     r"""Scores :math:`f(x_j) = \sum_m v_m k(x_m, x_j)` of the training rows; the coefficients are the v.
 
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n_rows, n_features), or ndarray of shape (n_rows, n_rows)
-        The training rows; with ``"precomputed"`` their kernel matrix.
-    kernel : Kernel
-        The kernel.
-    memory : int
-        Bytes of kernel values that may be kept.
-
-    Attributes
-    ----------
-    n_rows : int
-        The number of training rows, which is that of the coefficients too.
-
-    Notes
-    -----
-    Rows of the kernel matrix are made when they are first needed and kept, where the whole of it fits into
-    ``memory``; where not they are made anew every time.
+    X are the training rows, dense or CSR, or with ``"precomputed"`` their kernel matrix. Rows of the kernel
+    matrix are made when they are first needed and kept, where the whole of it fits into ``memory`` bytes;
+    where not they are made anew every time.
     """
 
     def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:

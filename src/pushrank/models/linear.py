@@ -18,6 +18,12 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks
 
+BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
+MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of dense rows are quicker
+VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
+MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
+ClassCodes = NDArray[np.uint8]  # of rows, zeros and ones
+
 
 class Model(Protocol):
     """Functions of the training rows, with an inner product; coefficients stand for functions."""
@@ -37,6 +43,7 @@ class Model(Protocol):
         """Return the inner products of other functions with one, whose scores may be known."""
 
 
+# sums may be reordered, which lets the compiler use vector instructions; NaN and infinity keep their meaning
 _compiled = compiled(fastmath={"reassoc", "contract", "nsz"})
 
 
@@ -140,32 +147,13 @@ def csc_sums(data, indices, indptr, factors, class_codes, squared, out):
             out[class_codes[i], j] += factors[i] * x * (x if squared else 1.0)
 
 
-BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
-MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of dense rows are quicker
-VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
-MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
-ClassCodes = NDArray[np.uint8]  # of rows, zeros and ones
-
-
 class LinearModel:
     """Scores ``X @ coef`` up to a constant, computed on the data where it lies.
 
-    Parameters
-    ----------
-    X : ndarray or scipy sparse matrix or array, shape (n_rows, n_features)
-        Checked, finite, float32 or float64; dense in any memory order, CSR or CSC. Not copied,
-        but for a sparse matrix whose indices are unsorted or repeated.
-    centred : bool, default=True
-        Whether dense columns are taken less a reference of their own.
+    ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied, but
+    for a sparse matrix whose indices are unsorted or repeated. If ``centred``, dense columns are taken less
+    the median of a few of their entries; a constant column becomes exactly zero.
 
-    Attributes
-    ----------
-    n_rows, n_features : int
-        The shape of ``X``.
-
-    Notes
-    -----
-    Dense columns are taken less the median of a few of their entries; a constant column becomes exactly zero.
     Every method runs over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and
     adds up in their order: results do not depend on the number of threads.
     """
@@ -216,8 +204,7 @@ class LinearModel:
     ) -> None:
         """Add ``factors[i] * X[i]`` (or its square) to ``out[class_codes[i]]``, rows from start to stop.
 
-        ``factors`` and ``class_codes``, zeros and ones, are those of the block; ``out`` has shape
-        (2, n_features).
+        ``factors`` and ``class_codes`` are those of the block; ``out`` has shape (2, n_features).
         """
         if self._is_csc:
             stored = (self._X.data, self._X.indices, self._X.indptr)

@@ -46,7 +46,7 @@ class Outputs(Protocol):
 
 @runtime_checkable
 class GrowingOutputs(Outputs, Protocol):
-    """Weak rankers that are made to measure, one in each round."""
+    """Weak rankers that are fitted to the objective, one in each round."""
 
     def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
@@ -139,14 +139,9 @@ class WeakRankers(BaseEstimator, ABC):
 
 
 class PlusMinusOne:
-    """Rankers in the {-1, +1} encoding, :math:`2 h - 1`.
+    """Rankers in the {-1, +1} encoding, :math:`2 h - 1`, of rankers h in [0, 1].
 
-    Parameters
-    ----------
-    outputs : Outputs
-        Rankers in [0, 1].
-    constant : bool
-        Whether number 0 is the constant 1, and the rankers' own numbers follow it.
+    If ``constant``, number 0 is the constant 1 and the rankers' own numbers follow it.
     """
 
     offset = -1.0

@@ -14,6 +14,11 @@ from pushrank._parallel import compiled, map_chunks, row_chunks
 from pushrank._validation import check_number
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
+Bins = NDArray[np.uint8]
+MISSING = 255  # the bin of a missing value: a bin is one byte
+WIDTH = 256  # numbers reserved for the stumps of one feature, on either side of missing values
+MAX_ROWS = 200_000  # that quantiles are taken from: their error is then below half a bin's weight
+
 
 @compiled()
 def bin_ends(weights, max_bins):
@@ -23,7 +28,7 @@ def bin_ends(weights, max_bins):
     the next is taken anew.
     """
     n_values = len(weights)
-    # weights that are counts, in another order of adding, must not move a boundary
+    # the rounding of sums of weights in another order must not move a boundary
     slack = 1.0 - 1e-12
     is_heavy = np.zeros(n_values, dtype=np.bool_)
     rest, bins_left = weights.sum(), max_bins
@@ -63,12 +68,12 @@ def bin_rows(X, edges, start, stop, bins):
     for top in range(start, stop, 512):
         bottom = min(top + 512, stop)
         for feature in range(X.shape[1]):
-            of_feature = edges[feature]
+            feature_edges = edges[feature]
             for row in range(top, bottom):
                 x = X[row, feature]
                 place = 0
                 for halving in (128, 64, 32, 16, 8, 4, 2, 1):
-                    place += halving * (of_feature[place + halving - 1] < x)
+                    place += halving * (feature_edges[place + halving - 1] < x)
                 bins[feature, row] = place if x == x else 255
 
 
@@ -89,9 +94,9 @@ def add_histograms(bins, row_weights, start, stop, sums):
             into_c[bins_c[row]] += weight
             into_d[bins_d[row]] += weight
     for feature in range(n_features - n_features % 4, n_features):
-        of_feature, into = bins[feature], sums[feature]
+        feature_bins, into = bins[feature], sums[feature]
         for row in range(start, stop):
-            into[of_feature[row]] += row_weights[row]
+            into[feature_bins[row]] += row_weights[row]
 
 
 @compiled()
@@ -104,25 +109,20 @@ def add_tables(X, features, firsts, edges, tables, start, stop, out):
     for top in range(start, stop, 512):
         bottom = min(top + 512, stop)
         for m in range(len(features)):
-            of_feature = edges[firsts[m] : firsts[m + 1]]
+            feature_edges = edges[firsts[m] : firsts[m + 1]]
             table = tables[firsts[m] + 2 * m : firsts[m + 1] + 2 * m + 2]
             for row in range(top, bottom):
                 x = X[row, features[m]]
-                low, high = 0, len(of_feature)
+                low, high = 0, len(feature_edges)
                 if x != x:
-                    low = high = len(of_feature) + 1
+                    low = high = len(feature_edges) + 1
                 while low < high:
                     middle = (low + high) // 2
-                    if of_feature[middle] < x:
+                    if feature_edges[middle] < x:
                         low = middle + 1
                     else:
                         high = middle
                 out[row] += table[low]
-
-
-MISSING = 255
-MAX_ROWS = 200_000  # that quantiles are taken from
-Bins = NDArray[np.uint8]
 
 
 def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.random.RandomState) -> Any:
@@ -147,18 +147,19 @@ def thresholds(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
     known = ~np.isnan(values)
     if weights is None:
         distinct, counts = np.unique(values[known], return_counts=True)
-        of_values: Floats = counts.astype(np.float64)
+        distinct_weights: Floats = counts.astype(np.float64)
     else:
         distinct, places = np.unique(values[known], return_inverse=True)
-        of_values = np.bincount(places, weights[known], minlength=len(distinct)).astype(np.float64)
+        distinct_weights = np.bincount(places, weights[known], minlength=len(distinct)).astype(np.float64)
     if len(distinct) < 2:
         return np.zeros(0)
     last_in_bin: NDArray[Any] = np.arange(len(distinct) - 1)
     if len(distinct) > max_bins:
-        last_in_bin = bin_ends(of_values, max_bins)
+        last_in_bin = bin_ends(distinct_weights, max_bins)
     lower: Floats = distinct[last_in_bin].astype(np.float64)
     upper: Floats = distinct[last_in_bin + 1].astype(np.float64)
-    middle = 0.5 * lower + 0.5 * upper
+    middle = 0.5 * lower + 0.5 * upper  # halves first: the sum of two large values may overflow
+    # between two neighbouring floats there is no middle: the lower one separates them as well
     return np.where((middle >= lower) & (middle < upper), middle, lower)
 
 
@@ -172,8 +173,8 @@ def categories_by_frequency(values: Floats, weights: Floats | None, max_bins: in
     """
     known = ~np.isnan(values)
     distinct, places = np.unique(values[known], return_inverse=True)
-    of_rows = None if weights is None else weights[known]
-    frequency = np.bincount(places, of_rows, minlength=len(distinct))
+    known_weights = None if weights is None else weights[known]
+    frequency = np.bincount(places, known_weights, minlength=len(distinct))
     kept: Floats = distinct[np.lexsort((distinct, -frequency))][:max_bins]
     return kept.astype(np.float64)
 
@@ -186,33 +187,16 @@ def dense_column(X: Any, feature: int, rows: Any = slice(None)) -> Floats:
 
 
 def binned(X: Any, edges: list[Floats], categories: list[Floats | None], n_threads: int | None) -> Bins:
-    """Return the bins of all entries, one row a feature: how many thresholds lie below the entry.
+    """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        Checked features.
-    edges : list of ndarray
-        The thresholds of each feature.
-    categories : list of (ndarray or None)
-        For a categorical feature its categories in the order of their bins; an unknown one is missing.
-    n_threads : int or None
-        The number of threads.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_features, n_rows)
-        255 stands for a missing value.
-
-    Notes
-    -----
-    One reading of the data; a byte an entry of memory, for sparse data too.
+    255 stands for a missing value. A categorical feature comes with its categories in the order of their
+    bins; an unknown one is missing. One reading of the data; a byte an entry of memory, for sparse data too.
     """
     n_rows, n_features = X.shape
     bins = np.empty((n_features, n_rows), dtype=np.uint8)
     padded = np.full((n_features, 256), np.inf)
-    for feature, of_feature in enumerate(edges):
-        padded[feature, : len(of_feature)] = of_feature
+    for feature, feature_edges in enumerate(edges):
+        padded[feature, : len(feature_edges)] = feature_edges
     if sp.issparse(X):
         by_column = X.tocsc()
 
@@ -239,9 +223,6 @@ def category_bins(values: Floats, known: Floats) -> Bins:
     ascending = np.append(np.sort(known), np.nan)  # which equals nothing
     places = np.searchsorted(ascending, values)
     return np.where(ascending[places] == values, order[places], MISSING).astype(np.uint8)
-
-
-WIDTH = 256  # numbers reserved for the stumps of one feature, on either side of missing values
 
 
 class Stumps(WeakRankers):
@@ -317,12 +298,12 @@ class Stumps(WeakRankers):
 
         def thresholds_of(feature: int, _: int) -> tuple[Floats, Floats | None]:
             if is_category[feature]:
-                every = dense_column(by_column, feature)
-                of_rows = None
+                # all rows, not a sample of them: it would miss the rare categories
+                every, every_weight = dense_column(by_column, feature), None
                 if row_weights is not None:
                     counting = row_weights > 0.0
-                    every, of_rows = every[counting], row_weights[counting]
-                known = categories_by_frequency(every, of_rows, int(self.max_bins))
+                    every, every_weight = every[counting], row_weights[counting]
+                known = categories_by_frequency(every, every_weight, int(self.max_bins))
                 return np.arange(0.5, len(known) - 1.0), known
             values = dense_column(by_column, feature, rows)
             return thresholds(values, weights, int(self.max_bins)), None
@@ -381,13 +362,13 @@ class Stumps(WeakRankers):
 
     def _table(self, feature: int, weights: Floats) -> _Table:
         """Return the weighted sums of rankers as a function of a feature."""
-        mine = np.flatnonzero(weights[feature * 2 * WIDTH : (feature + 1) * 2 * WIDTH])
-        of_rankers = weights[feature * 2 * WIDTH + mine]
+        own_weights = weights[feature * 2 * WIDTH : (feature + 1) * 2 * WIDTH]
+        stumps = np.flatnonzero(own_weights)
         edges = self.edges_[feature]
-        above = np.bincount(mine % WIDTH, of_rankers, minlength=len(edges))
+        above = np.bincount(stumps % WIDTH, own_weights[stumps], minlength=len(edges))
         places = np.flatnonzero(above[: len(edges)])
-        of_missing = of_rankers[mine >= WIDTH].sum()
-        values = np.concatenate([[0.0], np.cumsum(above[places]), [of_missing]])
+        missing = own_weights[stumps[stumps >= WIDTH]].sum()
+        values = np.concatenate([[0.0], np.cumsum(above[places]), [missing]])
         return _Table(int(feature), places, edges[places], values)
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
@@ -409,10 +390,10 @@ class Stumps(WeakRankers):
                     "categorical and has no order: set it to 0 there, or encode the feature as numbers that "
                     "have."
                 )
-        of_stumps = np.repeat(directions, 2 * WIDTH)
+        stump_directions = np.repeat(directions, 2 * WIDTH)
         firsts = np.arange(len(self.edges_)) * 2 * WIDTH + WIDTH
-        of_stumps[firsts + [len(edges) for edges in self.edges_]] = 0
-        return of_stumps
+        stump_directions[firsts + [len(edges) for edges in self.edges_]] = 0
+        return stump_directions
 
     def _category_numbers(self, n_features: int) -> Numbers:
         """Return the numbers of the categorical features; names were resolved at the estimator's door."""
@@ -470,7 +451,8 @@ class StumpOutputs:
         self._chunks = row_chunks(self.n_rows, n_features)
         self.n_rankers = n_features * 2 * WIDTH
         self.features: Numbers = np.repeat(np.arange(n_features), 2 * WIDTH)
-        self.has_missing = np.array([bool((of_feature == MISSING).any()) for of_feature in bins])
+        # a feature at a time: a mask of all bins would take as much memory as they do
+        self.has_missing = np.array([bool((feature_bins == MISSING).any()) for feature_bins in bins])
         places = np.arange(WIDTH)
         self._exists = np.zeros((n_features, 2, WIDTH), dtype=bool)
         self._exists[:, 0] = places < n_edges[:, None]
@@ -496,12 +478,12 @@ class StumpOutputs:
     def _histograms(self, row_weights: Floats) -> Floats:
         """Return the sum of the weights in every bin, shape (n_features, 256)."""
 
-        def of_chunk(start: int, stop: int) -> Floats:
+        def chunk_sums(start: int, stop: int) -> Floats:
             sums = np.zeros((len(self._bins), WIDTH))
             add_histograms(self._bins, row_weights, start, stop, sums)
             return sums
 
-        total, *rest = map_chunks(of_chunk, self._chunks, self._n_threads)
+        total, *rest = map_chunks(chunk_sums, self._chunks, self._n_threads)
         for part in rest:
             total += part
         return total

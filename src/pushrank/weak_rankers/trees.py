@@ -14,7 +14,7 @@ from pushrank._numeric import Floats
 from pushrank._validation import weight_keyword
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
-LARGEST_SEED = np.iinfo(np.int32).max
+MAX_SEED = np.iinfo(np.int32).max
 SEED = re.compile(r"(^|__)random_state$")  # an estimator's own, or that of a part of it
 
 
@@ -98,13 +98,12 @@ class Regressors(WeakRankers):
     ) -> Floats:
         """Fit one more regressor and return its values on the rows."""
         regressor = clone(self._base())
-        of_randomness = [name for name in regressor.get_params() if SEED.search(name)]
-        seeds = {name: int(random_state.randint(LARGEST_SEED)) for name in of_randomness}
-        regressor.set_params(**seeds)
+        seed_names = [name for name in regressor.get_params() if SEED.search(name)]
+        regressor.set_params(**{name: int(random_state.randint(MAX_SEED)) for name in seed_names})
         given = X if features is None else X[:, features]
         rows = weights > 0.0
-        shares = {str(weight_keyword(regressor)): weights[rows] / weights.sum()}
-        regressor.fit(given[rows], targets[rows], **shares)
+        fit_weights = {str(weight_keyword(regressor)): weights[rows] / weights.sum()}
+        regressor.fit(given[rows], targets[rows], **fit_weights)
         output = np.asarray(regressor.predict(given), dtype=np.float64)
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)
@@ -162,6 +161,7 @@ class RegressorOutputs:
     def __init__(self, regressors: Regressors, X: Any) -> None:
         self._regressors, self._X = regressors, X
         self.n_rows: int = X.shape[0]
+        # a round reads the newest ranker's values several times: they are predicted once
         self._last: tuple[int, Values] = (-1, np.zeros(0))
 
     @property
