@@ -5,7 +5,7 @@ import argparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import PNormPush
+from pushrank import PNormPush, PushBoost
 from pushrank.datasets import load_dataset
 from pushrank.plots import TrainingPathDisplay
 
@@ -15,10 +15,15 @@ picture = parser.parse_args().picture
 
 X, y = load_dataset("ionosphere", return_X_y=True)
 
-displays = []
-for solver in ("lbfgs", "newton-cg", "coordinate"):
-    ranker = make_pipeline(StandardScaler(), PNormPush(p=4, alpha=0.1, solver=solver))
-    displays.append(TrainingPathDisplay.compute(ranker.fit(X, y), name=solver))
+rankers = {
+    "lbfgs": PNormPush(p=4, alpha=0.1),
+    "newton-cg": PNormPush(p=4, alpha=0.1, solver="newton-cg"),
+    "coordinate": PushBoost(p=4, alpha=0.1, weak_rankers="columns", n_estimators=200),
+}
+displays = [
+    TrainingPathDisplay.compute(make_pipeline(StandardScaler(), ranker).fit(X, y), name=name)
+    for name, ranker in rankers.items()
+]
 lowest = min(display.path.min() for display in displays)
 
 ax = None
