@@ -55,7 +55,7 @@ def lbfgs(
     callback: Callback | None = None,
     proven: Proof | None = None,
 ) -> Result:
-    """Minimise by L-BFGS; parameters as for :func:`pushrank.solvers.gradient.minimise`.
+    """Minimise by L-BFGS in restarts, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
 
     References
     ----------
@@ -70,7 +70,7 @@ def lbfgs(
 def newton_cg(
     problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise by Newton-CG; parameters as for :func:`pushrank.solvers.gradient.minimise`.
+    """Minimise by Newton-CG in restarts, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
 
     References
     ----------
@@ -92,26 +92,10 @@ def minimise(
 ) -> Result:
     """Minimise a smooth problem with a method of ``scipy.optimize.minimize``, in restarts.
 
-    Parameters
-    ----------
-    method : str
-        The name of scipy's method.
-    options : dict
-        Its options; its own stopping rules should be off.
-    problem : LinearProblem
-        The penalised objective.
-    start : ndarray of shape (n_features,)
-        The first coefficients.
-    tol : float
-        Stop when no entry of the gradient, in units of the columns' standard deviations, exceeds this; where
-        whitening is cheap, when the value shows no more descent either.
-    max_iter : int
-        Stop after so many iterations in all.
-    callback : callable, optional
-        Called after every iteration.
-    proven : callable, optional
-        Whether coefficients are good enough, asked where the gradient is; it has to shrink further until
-        they are.
+    It stops after ``max_iter`` iterations in all, or when no entry of the gradient, in units of the columns'
+    standard deviations, exceeds ``tol``; where whitening is cheap, when the value shows no more descent
+    either. Where the gradient is small enough ``proven`` is asked whether the coefficients are good enough;
+    if not it has to shrink further. scipy's own stopping rules should be off in ``options``.
     """
     problem.model.check_range()
     # units are those of the data, whatever the start

@@ -16,18 +16,10 @@ Found = TypeVar("Found")
 def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> float:
     """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket.
 
-    Parameters
-    ----------
-    slope : callable
-        Gives the first and the second derivative at a step; the second may be zero where unknown.
-    longest : float
-        The largest step allowed either way; returned where the slope has no zero before it.
-    reduction : float, default=ZERO_SLOPE
-        The part of the first slope at which the search ends.
-
-    Notes
-    -----
-    About five to ten evaluations where the function is smooth; at most 100.
+    ``slope`` gives the first and the second derivative at a step; the second may be zero where unknown. The
+    step ``longest``, either way, is returned where the slope has no zero before it. The search ends where the
+    slope is ``reduction`` times the first: about five to ten evaluations where the function is smooth, at
+    most 100.
 
     Examples
     --------
@@ -68,19 +60,9 @@ def armijo_step(
 ) -> tuple[float, float, Found] | None:
     """Return the first of the steps 1, 1/2, 1/4, ... that descends enough; None where none does.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Gives the function at a step, and whatever the caller wants to keep of the point.
-    value, slope : float
-        The function and its negative derivative at a step of zero.
-    rounding : float, default=0.0
-        What the function may rise by rounding alone.
-
-    Returns
-    -------
-    tuple or None
-        The step, and what ``evaluate`` gave there.
+    Returned are the step and what ``evaluate`` gave there: the function, and whatever the caller wants to
+    keep of the point. ``value`` and ``slope`` are the function and its (negative) derivative at a step of
+    zero; ``rounding`` is what the function may rise by rounding alone.
 
     References
     ----------

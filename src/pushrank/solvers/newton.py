@@ -51,26 +51,9 @@ def newton(problem: LinearProblem, start: Floats, scales: Floats, tol: float, ma
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
     that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`.
 
-    Parameters
-    ----------
-    problem : LinearProblem
-        The penalised objective, with a positive penalty.
-    start : ndarray of shape (n_features,)
-        The first coefficients.
-    scales : ndarray of shape (n_features,)
-        The units of the gradient: the columns' standard deviations within the classes.
-    tol : float
-        Stop when no entry of the gradient, in these units, exceeds this.
-    max_iter : int
-        Stop after so many steps.
+    It stops when no entry of the gradient, in units of ``scales``, exceeds ``tol``, after ``max_iter`` steps,
+    or when none brings a descent. The penalty has to be positive.
 
-    Returns
-    -------
-    Result
-        Not converged where steps ran out, or no step brought a descent.
-
-    Notes
-    -----
     A step costs O(n_rows * n_features^2). Close to the minimum the error squares with every step, so that
     along a path of penalties a few steps do. Far from it a method that gathers curvature is quicker.
 
@@ -124,26 +107,8 @@ def functional_newton(
 ) -> tuple[Floats, Certificate, int]:
     """Return coefficients whose relative gap is at most ``tol``, their certificate, and the Newton steps.
 
-    Parameters
-    ----------
-    objective : PushObjective
-        The R, convex, with Hessian products.
-    model : KernelModel
-        The space.
-    sample : Sample
-        Which rows are compared.
-    C : float
-        The weight of the risk.
-    certify : callable
-        Returns the certificate of coefficients and their scores.
-    tol : float
-        The relative gap to reach.
-    max_iter : int
-        The most Newton steps.
-    callback : callable, optional
-        Called after every step with its number, the objective and the gap.
-    start : ndarray of shape (n_rows,), optional
-        Coefficients to start from.
+    The objective, R, is convex and has Hessian products; ``certify`` gives the certificate of coefficients
+    and their scores. ``callback`` is called after every step with its number, the objective and the gap.
     """
     coef = np.zeros(model.n_rows) if start is None else start.copy()
     scores = model.scores(coef)
@@ -217,10 +182,7 @@ def certified_lbfgs(
     callback: Callback | None = None,
     start: Floats | None = None,
 ) -> tuple[Floats, Certificate, int]:
-    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations.
-
-    Parameters are those of :func:`pushrank.solvers.newton.functional_newton`, of a linear model.
-    """
+    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations."""
     problem = LinearProblem(objective, model, sample, 1.0 / C)
     first = np.zeros(model.n_features) if start is None else start
     certificate: Certificate | None = None

@@ -20,19 +20,7 @@ from pushrank.solvers.tolerances import MAX_WHITENED_FEATURES, NEWTON_STEPS, PAT
 
 
 class RegularisationPath:
-    """Solutions for a grid of objectives and penalties on the same rows.
-
-    Parameters
-    ----------
-    model : LinearModel
-        The data.
-    sample : Sample
-        Which rows are compared, and the sample weights.
-    tol : float
-        As for :func:`pushrank.solvers.gradient.minimise`.
-    max_iter : int
-        The most iterations of a solution.
-    """
+    """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each."""
 
     def __init__(self, model: LinearModel, sample: Sample, tol: float, max_iter: int) -> None:
         self.model, self.sample = model, sample
@@ -70,7 +58,8 @@ class RegularisationPath:
         if len(starts) > 1:
             start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])
         n_steps = 0
-        if self._suits_newton(objective, alpha):
+        # the Hessian is a covariance, not singular, and small enough to factor
+        if objective.powers is not None and alpha > 0.0 and self.model.n_features <= MAX_WHITENED_FEATURES:
             result = newton(
                 problem,
                 start,
@@ -81,7 +70,7 @@ class RegularisationPath:
             n_steps = result.n_iter
             if result.gradient_size <= self.tol or n_steps >= self.max_iter:
                 return result
-            start = result.coef
+            start = result.coef  # not lost, though Newton's method did not get there
         return lbfgs(problem, start, self.tol, self.max_iter - n_steps)
 
     def _units(self, problem: LinearProblem) -> Floats:
@@ -91,7 +80,3 @@ class RegularisationPath:
             at_zero = problem.row_weights(np.zeros(self.model.n_features))
             self._scales[objective] = column_curvature(problem, at_zero)[1]
         return self._scales[objective]
-
-    def _suits_newton(self, objective: PushObjective, alpha: float) -> bool:
-        """Return whether the Hessian is a covariance, not singular, and small enough to factorise."""
-        return objective.powers is not None and alpha > 0.0 and self.model.n_features <= MAX_WHITENED_FEATURES

@@ -51,6 +51,7 @@ def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, fact
         totals[c] *= factors[c]
     for i in range(scores.shape[0]):
         below = scores[i] - largest[class_codes[i]]
+        # exp underflows below -745; NaN, -inf less -inf, is the term of a row without weight too
         term = np.exp(below) if below > -745.0 else 0.0
         scores[i] = term
         totals[class_codes[i]] += term
@@ -69,22 +70,8 @@ def two_sum_value_and_gradient(
 
         \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k}
 
-    Parameters
-    ----------
-    model : LinearModel
-        The data.
-    class_codes : ndarray of uint8, shape (n_rows,)
-        One for a positive, zero for a negative.
-    log_weights : ndarray of shape (n_rows,) or None
-        Logarithms of the sample weights, ``-inf`` for a weight of zero.
-    powers : tuple of float
-        The positive :math:`(c_+, c_-)`.
-    coef : ndarray of shape (n_features,)
-        The coefficients.
-
-    Notes
-    -----
-    O(nnz) time and one reading of the data; O(n_features) memory.
+    The powers are :math:`(c_+, c_-)`; the logarithm of a sample weight of zero is ``-inf``. O(nnz) time and
+    one reading of the data; O(n_features) memory.
     """
     signed = np.array([powers[1], -powers[0]])
     none = np.empty(0)
@@ -103,6 +90,7 @@ def two_sum_value_and_gradient(
             model.add_block_sums(first, last, terms, block_codes, sums.rows)
         return sums
 
+    # in the order of the chunks: rounding does not depend on the number of threads
     parts = map_chunks(chunk_sums, model.chunks)
     largest = np.max([part.largest for part in parts], axis=0)
     totals, rows = np.zeros(2), np.zeros((2, model.n_features))
@@ -127,19 +115,7 @@ class ScoreObjective(Protocol):
 
 
 class LinearProblem:
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over the coefficients w.
-
-    Parameters
-    ----------
-    objective : ScoreObjective
-        The F, a function of the scores.
-    model : LinearModel or ArrayLinearModel
-        The data.
-    sample : Sample
-        Which rows are compared, and the sample weights.
-    alpha : float
-        The L2 strength, at least zero.
-    """
+    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w: F is the objective, alpha at least zero."""
 
     def __init__(
         self, objective: ScoreObjective, model: LinearModel | ArrayLinearModel, sample: Sample, alpha: float
@@ -224,6 +200,7 @@ class LinearProblem:
         return self.sample.least_margin(self.model.scores(coef))
 
     def _evaluation(self, coef: Floats) -> ObjectiveEvaluation:
+        # the gradient and many Hessian products are asked for at the same point
         if self._point is None or not np.array_equal(self._point[0], coef):
             self._point = (coef.copy(), self.objective.evaluation(self.sample, self.model.scores(coef)))
         return self._point[1]

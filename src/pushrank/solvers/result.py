@@ -16,18 +16,10 @@ PUSH_LESS = ". Push less: use Power(p), whose p can be chosen, in place of Maxim
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Bounds on an optimum from both sides.
+    """Bounds on an optimum from both sides."""
 
-    Attributes
-    ----------
-    primal : float
-        The objective at the answer.
-    dual : float
-        The dual objective at feasible variables: no answer is below.
-    """
-
-    primal: float
-    dual: float
+    primal: float  # the objective at the answer
+    dual: float  # the dual objective at feasible variables: no answer is below
 
     @property
     def gap(self) -> float:
@@ -67,8 +59,9 @@ def squared_hinge_certificate(
 ) -> Certificate:
     r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
 
-    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and share :math:`\pi` of all weight, the dual is
-    the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of pairs.
+    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and fraction :math:`\pi` of all weight, the dual
+    is the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of
+    pairs.
     """
     at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
     gradient = at_point.gradient()
@@ -81,27 +74,13 @@ def squared_hinge_certificate(
 
 
 class CertifiedSolution(NamedTuple):
-    """What a solver that stops on the duality gap found.
+    """What a solver that stops on the duality gap found."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_coefficients,)
-        The coefficients, of the model's kind.
-    certificate : Certificate
-        The bounds on the optimum.
-    n_iter : int
-        Iterations run.
-    state : object
-        What the same problem with another C can start from.
-    dual : ndarray of shape (n_rows,), optional
-        The dual variables of all rows, where the solver has them.
-    """
-
-    coef: Floats
+    coef: Floats  # of the model's kind
     certificate: Certificate
     n_iter: int
-    state: Any
-    dual: Floats | None = None
+    state: Any  # what the same problem with another C can start from
+    dual: Floats | None = None  # the dual variables of all rows, where the solver has them
 
 
 class Callback(Protocol):
@@ -122,33 +101,17 @@ def offset_callback(callback: Callback | None, before: int) -> Callback | None:
 class Result:
     """The end of a solver's run.
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        The coefficients of the best objective found.
-    objective_path : ndarray of shape (n_iter + 1,)
-        The penalised objective at the start and after every iteration.
-    converged : bool
-        Whether the largest entry of the gradient, in units of the columns' standard deviations, came down
-        to the tolerance.
-    gradient_size : float
-        That largest entry at the end; of a method that goes by the duality gap, the gap.
-    message : str
-        What to do where it did not converge; empty otherwise.
-    certificate : Certificate, optional
-        Of a method that has one: the objective and a bound on the optimum, minus infinity where the objective
-        is not convex or no line below it is known.
-    collapse : str
-        What to say where the certificate proves zero coefficients optimal; empty otherwise.
+    The gradient is measured in units of the columns' standard deviations.
     """
 
-    coef: Floats
-    objective_path: Floats
+    coef: Floats  # of the best objective found
+    objective_path: Floats  # the penalised objective at the start and after every iteration
     converged: bool
-    gradient_size: float
-    message: str
+    gradient_size: float  # the largest entry at the end; of a method that goes by the duality gap, the gap
+    message: str  # what to do where it did not converge; empty otherwise
+    # minus infinity bounds an optimum where the objective is not convex or no line below it is known
     certificate: Certificate | None = None
-    collapse: str = ""
+    collapse: str = ""  # what to say where the certificate proves zero coefficients optimal
 
     @property
     def n_iter(self) -> int:

@@ -25,16 +25,8 @@ from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS
 class SmoothedObjective:
     r"""A push objective with the kinks of its loss rounded off and its maximum softened.
 
-    Parameters
-    ----------
-    kinked : PushObjective
-        The objective; under a price without a derivative, on the scale of the mean.
-    sample : Sample
-        The rows that it will be taken over.
-    width : float
-        The width of the rounded kinks.
-    temperature : float
-        That of the soft maximum, in the unit of the objective.
+    Under a price without a derivative ``kinked`` is on the scale of the mean. ``width`` is that of the
+    rounded kinks, and ``temperature`` that of the soft maximum in the unit of the objective.
 
     Raises
     ------
@@ -116,10 +108,7 @@ class SmoothedObjective:
 def minimise_kinked(
     problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise an objective with kinks: the Infinite Push as such, any other by smoothing.
-
-    Parameters are those of :func:`pushrank.solvers.smoothing.smoothing`.
-    """
+    """Minimise an objective with kinks: the Infinite Push as such, any other by smoothing."""
     objective, sample = problem.push_objective, problem.sample
     if is_infinite_push(objective, sample):
         return infinite_push(objective, problem.host_model, sample, problem.alpha, tol, max_iter, callback)
@@ -138,19 +127,8 @@ def smoothing(
 
         \min_w \; d + g \cdot X w + \frac{\alpha}{2} \|w\|^2 = d - \frac{1}{2 \alpha} \|X^T g\|^2 .
 
-    Parameters
-    ----------
-    problem : LinearProblem
-        A push objective with kinks, and a positive alpha.
-    start : ndarray of shape (n_features,)
-        The first coefficients.
-    tol : float
-        Stop when the relative duality gap is at most this; where there is no bound, when the smoothed
-        objective is so near to the objective.
-    max_iter : int
-        The most iterations of all stages.
-    callback : callable, optional
-        Called after every iteration.
+    It stops when the relative duality gap is at most ``tol``, or where there is no bound, when the smoothed
+    objective is so near to the objective; or after ``max_iter`` iterations of all stages. Alpha is positive.
     """
     kinked, model, sample = problem.push_objective, problem.host_model, problem.sample
     at_zero = problem.value(np.zeros_like(start))
@@ -188,14 +166,8 @@ def smoothing(
 class _Proof:
     """Whether a stage is done: less is left of it than its smoothing leaves, or little enough.
 
-    Parameters
-    ----------
-    exact, smoothed : LinearProblem
-        The problem, and the stage's.
-    smooth : SmoothedObjective
-        The stage's objective.
-    tol : float
-        The relative gap that is little enough.
+    ``exact`` and ``smoothed`` are the problem and the stage's, ``tol`` the relative gap that is little
+    enough.
     """
 
     def __init__(

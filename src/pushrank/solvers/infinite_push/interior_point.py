@@ -39,6 +39,7 @@ FIRST_NEGATIVES, MORE_NEGATIVES, MIN_NEGATIVES = 16, 8, 64
 MAX_DENSE_ENTRIES = 1 << 22  # 32 MB; sparse data of fewer entries are quicker as dense ones
 
 # Precision, relative to the objective.
+RESTRICTED_TOLERANCE = 0.1  # of the tolerated gap: what rows outside leave comes on top of a restricted one
 SHRINKING_TOLERANCE = 0.1  # of the tolerated gap, which variables at the wrong bound may cost
 FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, times the last whole gap
 CHEAP_WORK = 1 << 20  # below this (I + J) d^2 iterations take milliseconds, and it goes on to the gap below
@@ -78,7 +79,10 @@ def interior_point(
     working = _highest(scores[sample.negatives], max(FIRST_NEGATIVES * n_features, MIN_NEGATIVES))
     positives, centre, fixed_sum = _free_rows(dual, shrinking)
     best: DualSolution | None = None
-    n_iter, within = 0, max(0.1 * tol, FIRST_GAP)  # as long as negatives are missing, precision is wasted
+    n_iter, within = (
+        0,
+        max(RESTRICTED_TOLERANCE * tol, FIRST_GAP),
+    )  # as long as negatives are missing, precision is wasted
     while True:
         negatives = _minus(_rows(model, sample.negatives[working]), centre)
         restricted = _RestrictedProblem(dual, shrinking, fixed_sum, positives, negatives)
@@ -107,11 +111,11 @@ def interior_point(
         missing[working] = False
         candidates = np.flatnonzero(missing)
         if right_bounds and not len(candidates):
-            if within <= 0.1 * tol:
+            if within <= RESTRICTED_TOLERANCE * tol:
                 return best, n_iter
-            within = 0.1 * tol
+            within = RESTRICTED_TOLERANCE * tol
             continue
-        within = max(0.1 * tol, min(within, LATER_GAP * solution.certificate.gap))
+        within = max(RESTRICTED_TOLERANCE * tol, min(within, LATER_GAP * solution.certificate.gap))
         # those that no longer come near the top leave
         near_top = negative_scores[working] > np.quantile(negative_scores[working], 0.5)
         kept = working[(found.beta > NEGLIGIBLE_BETA * found.beta.max()) | near_top]
