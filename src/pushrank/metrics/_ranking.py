@@ -329,7 +329,7 @@ def mean_gain(u, v):
     if u + v > 1.0:
         return np.exp(-v) * (np.expm1(-u) / u) - np.expm1(-v) / v
     total, u_term, v_term = 0.0, 1.0, 1.0  # near one another: their series are subtracted term by term
-    for k in range(2, 19):
+    for k in range(2, 19):  # 1 / 19! is less than rounding
         u_term *= -u / k
         v_term *= v / k
         total += v_term - u_term

@@ -331,9 +331,9 @@ def roc_band(
     n_positives = len(positives)
     surely = n_positives - np.searchsorted(positives, thresholds[lower], side="right")
     perhaps = n_positives - np.searchsorted(positives, thresholds[upper], side="left")
-    found = n_positives - np.searchsorted(
-        positives, thresholds[1 + np.floor(rates * n_negatives * (1.0 + 1e-12)).astype(int)], side="right"
-    )
+    # a rate such as 0.29 times 100 falls short of the whole number by rounding
+    passed = np.floor(rates * n_negatives * (1.0 + 1e-12)).astype(int)
+    found = n_positives - np.searchsorted(positives, thresholds[1 + passed], side="right")
     low = np.where(surely > 0, beta.ppf(quarter, np.maximum(surely, 1), n_positives - surely + 1), 0.0)
     high = np.where(
         perhaps < n_positives,

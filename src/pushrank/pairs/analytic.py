@@ -29,7 +29,7 @@ from pushrank.pairs.array_api import ArrayBins
 from pushrank.pairs.graded import Block, Indices, one_block, scatter_add
 from pushrank.pairs.pair_sums import VALUE, PairSums, derivative_of, polynomial_derivative
 
-ACCURACY = 1e-10
+ACCURACY = 1e-10  # by default: 11 to 13 nodes a bin, where 1e-13 takes 15
 MAX_BIN_WIDTH = 0.32  # in half-widths of the strip: wider bins need more nodes than they save bins
 MAX_NODES = 40  # a loss as smooth as it says needs 15 at the finest accuracy
 MAX_BINS_CHECKED = 256  # about the centre, where a loss without tails is least smooth
@@ -63,6 +63,7 @@ class Expansion:
             )
         self._loss, self._accuracy, self._unit = loss, accuracy, float(half_width)
         self._orders = range(3 if loss.twice_differentiable else 2)
+        # a power of two, by which scores divide exactly
         self.width = 2.0 ** math.floor(math.log2(MAX_BIN_WIDTH * self._unit))
         self._centre = round(float(loss.expansion_centre) / self.width)
         tails = loss.tails
@@ -99,7 +100,9 @@ class Expansion:
                 f"tails, a polynomial and an exponential, so they may span {MAX_BINS * self.width:.3g}. "
                 "Scale the scores (or raise alpha), or use another loss."
             )
-        return -int(span), int(span)
+        # rounded up, so that the spans of a whole fit share a few tables
+        reach = 1 << max(int(span) - 1, 0).bit_length()
+        return -reach, reach
 
     def table(self, order: int, near_field: tuple[int, int]) -> Floats:
         """Return the loss or a derivative between nodes, shape (offsets, q of sources, q of targets).
@@ -109,7 +112,8 @@ class Expansion:
         key = (order, *near_field)
         if key not in self._tables:
             offsets = np.arange(near_field[0], near_field[1] + 1)
-            self._tables[key] = self._kernel(order, offsets, self.nodes)
+            with np.errstate(all="ignore"):  # no pair of bins need be so far apart
+                self._tables[key] = self._kernel(order, offsets, self.nodes)
         return self._tables[key]
 
     def _kernel(self, order: int, offsets: NDArray[np.intp], local: Floats) -> Floats:
@@ -133,6 +137,7 @@ class Expansion:
         """Raise where the declared tails are not those of the loss from the end of the near field on."""
         units = self._unit ** np.arange(len(self._orders))[:, None]
         for side, sign in (("left", -1.0), ("right", 1.0)):
+            # a tail is worst where it begins; farther out a wrong rate or degree shows
             margins = self._margins_at(sign * self._radius * np.array([1.0, 1.3, 2.0, 10.0]))
             exact = self._derivatives(margins)
             if sign < 0.0:
@@ -155,7 +160,7 @@ class Expansion:
         radius = min(self._radius, MAX_BINS_CHECKED)
         offsets = self._centre + np.arange(-radius, radius + 1)
         exact = np.stack([self._unit**m * self._kernel(m, offsets, probes) for m in self._orders])
-        allowed = 0.5 * self._allowed(exact)
+        allowed = 0.5 * self._allowed(exact)  # with the tails' quarter, some is left for between the probes
         for q in range(4, MAX_NODES + 1):
             nodes: Floats = np.cos(np.pi * (np.arange(q) + 0.5) / q)
             vandermonde = np.polynomial.chebyshev.chebvander(nodes, q - 1)
@@ -423,8 +428,8 @@ class SmoothSums(PairSums):
 
     Notes
     -----
-    Bins are about a third of the strip's half-width wide and have about 10 nodes each. N bins add the work of
-    N times some 50 small matrices, N at most the number of rows.
+    Bins are about a third of the strip's half-width wide and have 11 to 13 nodes each by default. N bins add
+    the work of N times some 50 small matrices, N at most the number of rows.
 
     References
     ----------

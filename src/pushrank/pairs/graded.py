@@ -187,7 +187,7 @@ class GradedSample(Sample):
         if not np.any(~first):
             raise ValueError(
                 "no two rows of one group have different grades (on rows of positive sample_weight), so "
-                "there is no pair to rank; check y and qid or group."
+                "there is no pair to rank; check y and qid."
             )
         positives = order[np.repeat(~last, sizes)]
         negatives = order[np.repeat(~first, sizes)]

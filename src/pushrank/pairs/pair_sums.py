@@ -96,6 +96,7 @@ class PairSums(ABC):
             return xp.abs(in_positives), xp.abs(in_negatives)
         per_sum = self._per_sum(multipliers)
         slopes = self._per_sum(self._slopes)
+        # (ln h)'' = h'' / h - (h' / h) ** 2, of which the second part lowers the price's curvature
         price_part = positive_part(curvature - multipliers) * slopes**2
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
 

@@ -54,8 +54,8 @@ class ConcentrationDisplay(RankingDisplay):
     Notes
     -----
     ``compute`` bins the ranked rows, by default into 40 by 40 cells, and costs as many evaluations of the
-    inner sums as there are rows of cells: O(n) each with the exponential loss, O(n log n) with the hinge and
-    its square, and for other losses a pass over all pairs in all. Memory is O(n).
+    inner sums as there are rows of cells: O(n) each with the exponential loss and analytic ones such as the
+    logistic, O(n log n) with the hinge and its square. Memory is O(n).
 
     References
     ----------

@@ -163,8 +163,11 @@ class TrainingPathDisplay(Display):
         if above is not None and self.quantity != "objective":
             raise ValueError("above is for an objective, which comes down; a smooth margin rises.")
         ax = axes_or_new(ax)
-        draw = self._draw_objective if self.quantity == "objective" else self._draw_smooth_margin
-        draw(ax, curve_style(ax, name or self.name, curve_kwargs), above)
+        style = curve_style(ax, name or self.name, curve_kwargs)
+        if self.quantity == "objective":
+            self._draw_objective(ax, style, above)
+        else:
+            self._draw_smooth_margin(ax, style)
         return self._drawn_in(ax)
 
     def _draw_objective(self, ax: Any, style: dict[str, Any], above: float | None) -> None:
@@ -177,7 +180,7 @@ class TrainingPathDisplay(Display):
         ax.set(xlabel="iteration", ylabel="objective" if above is None else "objective above its minimum")
         finish(ax)
 
-    def _draw_smooth_margin(self, ax: Any, style: dict[str, Any], _: float | None) -> None:
+    def _draw_smooth_margin(self, ax: Any, style: dict[str, Any]) -> None:
         ends = [self.path[-1], self.margin, self.bound]
         rounds = np.flatnonzero(self.path >= -max(abs(end) for end in ends if end is not None))
         (self.line_,) = ax.plot(rounds, self.path[rounds], **style)

@@ -167,7 +167,7 @@ class TopReliabilityDisplay(RankingDisplay):
         style = curve_style(ax, name or self.name, curve_kwargs)
         style["linestyle"] = (curve_kwargs or {}).get("linestyle", "none")
         gid = style.pop("gid")
-        # to the right, then to the left of the middle, ever farther
+        # to the right, then to the left of the middle, ever farther, until eight models fill WIDTH
         aside = WIDTH * (-1) ** number * ((number + 1) // 2) / 8
         at = np.arange(len(self.share)) + aside
         spread = np.maximum([self.share - self.low, self.high - self.share], 0.0)

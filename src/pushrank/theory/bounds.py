@@ -299,9 +299,9 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
 
     best = minimize_scalar(
         lambda share: np.logaddexp(*log_counts(share)),
-        bounds=(1e-6, 1.0 - 1e-6),
+        bounds=(1e-6, 1.0 - 1e-6),  # at either end a class would need infinitely many rows
         method="bounded",
-        options={"xatol": 1e-10},
+        options={"xatol": 1e-10},  # the sum is flat at its minimum, but the count of each class is not
     )
     counts = log_counts(float(best.x))
     if max(counts) > LOG_MAX_FLOAT:
