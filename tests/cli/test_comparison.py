@@ -39,7 +39,7 @@ def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
         assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), (8, 4)])
+@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), pytest.param(8, 4, marks=pytest.mark.nightly)])
 def test_a_nested_comparison_runs_on_as_few_rows_as_it_says(tmp_path, n_rare, folds):
     summary = json.loads(call(*rare(tmp_path, n_rare), "--nested", "--folds", folds, "--json").stdout)
     assert "P-Norm Push, p and alpha chosen" in summary["models"]
