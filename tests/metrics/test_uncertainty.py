@@ -278,6 +278,17 @@ def test_names_callables_and_partials_are_one():
     assert metrics.confidence_interval("auc", labels, scores, pos_label="bad", random_state=0) == by_name
 
 
+def test_a_metric_of_ones_own_need_not_be_hashable():
+    class Precision:
+        __hash__ = None
+
+        def __call__(self, y_true, scores):
+            return y_true[scores >= 5.0].mean()
+
+    y, scores = [0, 0, 0, 1, 0, 1, 1, 1], np.arange(8.0)
+    assert metrics.confidence_interval(Precision(), y, scores, random_state=0).estimate == 1.0
+
+
 @pytest.mark.parametrize("name", ["ndcg_at_k", "mean_reciprocal_rank", "margin", "smooth_margin"])
 def test_measures_that_follow_from_rows_have_names_too(name):
     y, scores = draw(np.random.default_rng(8))

@@ -694,7 +694,7 @@ Metric = TypeVar("Metric", bound=Callable[..., Any])
 METRICS: dict[str, Callable[..., Any]] = {}
 """The metrics that give a ranking one number, by name: those that can be resampled and made scorers."""
 
-RANK_METRICS: set[Callable[..., Any]] = set()
+RANK_METRICS: list[Callable[..., Any]] = []  # a user's metric, looked up here, need not be hashable
 """Those of the order alone: they take :class:`RankCounts` in place of scores, so resamples need no sort."""
 
 
@@ -706,7 +706,7 @@ def register_metric(metric: Metric) -> Metric:
 
 def register_rank_metric(metric: Metric) -> Metric:
     """Enter a metric of the order alone."""
-    RANK_METRICS.add(metric)
+    RANK_METRICS.append(metric)
     return register_metric(metric)
 
 

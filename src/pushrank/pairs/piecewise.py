@@ -202,28 +202,13 @@ def segment_sums(sources, weights, source_starts, targets, target_starts, breakp
     for segment in range(len(target_starts) - 1):
         first, last = source_starts[segment], source_starts[segment + 1]
         start, stop = target_starts[segment], target_starts[segment + 1]
+        s, w = sources[first:last], weights[first:last]
+        t, sums = targets[start:stop], out[start:stop]
         lowest = 1 if coefficients.shape[1] <= 3 else 0
         if lowest:
-            add_lowest_piece(
-                sources[first:last],
-                weights[first:last],
-                targets[start:stop],
-                breakpoints[1],
-                closed,
-                coefficients[0],
-                out[start:stop],
-            )
+            add_lowest_piece(s, w, t, breakpoints[1], closed, coefficients[0], sums)
         for j in range(lowest, len(coefficients)):
-            add_piece(
-                sources[first:last],
-                weights[first:last],
-                targets[start:stop],
-                breakpoints[j],
-                breakpoints[j + 1],
-                closed,
-                coefficients[j],
-                out[start:stop],
-            )
+            add_piece(s, w, t, breakpoints[j], breakpoints[j + 1], closed, coefficients[j], sums)
     return out
 
 
