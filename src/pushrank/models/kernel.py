@@ -95,6 +95,7 @@ class KernelModel:
             return np.asarray(np.diag(self._X), dtype=np.float64)
         if self.kernel.kind == "rbf":
             return np.ones(self.n_rows)
+        # in small blocks, as all but the diagonal of each is computed in vain
         parts = (self._X[start : start + 64] for start in range(0, self.n_rows, 64))
         return np.concatenate([np.diag(self.kernel.between(part, part)) for part in parts])
 
@@ -102,6 +103,7 @@ class KernelModel:
         """Return the scores of all rows, from the rows whose coefficients are not zero."""
         support = np.flatnonzero(coef)
         if self.kept is not None and 2 * len(support) > self.n_rows:
+            # one product with all of it, made once, beats a block of rows at a time
             return self.matrix @ coef  # type: ignore[operator]
         scores = np.zeros(self.n_rows)
         height = max(1, BLOCK_ENTRIES // self.n_rows)

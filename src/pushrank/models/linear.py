@@ -19,6 +19,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks
 
 BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
+MIN_BLOCK_ROWS = 16  # of wide data: a block has to be worth its call
 MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of dense rows are quicker
 VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
 MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
@@ -163,20 +164,20 @@ class LinearModel:
             X = X.copy()
             X.sum_duplicates()
         self.n_rows, self.n_features = X.shape
-        self._X = X
+        self.data = X
         if not sp.issparse(X):
             self.chunks = row_chunks(self.n_rows, self.n_features)
             by_rows = X.strides[0] >= X.strides[1]
             self._scores = dense_scores_by_rows if by_rows else dense_scores_by_columns
             self._sums = dense_sums_by_rows if by_rows else dense_sums_by_columns
             self._arrays: tuple[Any, ...] = (X, _reference(X) if centred else np.zeros(self.n_features))
-            self._block_rows = max(16, BLOCK_ELEMENTS // self.n_features)
+            self._block_rows = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // self.n_features)
         elif X.format == "csr":
             per_row = X.nnz / self.n_rows
             self.chunks = row_chunks(self.n_rows, per_row)
             self._scores, self._sums = csr_scores, csr_sums
             self._arrays = (X.data, X.indices, X.indptr)
-            self._block_rows = max(16, int(BLOCK_ELEMENTS / max(1.0, per_row)))
+            self._block_rows = max(MIN_BLOCK_ROWS, int(BLOCK_ELEMENTS / max(1.0, per_row)))
         else:
             self.chunks = [(0, self.n_rows)]
             self._block_rows = self.n_rows
@@ -189,7 +190,7 @@ class LinearModel:
     def block_scores(self, start: int, stop: int, coef: Floats, out: Floats) -> None:
         """Write the scores of the rows from start to stop into ``out``."""
         if self._is_csc:
-            out[:] = self._X @ coef
+            out[:] = self.data @ coef
         else:
             self._scores(*self._arrays, start, stop, coef, out)
 
@@ -207,7 +208,7 @@ class LinearModel:
         ``factors`` and ``class_codes`` are those of the block; ``out`` has shape (2, n_features).
         """
         if self._is_csc:
-            stored = (self._X.data, self._X.indices, self._X.indptr)
+            stored = (self.data.data, self.data.indices, self.data.indptr)
             csc_sums(*stored, factors, class_codes, squared, out)
         else:
             self._sums(*self._arrays, start, stop, factors, class_codes, squared, out)
@@ -284,7 +285,7 @@ class LinearModel:
         O(n_rows * stored entries of a row ** 2), and a block of memory.
         """
         if self._is_csc:
-            return LinearModel(self._X.tocsr()).class_covariance(factors, class_codes)
+            return LinearModel(self.data.tocsr()).class_covariance(factors, class_codes)
         moments = self._sparse_moments if self._stays_sparse else self._dense_moments
         covariance = _sum_in_order(
             map_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
@@ -298,7 +299,10 @@ class LinearModel:
     @property
     def _stays_sparse(self) -> bool:
         """Whether products of the stored entries alone are quicker than those of whole rows."""
-        return bool(sp.issparse(self._X)) and self._X.nnz < MAX_SPARSE_DENSITY * self.n_rows * self.n_features
+        return (
+            bool(sp.issparse(self.data))
+            and self.data.nnz < MAX_SPARSE_DENSITY * self.n_rows * self.n_features
+        )
 
     def _sparse_moments(self, start: int, stop: int, factors: Floats) -> Floats:
         moments = np.zeros((self.n_features, self.n_features))
@@ -308,7 +312,7 @@ class LinearModel:
 
     def _dense_moments(self, start: int, stop: int, factors: Floats) -> Floats:
         moments, roots = np.zeros((self.n_features, self.n_features)), np.sqrt(factors)
-        length = max(16, BLOCK_ELEMENTS // self.n_features)
+        length = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // self.n_features)
         for first in range(start, stop, length):
             last = min(first + length, stop)
             rows = self._centred_rows(first, last)
@@ -317,42 +321,37 @@ class LinearModel:
         return moments
 
     @property
-    def data(self) -> Any:
-        """The ``X`` that the model was made of."""
-        return self._X
-
-    @property
     def references(self) -> Floats:
         """What every column is taken less, shape (n_features,); zeros for sparse data."""
-        return np.zeros(self.n_features) if sp.issparse(self._X) else np.asarray(self._arrays[1])
+        return np.zeros(self.n_features) if sp.issparse(self.data) else np.asarray(self._arrays[1])
 
     @property
     def stored_bytes(self) -> int:
         """The memory that the data take."""
-        if sp.issparse(self._X):
-            return int(self._X.data.nbytes + self._X.indices.nbytes + self._X.indptr.nbytes)
-        return int(self._X.nbytes)
+        if sp.issparse(self.data):
+            return int(self.data.data.nbytes + self.data.indices.nbytes + self.data.indptr.nbytes)
+        return int(self.data.nbytes)
 
     def rows(self, numbers: NDArray[np.intp]) -> Floats:
         """Return some rows as a dense float64 matrix, each less the same constant."""
-        if sp.issparse(self._X):
-            return np.asarray(self._X[numbers].toarray(), dtype=np.float64)
-        return np.asarray(self._X[numbers] - self._arrays[1], dtype=np.float64)
+        if sp.issparse(self.data):
+            return np.asarray(self.data[numbers].toarray(), dtype=np.float64)
+        return np.asarray(self.data[numbers] - self._arrays[1], dtype=np.float64)
 
     def column(self, j: int) -> Floats:
         """Return column j as a dense float64 vector, less its constant."""
-        if sp.issparse(self._X):
-            return np.asarray(self._X[:, [j]].toarray(), dtype=np.float64).ravel()
-        return np.asarray(self._X[:, j].astype(np.float64) - self._arrays[1][j])
+        if sp.issparse(self.data):
+            return np.asarray(self.data[:, [j]].toarray(), dtype=np.float64).ravel()
+        return np.asarray(self.data[:, j].astype(np.float64) - self._arrays[1][j])
 
     @property
     def _is_csc(self) -> bool:
-        return bool(sp.issparse(self._X)) and self._X.format != "csr"
+        return bool(sp.issparse(self.data)) and self.data.format != "csr"
 
     def _centred_rows(self, start: int, stop: int) -> Floats:
-        if sp.issparse(self._X):
-            return np.asarray(self._X[start:stop].toarray(), dtype=np.float64)
-        return np.asarray(self._X[start:stop] - self._arrays[1], dtype=np.float64)
+        if sp.issparse(self.data):
+            return np.asarray(self.data[start:stop].toarray(), dtype=np.float64)
+        return np.asarray(self.data[start:stop] - self._arrays[1], dtype=np.float64)
 
 
 def _reference(X: NDArray[np.floating]) -> Floats:

@@ -76,6 +76,7 @@ def newton_cg(
     ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 7.2.
     """
+    # scipy's own stopping rule is off, and its bound on steps, which knows no units, out of reach
     options = {"gtol": 0.0, "max_trust_radius": 1e10}
     return minimise("trust-ncg", options, problem, start, tol, max_iter, callback)
 

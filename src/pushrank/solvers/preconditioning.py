@@ -157,7 +157,7 @@ def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRankPrecondition
 def basis_size(problem: LinearProblem) -> int:
     """Return how many rows the basis of a low-rank preconditioner has room for."""
     model = problem.host_model
-    room = max(MIN_BASIS_NUMBERS, model.stored_bytes // 128)
+    room = max(MIN_BASIS_NUMBERS, model.stored_bytes // (16 * 8))  # numbers of 8 bytes, in a sixteenth
     return int(max(1, min(MAX_BASIS_ROWS, room // model.n_features, model.n_rows)))
 
 

@@ -8,7 +8,7 @@ The two-sum exponential objective of two classes, a log-sum-exp over the positiv
   memory once, then scored, weighted and added while it lies in the processor's cache;
 - in :mod:`pushrank.pairs.exponential`, from scores at hand, for any price, sample or second derivative;
 - in :mod:`pushrank.solvers.boosting.objective`, from scores that change by a weak ranker at a time, with the
-  masses that the closed form of a boosting step needs.
+  fractions of pairs that the closed form of a boosting step needs.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 Bins = NDArray[np.uint8]
 MISSING = 255  # the bin of a missing value: a bin is one byte
 WIDTH = 256  # numbers reserved for the stumps of one feature, on either side of missing values
+BLOCK_ROWS = 512  # stay in the cache while one feature after another is read
 MAX_ROWS = 200_000  # that quantiles are taken from: their error is then below half a bin's weight
 
 
@@ -48,6 +49,7 @@ def bin_ends(weights, max_bins):
         if not is_heavy[i]:
             rest -= weights[i]
         aim = (rest + (0.0 if is_heavy[i] else filled)) / bins_left * slack
+        # a bin at least half full ends before a heavy value, which would swallow it
         if is_heavy[i] or filled >= aim or (is_heavy[i + 1] and filled >= 0.5 * aim):
             ends[n_ends] = i
             n_ends += 1
@@ -65,8 +67,8 @@ def bin_rows(X, edges, start, stop, bins):
 
     ``edges`` has 256 entries a feature, padded with infinity: eight halvings without a branch find the place.
     """
-    for top in range(start, stop, 512):
-        bottom = min(top + 512, stop)
+    for top in range(start, stop, BLOCK_ROWS):
+        bottom = min(top + BLOCK_ROWS, stop)
         for feature in range(X.shape[1]):
             feature_edges = edges[feature]
             for row in range(top, bottom):
@@ -106,8 +108,8 @@ def add_tables(X, features, firsts, edges, tables, start, stop, out):
     Feature ``features[m]`` has the thresholds ``edges[firsts[m] : firsts[m + 1]]``, and in ``tables``, from
     ``firsts[m] + 2 * m`` on, an entry for each place among them and a last one for NaN.
     """
-    for top in range(start, stop, 512):
-        bottom = min(top + 512, stop)
+    for top in range(start, stop, BLOCK_ROWS):
+        bottom = min(top + BLOCK_ROWS, stop)
         for m in range(len(features)):
             feature_edges = edges[firsts[m] : firsts[m + 1]]
             table = tables[firsts[m] + 2 * m : firsts[m + 1] + 2 * m + 2]

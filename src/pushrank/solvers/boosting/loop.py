@@ -289,7 +289,8 @@ def boosting_round(
         return nothing
     state.weights[index] += step
     add_step(state.scores, step, along.values, outputs.offset)
-    state.evaluation = problem.objective.evaluate(state.scores)
+    state.evaluation = problem.objective.evaluate(state.scores)  # of all rows, whatever the round saw
+    # the slope holds the penalty's part at the weight before the step; the edge does not
     edge = along.ridge * (state.weights[index] - step) - slopes[index]
     return Round(index, float(edge), step, gradient_size)
 

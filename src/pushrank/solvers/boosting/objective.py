@@ -310,6 +310,7 @@ class TwoSumEvaluation:
         (a0, a1), (b0, b1) = self._summed(class_sums, ones)
         if self._objective.joint:
             return PairFractions(a1 + b0, a0 + b1, 0.0)
+        # each class's gradient adds up to one in size, so that products of its parts are fractions of pairs
         return PairFractions(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
 
     def line(self, ones: Ones) -> Slope | None:

@@ -47,10 +47,10 @@ CHEAP_GAP = 1e-14
 MAX_STALLED = 3  # iterations that did not halve the gap, before that is as far as rounding lets it
 
 # The method itself.
-BOUNDARY_FRACTION = 0.995  # of the way to the boundary
+BOUNDARY_FRACTION = 0.995  # of the way to the boundary, from which no step could be taken
 PLAIN_CENTRING = 0.1  # of the mean complementarity product, in a step that goes without correction
 RIDGE = 1e-15  # on a matrix of unit diagonal: its factor exists whatever rounding does
-NEGLIGIBLE_BETA = 1e-9  # of the largest
+NEGLIGIBLE_BETA = 1e-9  # of the largest: what an interior point has for zero
 NONE = np.zeros(0)
 
 
@@ -322,6 +322,7 @@ class _RestrictedProblem:
             predictor = self._direction(0.0)
             predicted = self.iterate.after(predictor, self.iterate.max_length(predictor)).complementarity
             count = sum(len(left) for left, _ in self.iterate.pairs)
+            # Mehrotra's centring: the less the predictor leaves of the gap, the lower the aim
             step = self._direction(gap / count * (predicted / gap) ** 3, predictor)
             corrected = self.iterate.after(step, BOUNDARY_FRACTION * self.iterate.max_length(step))
             if self._infeasibility < gap < corrected.complementarity:

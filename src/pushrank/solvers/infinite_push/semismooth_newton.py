@@ -34,12 +34,12 @@ from pushrank.solvers.result import Callback, Certificate
 
 N_PROJECTED_GRADIENTS = 64  # at first; a few of Newton's steps cost as much
 LIPSCHITZ_GROWTH, LIPSCHITZ_DECAY = 2.0, 0.9  # of the step's inverse, in backtracking and after each step
-
-SIGMA_GROWTH = 1.5
+CURVATURE_ROUNDING = 1e-12  # relative: where the bound is attained both sides are equal
+SIGMA_GROWTH = 1.5  # of the weight of progress against that of the distance, at each proximal point
 MAX_PROXIMAL_POINTS = 70  # by then sigma has grown by 1e12, to where rounding leaves no more
 MAX_NEWTON_STEPS = 50  # from a proximal point; a handful are needed
 CG_TOLERANCE = 0.1  # of the gradient: a Newton system far from the optimum is not worth more
-MAX_CG_PRODUCTS = 200
+MAX_CG_PRODUCTS = 200  # in a step: conjugate gradients give a descent direction wherever they are cut short
 SLOPE_REDUCTION = 0.5  # of the slope at the start of a line search, which ends there
 
 
@@ -113,6 +113,8 @@ class _ProximalProblem:
     def is_solved(self) -> bool:
         """Return whether the gradient is small against the way of the dual variables from the centre."""
         moved = self.variables - self._centre
+        # half the squared gradient bounds what is left, as the function is strongly convex with modulus 1: it
+        # is Rockafellar's criterion (B) for the method of multipliers, with a constant for his sequence
         return float(self.gradient @ self.gradient) <= float(moved @ moved) / self._sigma
 
     def newton_step(self) -> None:
@@ -241,7 +243,7 @@ def accelerated_gradient(
             length = float(da @ da + db @ db)
             moved = dual.model.squared_norm(following.coef - ahead.coef, following.scores - ahead.scores)
             curvature = moved + float(dual.quadratic @ da**2)
-            if curvature <= lipschitz * length * (1.0 + 1e-12) or length == 0.0:
+            if curvature <= lipschitz * length * (1.0 + CURVATURE_ROUNDING) or length == 0.0:
                 break
             lipschitz = max(LIPSCHITZ_GROWTH * lipschitz, curvature / length)
         uphill = (

@@ -199,7 +199,7 @@ def smo_steps(
         if up < 0:
             return -1, n_steps
         if slots[up] < 0:
-            return up, n_steps
+            return up, n_steps  # the caller makes the column, which compiled code cannot, and comes back
         clock += 1
         last_used[slots[up]] = clock
         up_column = columns[slots[up]]
