@@ -96,26 +96,6 @@ class RankerComparison:
     warnings : dict of str to list of str
         What the fits of each model warned of.
 
-    Attributes
-    ----------
-    best_ : str
-        The model with the highest mean of the criterion; the average precision decides between equals.
-    baseline_ : str
-        The first model.
-    runner_up_ : str
-        The model to hold the best one against: the baseline, or the next best where it is the best.
-    equals_ : list of str
-        The other models that are exactly as good as the best by the criterion, on average.
-    none_is_better_ : bool
-        Whether all models are exactly as good by the criterion.
-    differences_ : dict of str to Difference
-        By how much the best model exceeds every other one by the criterion.
-    optimism_ : Difference or None
-        By how much the mean of the best model exceeds that of the choice inside every training part; None
-        without a nested choice.
-    held_out_ : dict of str to ndarray of shape (n_samples,)
-        One order of all rows for each model, the higher the better: by its place within its fold.
-
     Notes
     -----
     The standard error of a mean over the :math:`V` folds of :math:`R` repetitions is
@@ -136,6 +116,8 @@ class RankerComparison:
     RankerComparison(2 models, 3 folds)
     Best at the top, by AUC: b, +0.200 against a, 95 % interval -0.048 to +0.448: chance alone may explain the
     difference, so these data do not tell them apart.
+    >>> found.summary()["best"]
+    'b'
     """
 
     measures: dict[str, dict[str, NDArray[np.float64]]]
@@ -158,14 +140,14 @@ class RankerComparison:
 
     @property
     def best_(self) -> str:
-        """The model that is best at the top; average precision decides between equals."""
+        """The model with the highest mean of the criterion; the average precision decides between equals."""
         by = [name for name in (self.criterion, AVERAGE_PRECISION) if name in self.measures[self.baseline_]]
         models = (model for model in self.measures if model != CHOSEN)
         return max(models, key=lambda model: [self.mean(model, measure) for measure in by])
 
     @property
     def baseline_(self) -> str:
-        """The first model."""
+        """The first model, what one would take without the others."""
         return next(iter(self.measures))
 
     @property
@@ -193,12 +175,12 @@ class RankerComparison:
 
     @property
     def optimism_(self) -> Difference | None:
-        """By how much the best model's mean exceeds that of a choice inside, or None without one."""
+        """By how much the best model's mean exceeds that of the choice inside every training part, if any."""
         return self.difference(self.best_, CHOSEN) if CHOSEN in self.measures else None
 
     @property
     def held_out_(self) -> dict[str, NDArray[np.float64]]:
-        """One order of all rows for each model, from fits that had not seen them."""
+        """One order of all rows for each model, the higher the better, by their places within their folds."""
         return {
             model: on_one_scale(scores, self.folds)
             for model, scores in self.scores.items()
@@ -221,28 +203,10 @@ class RankerComparison:
     def difference(self, model: str, other: str) -> Difference:
         """Return by how much a model exceeds another by the criterion, and whether that is beyond chance.
 
-        Parameters
-        ----------
-        model, other : str
-            The names of two models.
-
-        Returns
-        -------
-        Difference
-            A named tuple: ``mean``, ``standard_error``, ``low``, ``high``, ``more_than_chance``.
-
-        Notes
-        -----
         The folds decide: their differences vary with the rows measured on and with those trained on, as they
         would for whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
         An interval without zero is more than chance explains, and so is one and the same difference in at
         least six folds; in fewer, nobody can tell (None).
-
-        Examples
-        --------
-        >>> found = RankerComparison({"a": {"AUC": np.full(6, 0.5)}, "b": {"AUC": np.full(6, 0.75)}}, "AUC")
-        >>> found.difference("b", "a").more_than_chance
-        True
         """
         gains = np.subtract(*(self.measures[name][self.criterion] for name in (model, other)))
         mean, error = float(np.mean(gains)), self._error_of_mean(gains)
@@ -314,17 +278,8 @@ class RankerComparison:
     def summary(self) -> dict[str, Any]:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.
 
-        Returns
-        -------
-        dict
-            With the keys ``best``, ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``
-            and, after a nested choice, ``optimism``.
-
-        Examples
-        --------
-        >>> found = RankerComparison({"a": {"AUC": np.array([0.5, 0.75])}}, "AUC").summary()
-        >>> found["models"]
-        {'a': {'AUC': {'mean': 0.625, 'standard_error': 0.125}}}
+        Its keys are ``best``, ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models`` and,
+        after a nested choice, ``optimism``.
         """
         found = {
             "best": self.best_,
@@ -337,11 +292,8 @@ class RankerComparison:
             },
             "models": {
                 model: {
-                    measure: {
-                        "mean": self.mean(model, measure),
-                        "standard_error": self.standard_error(model, measure),
-                    }
-                    for measure in measures
+                    name: {"mean": self.mean(model, name), "standard_error": self.standard_error(model, name)}
+                    for name in measures
                 }
                 for model, measures in self.measures.items()
             },
@@ -687,12 +639,11 @@ def _scores(name: str, model: Any, X: Any) -> NDArray[np.float64]:
 def _measures(
     y: NDArray[np.bool_], scores: NDArray[np.float64], n_rows: int, budget: int | None
 ) -> dict[str, float]:
-    top = metrics.top_of_list(y, scores)
     measures = {
-        POSITIVES_AT_TOP: top["positives_at_top"],
+        POSITIVES_AT_TOP: metrics.positives_at_top(y, scores),
         PRECISION: share_of_hits(y, scores, None, n_rows),
-        AVERAGE_PRECISION: top["average_precision"],
-        "AUC": top["auc"],
+        AVERAGE_PRECISION: metrics.average_precision(y, scores),
+        "AUC": metrics.auc(y, scores),
     }
     if budget is not None:
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)

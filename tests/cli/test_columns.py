@@ -280,12 +280,18 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
     )
     call("evaluate", tmp_path / "o.skops", data, *otherwise)
     call("score", tmp_path / "o.skops", data, *otherwise, "-o", tmp_path / "ranked.csv")
+    frame.to_csv(tmp_path / "new.csv.gz", index=False, sep=";", decimal=",", encoding="latin-1")
+    call("score", tmp_path / "o.skops", tmp_path / "new.csv.gz", *otherwise, "-o", tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "ranked.csv").read_bytes()
     call("compare", data, "--label", "y", "--folds", 2, "--p", 4, *otherwise)
     frame.to_csv(data, index=False, sep="\t")
     call("fit", data, *out, "--separator", "tab")
     assert "--separator tab" in call("evaluate", tmp_path / "o.skops", data, code=2).stderr
     frame.to_csv(data, index=False, sep=";")
     assert "separates the columns, say so: --separator ';'" in call("fit", data, *out, code=2).stderr
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    told = call("fit", data, *out, code=2).stderr
+    assert "name every column. If ';' separates the columns, say so: --separator ';'." in told
     frame.to_parquet(tmp_path / "data.parquet")
     for arguments, said in (
         ([data, "--separator", ";;"], "--separator must be one character, got ';;'"),

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 from skops import io
@@ -253,6 +255,7 @@ def bad(files, frame):
     frame.assign(area=np.where(frame.index == 5, -1e300, 1.0)).to_csv(files / "huge.csv", index=False)
     (files / "empty.csv").write_text("")
     (files / "head.csv").write_text("a,class\n")
+    pq.write_table(pa.table([[0.5], [1.5], ["x"]], names=["a", "a", "class"]), files / "twice.parquet")
     (files / "cut.parquet").write_bytes((files / "data.parquet").read_bytes()[:2000])
     (files / "cut.csv.gz").write_bytes((files / "data.csv.gz").read_bytes()[:500])
     (files / "bad.libsvm").write_text("1 1:0.5\n0 what\n")
@@ -273,6 +276,7 @@ def bad(files, frame):
         "holds -1e+300 in row 6, too large": [*compare, files / "huge.csv"],
         "cannot be read as csv": [*fit, files / "empty.csv"],
         "holds no rows": [*fit, files / "head.csv"],
+        "more than one column 'a'; give each its own name": [*fit, files / "twice.parquet"],
         "cannot be read as parquet": [*fit, files / "cut.parquet"],
         "ended before the end-of-stream": [*fit, files / "cut.csv.gz"],
         "cannot be read as libsvm": ["fit", "-o", out, files / "bad.libsvm"],

@@ -27,13 +27,7 @@ MAX_CATEGORIES = 100  # one-hot columns of a text column: its rarest values shar
 
 
 def kebab_case(name: str) -> str:
-    """Return ``PNormPush`` as ``pnorm-push`` and ``IRPush`` as ``ir-push``.
-
-    Examples
-    --------
-    >>> kebab_case("RankBoost"), kebab_case("IRPush"), kebab_case("PNormPush")
-    ('rank-boost', 'ir-push', 'pnorm-push')
-    """
+    """Return ``PNormPush`` as ``pnorm-push``, ``IRPush`` as ``ir-push``, ``RankBoost`` as ``rank-boost``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "-", name).lower()
 
 

@@ -236,6 +236,10 @@ def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int
             frame = pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT)
             table = Table(path, frame, sp.csr_matrix(features))
         elif kind == ".parquet":
+            names = pd.Index(pq.read_schema(path).names)
+            if names.has_duplicates:
+                twice = names[names.duplicated()][0]
+                raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
             # pandas' index is no column, and its own types have no place for gaps in whole numbers
             rows = pq.read_table(path).replace_schema_metadata(None)
             table = Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))

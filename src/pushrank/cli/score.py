@@ -13,7 +13,7 @@ import typer
 from pushrank.cli import options
 from pushrank.cli.errors import check_can_write
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, check_output_kind, write_table
+from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, check_output_kind, file_kind, write_table
 
 
 def score(
@@ -42,18 +42,14 @@ def score(
     table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
-    rows = rows_in_order(table, order)
+    # those of a libsvm file by their number, from 1
+    rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
     if table.is_text and output.suffix.lower() == ".parquet":
         rows = rows.assign(**{name: table.numbers(name).iloc[order] for name in saved.numeric})
     for name, values in (("score", scores[order]), ("rank", np.arange(1, len(order) + 1))):
         rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name(rows.columns, name))], axis=1)
-    write_table(rows, output, table.written if output.suffix == table.path.suffix else DEFAULT_FORMAT)
+    write_table(rows, output, table.written if file_kind(output) == file_kind(table.path) else DEFAULT_FORMAT)
     typer.echo(f"{len(order):,} of {len(table):,} rows, best first, in {output}.")
-
-
-def rows_in_order(table: Table, order: np.ndarray) -> pd.DataFrame:
-    """Return rows as they were read; those of a libsvm file by their number, from 1."""
-    return pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
 
 
 def free_name(columns: Collection[str], name: str) -> str:
