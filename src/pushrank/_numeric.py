@@ -64,6 +64,6 @@ def sigmoid(x: Floats) -> Floats:
     [0.0, 0.5, 1.0]
     """
     xp = namespace(x)
-    small = xp.exp(-xp.abs(x))
+    small = xp.exp(-xp.abs(x))  # at most one on either side of zero
     risen: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
     return risen

@@ -266,7 +266,7 @@ class Power(Price):
         exponents = p * log_sums
         xp = namespace(exponents)
         shift = float(xp.max(exponents)) if exponents.shape[0] else 0.0
-        if not np.isfinite(shift):
+        if not np.isfinite(shift):  # every sum is zero, or one infinite, which is no unit
             shift = 0.0
         value = xp.exp(exponents - shift)
         return Terms(shift, value, p * value, p * p * value)

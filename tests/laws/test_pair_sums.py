@@ -193,6 +193,13 @@ def test_accuracy_holds_for_any_scores(loss, s, t, scale):
     check_accuracy(loss, s, t, np.ones(len(s)), np.ones(len(t)), 1e-10)
 
 
+@pytest.mark.parametrize("sharpness", [1e6, 1e12])
+def test_a_bend_narrower_than_the_rounding_of_margins_is_summed_as_far_as_margins_tell(sharpness):
+    s, t, w, z = scores_and_weights(0, 3.0)
+    t[: len(t) // 2] = s[0] - 1.0 + np.linspace(-2.0, 2.0, len(t) // 2) / sharpness
+    check_accuracy(losses.SmoothedHinge(sharpness), s, t, w, z, 1e-15 * sharpness)
+
+
 def test_losses_with_other_tails():
     s, t, w, z = scores_and_weights(0, 20.0)
     check_accuracy(Root(), s, t, w, z, 1e-10)

@@ -97,6 +97,7 @@ class PushEvaluation:
 
         On the log scale of RankBoost's objective they are the paper's :math:`d_+, d_-, d_0`.
         """
+        # of the exponential loss d ln h_k / d s_i is minus the part of pair (i, k) in h_k
         zeros, gradient = np.zeros_like(outputs.negatives), self._total.gradient
         of_ones = -self._sums.jacobian_product(outputs.positives, zeros)
         of_zeros = -self._sums.jacobian_product(1.0 - outputs.positives, zeros)

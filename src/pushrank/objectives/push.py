@@ -233,7 +233,7 @@ class PushObjective:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.evaluation(*self._checked(y, scores, sample_weight)).value
-        return value if value < np.inf else np.inf
+        return value if value < np.inf else np.inf  # infinities that met are NaN
 
     def evaluate(
         self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None

@@ -40,6 +40,9 @@ TAIL_CONSTANT = 100.0
 UNDERFLOW = 1e-290  # below it a product with a weight may lose digits
 OWN_ROUNDING = 1e-14  # of the loss at its centre: what a difference from 1 leaves of a small loss
 
+MARGIN_ROUNDING = 4.0 * np.finfo(float).eps  # of a margin, a difference of two scores, and of a node's place
+MAX_ROUNDING = 0.1  # a loss so sharp that more is lost has no digit left
+
 
 class Expansion:
     """The nodes, the far field and the tables of one analytic loss at one accuracy.
@@ -61,7 +64,10 @@ class Expansion:
             raise ValueError(
                 f"{loss} has strip_half_width={half_width!r}, where a positive finite number is needed."
             )
-        self._loss, self._accuracy, self._unit = loss, accuracy, float(half_width)
+        self._loss, self._unit = loss, float(half_width)
+        # no sum is more accurate than the margins about the centre, which a sharp loss multiplies
+        rounding = MARGIN_ROUNDING * abs(float(loss.expansion_centre)) / self._unit
+        self._accuracy = accuracy = max(accuracy, min(rounding, MAX_ROUNDING))
         self._orders = range(3 if loss.twice_differentiable else 2)
         # a power of two, by which scores divide exactly
         self.width = 2.0 ** math.floor(math.log2(MAX_BIN_WIDTH * self._unit))

@@ -59,6 +59,7 @@ class CrucialSample(Sample):
         counted = pair_weights > 0.0
         if weights is not None:
             counted &= (weights[better] > 0.0) & (weights[worse] > 0.0)
+        # stable: the rounding of a row's sum hangs on the order of its pairs
         order = np.flatnonzero(counted)[np.argsort(worse[counted], kind="stable")]
         if not len(order):
             raise ValueError(
