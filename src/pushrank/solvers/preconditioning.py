@@ -82,11 +82,7 @@ def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Float
 
     Both are taken within the classes, under the given row weights; the penalty is left out. Gradients are
     measured in units of the deviations (of one for a constant column, or of its value where that is more),
-    so that a tolerance does not depend on the units of a feature.
-
-    Notes
-    -----
-    Two readings of the data.
+    so that a tolerance does not depend on the units of a feature. Two readings of the data.
     """
     curvature = problem.model.class_variances(row_weights, problem.class_codes)
     class_weights = problem.model.class_totals(row_weights, problem.class_codes)
@@ -112,11 +108,8 @@ def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Wh
     """Return a preconditioner from the whole curvature.
 
     The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
-    Push on the log scale this is the exact Hessian.
-
-    Notes
-    -----
-    O(n_rows * n_features ** 2) time, O(n_features ** 2) memory.
+    Push on the log scale this is the exact Hessian. O(n_rows * n_features ** 2) time, O(n_features ** 2)
+    memory.
     """
     covariance = problem.model.class_covariance(row_weights, problem.class_codes)
     curvature = covariance / np.outer(scales, scales)
@@ -131,11 +124,8 @@ def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRankPrecondition
     """Return a preconditioner for wide data, from the heaviest rows and the diagonal of all others.
 
     As p grows or the classes come apart, the weight gathers on few rows, and they shape the curvature.
-
-    Notes
-    -----
-    Two readings of the data, and a dense basis of at most 512 rows that takes no more than a sixteenth of
-    the memory of the data (or 8 MiB).
+    Two readings of the data, and a dense basis of at most 512 rows that takes no more than a sixteenth of the
+    memory of the data (or 8 MiB).
     """
     model = problem.host_model
     n_heavy = basis_size(problem)

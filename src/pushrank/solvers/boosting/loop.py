@@ -220,8 +220,8 @@ def boost(
     slopes = problem.slopes(state.weights, problem.outputs.edges(-state.evaluation.gradient))
     gradient_size = problem.largest(slopes)
     # the best of growing rankers is known only in the round that makes it: their slopes prove nothing
-    is_measured = not isinstance(problem.outputs, GrowingOutputs)
-    return BoostingResult(gradient_size, nothing_left or (is_measured and gradient_size <= tol))
+    all_known = not isinstance(problem.outputs, GrowingOutputs)
+    return BoostingResult(gradient_size, nothing_left or (all_known and gradient_size <= tol))
 
 
 def _record(problem: BoostingProblem, state: BoostingState) -> None:
@@ -263,10 +263,7 @@ def boosting_round(
     class_edges = None
     if problem.choice == "lowest":
         gradient = evaluation.gradient
-        class_edges = (
-            outputs.edges(np.maximum(-gradient, 0.0)),
-            outputs.edges(np.maximum(gradient, 0.0)),
-        )
+        class_edges = outputs.edges(np.maximum(-gradient, 0.0)), outputs.edges(np.maximum(gradient, 0.0))
         edges = class_edges[0] - class_edges[1]
     else:
         edges = outputs.edges(-evaluation.gradient)
