@@ -268,6 +268,7 @@ def test_no_model_is_called_best_of_equals(data):
     assert "(best at the top)" in render(data)
     equal = {model: {"AUC": np.full(3, 0.5)} for model in data.models}
     page = render(replace(data, comparison=replace(data.comparison, measures=equal, criterion="AUC")))
+    assert "<dd>AUC; counted below are hits among the first 40 rows (the budget)</dd>" in page
     assert "(best at the top)" not in page
     assert "The best of" not in page
 

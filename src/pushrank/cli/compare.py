@@ -20,9 +20,9 @@ from rich.table import Table as Grid
 from sklearn.base import BaseEstimator
 
 from pushrank.cli import options
-from pushrank.cli.errors import InputError, check_can_write, warn
+from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import make_ranking_pipeline
-from pushrank.cli.read import TextFormat, check_output_kind, read_labelled, write_table
+from pushrank.cli.read import TextFormat, check_output_path, read_labelled, write_table
 from pushrank.model_selection import (
     ALPHAS,
     CHOOSING_PUSH,
@@ -117,14 +117,12 @@ def compare(
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """
-    from pushrank.cli.report import check_report_kind, write_comparison_report
+    from pushrank.cli.report import check_report_path, write_comparison_report
 
     if output is not None:
-        check_can_write(output)
-        check_output_kind(output)
+        check_output_path(output)
     if report is not None:
-        check_can_write(report)
-        check_report_kind(report)
+        check_report_path(report)
     written = TextFormat(separator, encoding, decimal, thousands)
     rows = read_labelled(data, label, positive, exclude, written)
     config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)

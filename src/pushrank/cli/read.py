@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from pushrank._io import atomic_write
-from pushrank.cli.errors import InputError, warn, writing
+from pushrank.cli.errors import InputError, check_can_write, warn, writing
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
@@ -256,8 +256,9 @@ def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int
     return table
 
 
-def check_output_kind(path: Path) -> None:
-    """Raise InputError when rows cannot be written to a file of this name."""
+def check_output_path(path: Path) -> None:
+    """Raise InputError before any work starts when rows cannot be written to this path."""
+    check_can_write(path)
     if path.suffix.lower() not in {*SEPARATORS, ".parquet"}:
         raise InputError(f"{path}: rows are written as .csv, .tsv or .parquet; choose one of these.")
 

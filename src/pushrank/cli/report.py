@@ -45,8 +45,7 @@ def report(
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
-    check_can_write(output)
-    check_report_kind(output)
+    check_report_path(output)
     written = TextFormat(separator, encoding, decimal, thousands)
     rows = read_labelled(data, label, positive, exclude, written)
     config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)
@@ -56,8 +55,9 @@ def report(
     typer.echo(f"The report is in {output}.")
 
 
-def check_report_kind(path: Path) -> None:
-    """Raise InputError when a report cannot be a file of this name."""
+def check_report_path(path: Path) -> None:
+    """Raise InputError before any work starts when a report cannot be written to this path."""
+    check_can_write(path)
     if path.suffix.lower() not in {".html", ".htm"}:
         raise InputError(f"{path}: a report is written as .html; choose such a name.")
 

@@ -11,9 +11,8 @@ import pandas as pd
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.errors import check_can_write
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, check_output_kind, file_kind, write_table
+from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, check_output_path, file_kind, write_table
 
 
 def score(
@@ -36,8 +35,7 @@ def score(
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
-    check_can_write(output)
-    check_output_kind(output)
+    check_output_path(output)
     saved = SavedModel.load(model)
     table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
     scores = saved.scores(table)

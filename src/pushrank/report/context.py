@@ -13,11 +13,10 @@ from scipy.stats import rankdata
 
 from pushrank import metrics
 from pushrank._numeric import Floats
+from pushrank.model_selection import HITS, PRECISION, RankerComparison
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from pushrank.model_selection import RankerComparison
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
@@ -243,11 +242,14 @@ def _facts(data: ReportData) -> dict[str, str]:
     """Return what was compared and how, as far as the comparison knows it."""
     comparison = data.comparison
     why = "the budget" if comparison.budget else "a quarter as many as there are hits"
+    judged_by = f"hits among the first {data.depth:,} rows ({why})"
+    if comparison.criterion not in (HITS, PRECISION):
+        judged_by = f"{comparison.criterion}; counted below are {judged_by}"
     times = f", {comparison.n_repeats} times; curves and rows from the first"
     return {
         "Rows": f"{len(data.y):,}",
         "Hits": f"{int(data.y.sum()):,}, the rows with {data.meaning}",
-        "Models judged by": f"hits among the first {data.depth:,} rows ({why})",
+        "Models judged by": judged_by,
         "Cross-validation": f"{comparison.n_folds} parts" + times * (comparison.n_repeats > 1),
         "Choice inside every training part": "no" if comparison.optimism_ is None else "yes",
         "Seed": str(data.seed),
