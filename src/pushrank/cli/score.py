@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -45,13 +44,9 @@ def score(
     if table.is_text and output.suffix.lower() == ".parquet":
         rows = rows.assign(**{name: table.numbers(name).iloc[order] for name in saved.numeric})
     for name, values in (("score", scores[order]), ("rank", np.arange(1, len(order) + 1))):
-        rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name(rows.columns, name))], axis=1)
+        free_name = name
+        while free_name in rows.columns:
+            free_name = f"pushrank_{free_name}"
+        rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name)], axis=1)
     write_table(rows, output, table.written if file_kind(output) == file_kind(table.path) else DEFAULT_FORMAT)
     typer.echo(f"{len(order):,} of {len(table):,} rows, best first, in {output}.")
-
-
-def free_name(columns: Collection[str], name: str) -> str:
-    """Return a column name that the data do not use."""
-    while name in columns:
-        name = f"pushrank_{name}"
-    return name
