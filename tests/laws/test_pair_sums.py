@@ -241,6 +241,15 @@ def test_false_tails_are_found_out(tails, message):
         expansion(loss, 1e-10)
 
 
+def test_a_tail_without_its_digits_is_found_out():
+    def derivative(_, margin):
+        return -0.5 * (1.0 - np.tanh(0.5 * margin))
+
+    loss = type("Bad", (losses.Logistic,), {"derivative": derivative})()
+    with pytest.raises(ValueError, match=r"the right tail .* loses its digits there"):
+        expansion(loss, 1e-10)
+
+
 @pytest.mark.parametrize("strip", [0.0, -1.0, np.inf, np.nan])
 def test_a_strip_is_a_positive_number(strip):
     loss = type("Bad", (Root,), {"strip_half_width": strip})()

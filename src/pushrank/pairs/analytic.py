@@ -157,7 +157,9 @@ class Expansion:
                 raise ValueError(
                     f"{self._loss} does not have the {side} tail that it declares, {self._loss.tails}, at "
                     f"margins of {margins[0]:.3g} and beyond. Declare the tail that it has, or a narrower "
-                    "strip, which tails may be as slow to reach as it is wide, or no tails."
+                    "strip, which tails may be as slow to reach as it is wide, or no tails. If the tail is "
+                    "right, the loss or a derivative loses its digits there: write it without a difference "
+                    "of nearly equal terms, such as 1 - tanh(r)."
                 )
 
     def _find_nodes(self) -> tuple[Floats, Floats]:
