@@ -185,3 +185,9 @@ def test_scores_and_sums_are_those_of_numpy(data, layout, shape):
             )
     centred = factors - factors.mean()
     np.testing.assert_allclose(model.rmatvec(centred), X.T @ centred, atol=1e-9)
+
+
+def test_a_tiny_column_whose_sum_cancels_is_refused():
+    X = sp.csr_matrix([[1e-150, 1.0], [-1e-150, 0.0], [0.0, 2.0]])
+    with pytest.raises(ValueError, match="column 0 holds values whose squares are beyond the range"):
+        LinearModel(X).check_range()

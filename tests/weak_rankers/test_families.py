@@ -257,3 +257,11 @@ def test_bins_that_are_no_integer(bad):
 def test_categories_that_are_no_features(bad):
     with pytest.raises(ValueError, match="categorical_features"):
         Stumps(categorical_features=bad).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("unit", [1.0, 49.0, 98.0, 103.0, 0.1, 3e7])
+def test_a_column_of_two_values_is_binary_whatever_they_are(unit):
+    X = np.column_stack([[0.0, unit, unit, 0.0, unit], np.arange(5.0)])
+    outputs = Columns().fit(X).training_outputs(X)
+    assert outputs.real_valued.tolist() == [False, True]
+    assert outputs.values(0).tolist() == [False, True, True, False, True]

@@ -271,7 +271,8 @@ class LinearModel:
         ones, class_codes = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
         sums = self.class_sums(ones, class_codes)[0]
         squares = self.class_sums(ones, class_codes, squared=True)[0]
-        unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & (sums != 0.0))
+        is_zero = (squares == 0.0) & (sums == 0.0)  # squares may underflow, and sums cancel, but hardly both
+        unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & ~is_zero)
         if unusable.any():
             raise ValueError(
                 f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class RegularisationPath:
         start = starts[0]
         if len(starts) > 1:
             start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])
-        n_steps = 0
+        steps_before: Floats = np.zeros(0)
         # the Hessian is a covariance, not singular, and small enough to factor
         if objective.powers is not None and alpha > 0.0 and self.model.n_features <= MAX_WHITENED_FEATURES:
             result = newton(
@@ -67,11 +68,14 @@ class RegularisationPath:
                 PATH_REFINED * self.tol,
                 min(NEWTON_STEPS, self.max_iter),
             )
-            n_steps = result.n_iter
-            if result.gradient_size <= self.tol or n_steps >= self.max_iter:
+            if result.gradient_size <= self.tol:
+                return replace(result, converged=True, message="")  # Newton's method was asked for more
+            if result.n_iter >= self.max_iter:
                 return result
             start = result.coef  # not lost, though Newton's method did not get there
-        return lbfgs(problem, start, self.tol, self.max_iter - n_steps)
+            steps_before = result.objective_path[:-1]
+        result = lbfgs(problem, start, self.tol, self.max_iter - len(steps_before))
+        return replace(result, objective_path=np.append(steps_before, result.objective_path))
 
     def _units(self, problem: LinearProblem) -> Floats:
         """Return the units of the gradient, which are those of the data, found once an objective."""

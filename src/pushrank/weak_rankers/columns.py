@@ -13,6 +13,8 @@ from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
+RANGE_ROUNDING = 1e-12  # of a column's range in its own units: thousands of times what rounding costs
+
 
 class Columns(WeakRankers):
     r"""Every feature is a weak ranker, scaled by the range that it had in training.
@@ -120,7 +122,8 @@ class ColumnOutputs:
         column = self.model.column(index)
         low, high = column.min(), column.max()
         is_high = column == high
-        whole_range = (high - low) * self._units[index] == 1.0
+        # a range times its reciprocal misses 1 by an epsilon, and more where the column is shifted
+        whole_range = abs((high - low) * self._units[index] - 1.0) <= RANGE_ROUNDING
         if whole_range and np.all(is_high | (column == low)):
             return np.asarray(is_high)
         return np.asarray((column - self._offsets[index]) * self._units[index])

@@ -1,0 +1,25 @@
+"""Solutions along a grid of prices and penalties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pushrank import PushObjective
+from pushrank.models import LinearModel
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import Power
+from pushrank.solvers.path import RegularisationPath
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 4, 5, 6, 8, 12, 50])
+def test_a_solution_within_the_tolerance_has_converged_and_all_its_steps_are_counted(max_iter):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    sample = BipartiteSample.from_labels(X[:, 0] + rng.normal(size=400) > 1.0)
+    path = RegularisationPath(LinearModel(X), sample, 1e-3, max_iter)
+    result = path.solve(PushObjective(price=Power(4), scale="log"), 1e-2, [np.zeros(4)])
+    assert result.converged == (result.gradient_size <= 1e-3)
+    assert bool(result.message) != result.converged
+    assert result.n_iter <= max_iter
+    assert len(result.objective_path) == result.n_iter + 1
