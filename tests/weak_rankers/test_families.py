@@ -260,7 +260,7 @@ def test_categories_that_are_no_features(bad):
 
 
 @pytest.mark.parametrize("unit", [1.0, 49.0, 98.0, 103.0, 0.1, 3e7])
-def test_a_column_of_two_values_is_binary_whatever_they_are(unit):
+def test_a_column_of_two_values_is_binary_whatever_its_range(unit):
     X = np.column_stack([[0.0, unit, unit, 0.0, unit], np.arange(5.0)])
     outputs = Columns().fit(X).training_outputs(X)
     assert outputs.real_valued.tolist() == [False, True]
