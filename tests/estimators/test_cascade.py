@@ -76,15 +76,19 @@ CUTTING = CascadeRanker([RankBoost(n_estimators=10), PNormPush()], keep=[0.9])
 @pytest.mark.filterwarnings("ignore:CascadeRanker ends:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [
-        CascadeRanker(),
-        CascadeRanker([LogisticRegression(), PNormPush()], keep=[1.0]),
-        CascadeRanker([PNormPush(p=2)]),
-        CUTTING,
-    ]
-)
+@parametrize_with_checks([CascadeRanker(), CUTTING])
 def test_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore:CascadeRanker ends:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [CascadeRanker([LogisticRegression(), PNormPush()], keep=[1.0]), CascadeRanker([PNormPush(p=2)])]
+)
+def test_contract_of_further_stages(estimator, check):
     check(estimator)
 
 

@@ -66,7 +66,7 @@ CASES = st.fixed_dictionaries(
 
 
 @given(case=CASES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_chunks_do_not_matter_and_bad_rows_change_nothing(case):
     check_chunks(**case)
 

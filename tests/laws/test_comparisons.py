@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from combinations import each_and_some
@@ -117,7 +117,6 @@ def test_margin_and_mirror_and_restriction(make):
                 sample.subset(kept)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 30.0, 1e4]))
 def test_two_grades_in_one_group_are_two_classes(seed, spread):
     rng = np.random.default_rng(seed)
@@ -223,7 +222,6 @@ class _One(losses.Hinge):
         return np.ones_like(np.asarray(margin, dtype=float))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 5))
 def test_splits_hold_every_pair_once(seed, n, n_groups):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import erfc
 
@@ -181,7 +181,6 @@ def check_accuracy(loss, s, t, w, z, accuracy, floor=1e-280):
         assert (error <= allowed * w * (size @ z)).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(SMOOTH[:4]),
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -59,7 +59,6 @@ def short(n=7):
 
 @pytest.mark.parametrize("ties", TIES)
 @given(case=LISTS)
-@settings(max_examples=60, deadline=None)
 def test_pairwise_measures(ties, case):
     y, scores, w = case
     errors = pair_errors(y, scores, ties)
@@ -80,7 +79,6 @@ def test_pairwise_measures(ties, case):
 
 @pytest.mark.parametrize("ties", TIES)
 @given(case=short())
-@settings(max_examples=40, deadline=None)
 def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
     y, scores, _ = case
     lists = orders(y, scores, ties)
@@ -119,7 +117,6 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
 
 @pytest.mark.parametrize("ties", TIES)
 @given(case=LISTS)
-@settings(max_examples=40, deadline=None)
 def test_integer_weights_are_copies(ties, case):
     y, scores, w = case
     copies = np.repeat(np.arange(len(y)), w.astype(int))
@@ -139,7 +136,6 @@ def test_integer_weights_are_copies(ties, case):
 
 
 @given(case=LISTS, part=st.floats(0.01, 1.0))
-@settings(max_examples=60, deadline=None)
 def test_weights_of_one_are_no_weights(case, part):
     y, scores, _ = case
     for name, ties in itertools.product(DEPTHS, TIES):
@@ -157,7 +153,6 @@ def test_halved_weights_reach_a_recall_as_exactly(ties):
 
 @pytest.mark.parametrize("ties", TIES)
 @given(case=LISTS, max_fpr=st.floats(0.01, 1.0), min_tpr=st.floats(0.0, 0.99))
-@settings(max_examples=60, deadline=None)
 def test_partial_area_is_the_integral_of_the_curve(ties, case, max_fpr, min_tpr):
     y, scores, w = case
     points = [(0.0, 0.0)]
@@ -182,7 +177,6 @@ def test_partial_area_is_the_integral_of_the_curve(ties, case, max_fpr, min_tpr)
 
 
 @given(case=LISTS)
-@settings(max_examples=40, deadline=None)
 def test_margins_are_those_of_all_pairs(case):
     y, scores, w = case
     pairs = scores[y][:, None] - scores[~y][None, :]
@@ -193,7 +187,6 @@ def test_margins_are_those_of_all_pairs(case):
 
 
 @given(case=LISTS, seed=st.integers(0, 9))
-@settings(max_examples=20, deadline=None)
 def test_many_rankings_are_measured_as_one_by_one(case, seed):
     y, scores, w = case
     rng = np.random.default_rng(seed)
@@ -208,7 +201,6 @@ def test_many_rankings_are_measured_as_one_by_one(case, seed):
 
 
 @given(case=LISTS, drop=st.integers(0, 11))
-@settings(max_examples=40, deadline=None)
 def test_weight_zero_is_removal(case, drop):
     y, scores, w = case
     kept = np.arange(len(y)) != drop % len(y)
@@ -225,7 +217,6 @@ def test_weight_zero_is_removal(case, drop):
 
 
 @given(case=LISTS)
-@settings(max_examples=60, deadline=None)
 def test_increasing_maps_change_nothing(case):
     y, scores, _ = case
     assert metrics.top_of_list(y, scores) == pytest.approx(metrics.top_of_list(y, np.exp(3 * scores) - 7))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -158,7 +158,6 @@ def test_weights_that_vanish_are_not_blamed_on_the_column():
     assert LinearModel(X).class_variances(factors, class_codes)[0] == 0.0
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
     layout=st.sampled_from(sorted(LAYOUTS)),

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import growth
@@ -61,7 +61,6 @@ def rankings(draw, most=8, tied=True):
 
 @pytest.mark.parametrize("name", MAKERS)
 @given(case=st.one_of(rankings(), rankings(tied=False)))
-@settings(max_examples=300, deadline=None)
 def test_values_are_the_definitions(name, case):
     y, s, k = case
     value, _ = MAKERS[name](k).evaluate(y, s)
@@ -80,7 +79,6 @@ def test_ten_rows_and_every_label_vector():
 
 
 @given(case=st.one_of(rankings(), rankings(tied=False)))
-@settings(max_examples=500, deadline=None)
 def test_ramp_avg_max_bound_the_loss_in_this_order(case):
     y, s, k = case
     loss = k * (1.0 - precision_at_k(y, s, k, ties="pessimistic"))
@@ -100,7 +98,6 @@ def test_struct_is_no_bound_and_has_none():
 
 
 @given(case=rankings(tied=False))
-@settings(max_examples=200, deadline=None)
 def test_avg_is_struct_where_k_is_all_positives(case):
     y, s, _ = case
     assert prec_at_k_avg(1.0).value(y, s) == pytest.approx(prec_at_k_struct(1.0).value(y, s), abs=1e-12)
@@ -108,7 +105,6 @@ def test_avg_is_struct_where_k_is_all_positives(case):
 
 @pytest.mark.parametrize("name", ["struct", "max", "avg"])
 @given(case=rankings(), seed=st.integers(0, 10**6))
-@settings(max_examples=300, deadline=None)
 def test_subgradient_inequality(name, case, seed):
     y, s, k = case
     other = s + np.random.default_rng(seed).normal(size=len(s))
@@ -118,7 +114,6 @@ def test_subgradient_inequality(name, case, seed):
 
 @pytest.mark.parametrize("name", MAKERS)
 @given(case=rankings(tied=False))
-@settings(max_examples=200, deadline=None)
 def test_slopes_by_differences(name, case):
     y, s, k = case
     if name == "ramp" and np.diff(np.sort(s)).min() < 1e-5:
@@ -132,7 +127,6 @@ def test_slopes_by_differences(name, case):
 
 
 @given(case=rankings(tied=False))
-@settings(max_examples=300, deadline=None)
 def test_margins_make_the_surrogates_vanish(case):
     """Claims 3 and 6: under its margin a surrogate is zero, as the loss is."""
     y, s, k = case
@@ -151,7 +145,6 @@ def test_margins_make_the_surrogates_vanish(case):
 
 @pytest.mark.parametrize("name", MAKERS)
 @given(case=rankings(most=6), seed=st.integers(0, 10**6))
-@settings(max_examples=200, deadline=None)
 def test_integer_weights_are_copies(name, case, seed):
     y, s, _ = case
     weights = np.random.default_rng(seed).integers(0, 4, len(y)).astype(float)
@@ -167,7 +160,6 @@ def test_integer_weights_are_copies(name, case, seed):
 
 
 @given(case=rankings(most=6), seed=st.integers(0, 10**6))
-@settings(max_examples=200, deadline=None)
 def test_many_copies_of_a_row_for_avg(case, seed):
     """The worst number of negatives lies between two rows, not at one, where rows have many copies."""
     y, s, _ = case

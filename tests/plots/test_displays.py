@@ -179,7 +179,6 @@ def test_concentration_without_errors_is_refused():
 
 
 @given(scores_and_labels(distinct=True))
-@settings(max_examples=30)
 def test_discounts_are_heights_to_the_power_p(data):
     y, scores = data
     display = plots.DiscountDisplay.compute(y, scores, p=[1, 3])

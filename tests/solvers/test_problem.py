@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pushrank.models import LinearModel
@@ -35,7 +35,6 @@ def over_pairs(y, scores, w, p, side):
     return total / p, gradient
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 60),

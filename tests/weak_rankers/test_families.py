@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -92,7 +92,6 @@ def test_a_value_that_most_rows_share_does_not_use_up_the_bins():
     assert counts.max() <= 20  # 2,000 rows in some 250 bins
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=400), st.integers(2, 255))
 def test_bins_are_never_too_many_and_cover_all_values(counts, max_bins):
     values = np.repeat(np.arange(len(counts), dtype=float), counts)
@@ -102,7 +101,6 @@ def test_bins_are_never_too_many_and_cover_all_values(counts, max_bins):
     assert len(edges) == min(len(counts), max_bins) - 1 or len(counts) > max_bins
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=30))
 def test_thresholds_separate_any_two_floats(values):
     distinct = np.unique(values)
