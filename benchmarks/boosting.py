@@ -1,6 +1,6 @@
 """Boosted stumps against LightGBM: time on a million rows, and quality at the top of real lists.
 
-    pip install -e ".[gbm]"
+    pip install -e ".[benchmark]"
     python benchmarks/boosting.py > benchmarks/boosting.txt
 
 Time: 100 rounds of stumps on 255 bins with the same number of threads, fits in turn on the same data from the

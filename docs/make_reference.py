@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "reference.md"
@@ -41,7 +42,9 @@ def summary(member: object) -> str:
     """Return the first sentence of a docstring; of a scorer, what it measures and how."""
     measure = getattr(member, "_score_func", None)
     if measure is None:
-        return (inspect.getdoc(member) or "").partition("\n\n")[0].replace("\n", " ")
+        sentence = (inspect.getdoc(member) or "").partition("\n\n")[0].replace("\n", " ")
+        sentence = re.sub(r":math:`([^`]+)`", r"$\1$", sentence)
+        return re.sub(r":\w+:(`[^`]+`)", r"\1", sentence).replace("``", "`")
     options = ", ".join(f"{name}={value!r}" for name, value in member._kwargs.items())  # type: ignore[attr-defined]
     return f"`{measure.__name__}`" + (f" with `{options}`" if options else "")
 
@@ -53,16 +56,8 @@ def reference() -> str:
         module = importlib.import_module(module_name)
         members = {name: getattr(module, name) for name in sorted(module.__all__)}
         rows = [f"| `{name}` | {summary(m)} |" for name, m in members.items() if not inspect.ismodule(m)]
-        page.append(
-            "\n".join(
-                [
-                    f"## {title}: `{module_name}`\n",
-                    *([text + "\n"] if text else []),
-                    "| | |\n|---|---|",
-                    *rows,
-                ]
-            )
-        )
+        head = f"## {title}: `{module_name}`\n\n" + (text and text + "\n\n")
+        page.append(head + "| | |\n|---|---|\n" + "\n".join(rows))
     return "\n\n".join(part.strip() for part in page) + "\n"
 
 
