@@ -297,6 +297,12 @@ ERRORS = {"Raises": "fit_value_error fit_type_error", "Warns": "convergence_warn
 PARAGRAPHS["fit_two_classes"] = _sections(
     Parameters="X y_two_classes sample_weight", Returns="self", **ERRORS
 )
+PARAGRAPHS["fit_linear"] = _sections(
+    Parameters="X_array_api y_grades sample_weight qid pairs", Returns="self", **ERRORS
+)
+PARAGRAPHS["fit_boosted"] = _sections(
+    Parameters="X_boosted y_grades sample_weight qid pairs", Returns="self", Raises=ERRORS["Raises"]
+)
 PARAGRAPHS["path_two_classes"] = _sections(
     Parameters="X y_two_classes Cs sample_weight",
     Returns="rankers",

@@ -50,44 +50,19 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         How a round chooses: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as coordinate
         descent does, or the one that lowers F most, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as Freund et al. do.
         ``"freund"`` is for two classes.
-    %(weak_rankers)s
-    %(n_estimators)s
-    %(learning_rate)s
-    %(positive)s
-    %(monotonic_cst)s
-    %(subsample)s
-    %(max_features)s
-    %(early_stopping)s
-    %(scoring)s
-    %(validation_fraction)s
-    %(n_iter_no_change)s
-    %(tol_edge)s
-    %(warm_start_rounds)s
-    %(n_jobs)s
-    %(random_state)s
-    %(verbose)s
+    %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
+    %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
 
     Attributes
     ----------
-    %(weak_rankers_)s
-    %(estimator_index_)s
-    %(estimator_weights_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_)s
     intercept_ : float
         Always 0: pairs ignore a constant.
-    %(coef_columns_)s
-    %(margin_)s
-    %(edges_)s
+    %(coef_columns_ margin_ edges_)s
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         :math:`\ln F` before the first round and after each.
-    %(feature_importances_)s
-    %(validation_path_)s
-    %(best_round_)s
-    %(n_iter_rounds_)s
-    %(converged_edge_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(features_)s
+    %(feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_ classes_grades_)s
+    %(threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -159,22 +134,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X_boosted)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
+        %(fit_boosted)s
         """
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
@@ -224,48 +184,24 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         Push the worst-placed negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
-    %(weak_rankers)s
-    %(n_estimators)s
+    %(weak_rankers n_estimators)s
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
-    %(learning_rate)s
-    %(positive)s
-    %(monotonic_cst)s
-    %(subsample)s
-    %(max_features)s
-    %(early_stopping)s
-    %(scoring)s
-    %(validation_fraction)s
+    %(learning_rate positive monotonic_cst subsample max_features early_stopping scoring validation_fraction)s
     %(n_iter_no_change)s
     tol : float, default=1e-4
         Stop when no ranker's edge exceeds this, at least 0; those of columns are measured in units of one
         over the feature's standard deviation within the classes.
-    %(warm_start_rounds)s
-    %(n_jobs)s
-    %(random_state)s
-    %(verbose)s
+    %(warm_start_rounds n_jobs random_state verbose)s
 
     Attributes
     ----------
-    %(weak_rankers_)s
-    %(estimator_index_)s
-    %(estimator_weights_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_)s
     intercept_ : float
         Always 0: pairs ignore a constant.
-    %(coef_columns_)s
-    %(margin_)s
-    %(edges_)s
-    %(objective_path_rounds_)s
-    %(feature_importances_)s
-    %(validation_path_)s
-    %(best_round_)s
-    %(n_iter_rounds_)s
-    %(converged_edge_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(features_)s
+    %(coef_columns_ margin_ edges_ objective_path_rounds_ feature_importances_ validation_path_ best_round_)s
+    %(n_iter_rounds_ converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -341,22 +277,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X_boosted)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
+        %(fit_boosted)s
         """
         check_alpha("alpha", self.alpha)
         fit_boosted(
@@ -400,31 +321,15 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     not_separable : {"raise", "warn"}, default="raise"
         What to do where G is still not positive after ``n_estimators``, or cannot become so: raise an error,
         or warn and keep RankBoost's answer.
-    %(weak_rankers)s
-    %(n_estimators)s
-    %(learning_rate)s
-    %(positive)s
-    %(monotonic_cst)s
-    %(subsample)s
-    %(max_features)s
-    %(early_stopping)s
-    %(scoring)s
-    %(validation_fraction)s
-    %(n_iter_no_change)s
-    %(tol_edge)s
-    %(warm_start_rounds)s
-    %(n_jobs)s
-    %(random_state)s
-    %(verbose)s
+    %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
+    %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
 
     Attributes
     ----------
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
         G before the first round (minus infinity) and after each; it never falls once positive. Where a
         pair weighs less than one, all count relative to the least.
-    %(weak_rankers_)s
-    %(estimator_index_)s
-    %(estimator_weights_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_)s
     intercept_ : float
         Always 0: pairs ignore a constant.
     %(coef_columns_)s
@@ -433,15 +338,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     %(edges_)s
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         :math:`\ln F` before the first round and after each.
-    %(feature_importances_)s
-    %(validation_path_)s
-    %(best_round_)s
-    %(n_iter_rounds_)s
-    %(converged_edge_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(features_)s
+    %(feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_ classes_grades_)s
+    %(threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -510,22 +408,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X_boosted)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
+        %(fit_boosted)s
 
         Warns
         -----
@@ -587,22 +470,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     ----------
     constant_ranker : bool, default=True
         Whether a constant is among the weak rankers.
-    %(weak_rankers)s
-    %(n_estimators)s
-    %(learning_rate)s
-    %(positive)s
-    %(monotonic_cst)s
-    %(subsample)s
-    %(max_features)s
-    %(early_stopping)s
-    %(scoring)s
-    %(validation_fraction)s
-    %(n_iter_no_change)s
-    %(tol_edge)s
-    %(warm_start_rounds)s
-    %(n_jobs)s
-    %(random_state)s
-    %(verbose)s
+    %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
+    %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
 
     Attributes
     ----------
@@ -617,20 +486,11 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     intercept_ : float
         What the constant and the shifts of the rankers add to every score; 0 with columns, where
         ``threshold_`` takes it up.
-    %(coef_columns_)s
-    %(margin_)s
-    %(edges_)s
+    %(coef_columns_ margin_ edges_)s
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         :math:`\ln F` before the first round and after each.
-    %(feature_importances_)s
-    %(validation_path_)s
-    %(best_round_)s
-    %(n_iter_rounds_)s
-    %(converged_edge_)s
-    %(classes_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(features_)s
+    %(feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_ classes_ threshold_)s
+    %(thresholds_ features_)s
 
     Notes
     -----
@@ -700,22 +560,7 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X_boosted)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
+        %(fit_boosted)s
         """
         fit = fit_boosted(
             self,

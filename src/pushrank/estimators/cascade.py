@@ -62,9 +62,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     centres_, spreads_ : ndarray of shape (n_stages_,)
         The median m and the interquartile range d of each stage's training scores; where d would be zero it
         is their range, or 1.
-    %(classes_)s
-    %(threshold_)s
-    %(features_)s
+    %(classes_ threshold_ features_)s
 
     Notes
     -----

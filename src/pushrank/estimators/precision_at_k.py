@@ -337,24 +337,16 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
     %(average)s
         If a full pass makes no mistake the last ones are used, averaged or not.
-    %(shuffle)s
-    %(early_stopping_at_k)s
-    %(random_state)s
-    %(verbose)s
+    %(shuffle early_stopping_at_k random_state verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(mistakes_)s
+    %(coef_ mistakes_)s
     mistake_bound_ : float or None
         :math:`(\|w\| R \sqrt{4 k} + \sqrt{L(w)})^2`, which ``n_mistakes_`` cannot exceed, for the multiple
         w of ``coef_`` that gives about the least; R is the largest norm of a row, k the largest of a batch, L
         the sum of the surrogate avg or max over all batches. None after ``partial_fit`` and ``fit_stream``.
-    %(margins_)s
-    %(epochs_)s
-    %(classes_)s
-    %(threshold_of_sample_)s
-    %(features_)s
+    %(margins_ epochs_ classes_ threshold_of_sample_ features_)s
 
     Notes
     -----
@@ -442,21 +434,11 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     %(batch_size)s
     max_iter : int, default=50
         The number of passes of ``fit``, at least 1.
-    %(average)s
-    %(shuffle)s
-    %(early_stopping_at_k)s
-    %(random_state)s
-    %(verbose)s
+    %(average shuffle early_stopping_at_k random_state verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(mistakes_)s
-    %(margins_)s
-    %(epochs_)s
-    %(classes_)s
-    %(threshold_of_sample_)s
-    %(features_)s
+    %(coef_ mistakes_ margins_ epochs_ classes_ threshold_of_sample_ features_)s
 
     Notes
     -----
@@ -568,9 +550,7 @@ class RampAtK(LinearRankerMixin, BaseEstimator):
         The convex problems solved.
     converged_ : bool
         Whether ``tol`` was reached.
-    %(classes_)s
-    %(threshold_)s
-    %(features_)s
+    %(classes_ threshold_ features_)s
 
     Notes
     -----
@@ -616,9 +596,7 @@ class RampAtK(LinearRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X)s
-        %(y_two_classes)s
-        %(sample_weight)s
+        %(X y_two_classes sample_weight)s
 
         Returns
         -------

@@ -56,26 +56,11 @@ class PNormPush(LinearRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(p)s
-    %(side)s
-    %(bottom_weight)s
-    %(alpha)s
-    %(solver_smooth)s
-    %(tol_gradient)s
-    %(max_iter)s
-    %(warm_start)s
-    %(verbose)s
+    %(p side bottom_weight alpha solver_smooth tol_gradient max_iter warm_start verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(n_iter_)s
-    %(objective_path_)s
-    %(converged_gradient_)s
-    %(features_)s
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gradient_ features_)s
 
     Notes
     -----
@@ -142,26 +127,7 @@ class PNormPush(LinearRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X_array_api)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
-
-        Warns
-        -----
-        %(convergence_warning)s
+        %(fit_linear)s
         """
         fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
         return self
@@ -194,23 +160,11 @@ class IRPush(LinearRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(alpha)s
-    %(solver_smooth)s
-    %(tol_gradient)s
-    %(max_iter)s
-    %(warm_start)s
-    %(verbose)s
+    %(alpha solver_smooth tol_gradient max_iter warm_start verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(n_iter_)s
-    %(objective_path_)s
-    %(converged_gradient_)s
-    %(features_)s
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gradient_ features_)s
 
     Notes
     -----
@@ -260,26 +214,7 @@ class IRPush(LinearRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X_array_api)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        %(fit_type_error)s
-
-        Warns
-        -----
-        %(convergence_warning)s
+        %(fit_linear)s
         """
         fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
         return self
@@ -316,8 +251,7 @@ class PushRanker(LinearRankerMixin, BaseEstimator):
         The pair loss, or its name in :mod:`pushrank.losses`.
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
-    %(side)s
-    %(bottom_weight)s
+    %(side bottom_weight)s
     alpha : float, default=1e-3
         The L2 strength, at least 0; positive for the hinge and the maximum. With 0 separable data have no
         optimum, which is reported.
@@ -333,17 +267,11 @@ class PushRanker(LinearRankerMixin, BaseEstimator):
         deviation of feature j within the classes; for the hinge and the maximum, when the relative duality
         gap is. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the
         objective stops decreasing.
-    %(max_iter)s
-    %(warm_start)s
-    %(verbose)s
+    %(max_iter warm_start verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(n_iter_)s
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_)s
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         The objective at the start and after every iteration; where kinks are smoothed, of the smoothed
         objectives.
@@ -425,11 +353,7 @@ class PushRanker(LinearRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X_array_api)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
+        %(X_array_api y_grades sample_weight qid pairs)s
 
         Returns
         -------

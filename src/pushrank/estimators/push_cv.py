@@ -71,28 +71,17 @@ class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
     ----------
     ps : sequence of float, default=(1, 2, 4, 8, 16, 64)
         The strengths of the push, each at least 1.
-    %(alphas)s
-    %(scoring_cv)s
-    %(cv)s
+    %(alphas scoring_cv cv)s
     selection : {"best", "one_standard_error"}, default="best"
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best.
-    %(tol_gradient)s
-    %(max_iter_cv)s
-    %(n_jobs_folds)s
-    %(verbose_cv)s
+    %(tol_gradient max_iter_cv n_jobs_folds verbose_cv)s
 
     Attributes
     ----------
     p_ : float
         The chosen strength of the push.
-    %(search_)s
-    %(coef_)s
-    %(classes_)s
-    %(threshold_)s
-    %(objective_path_cv_)s
-    %(converged_cv_)s
-    %(features_)s
+    %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_ features_)s
 
     Notes
     -----
@@ -150,10 +139,7 @@ class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X)s
-        %(y_two_classes)s
-        %(sample_weight_cv)s
-        %(groups)s
+        %(X y_two_classes sample_weight_cv groups)s
 
         Returns
         -------
@@ -161,8 +147,7 @@ class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
 
         Raises
         ------
-        %(search_value_error)s
-        %(search_type_error)s
+        %(search_value_error search_type_error)s
 
         Warns
         -----
@@ -200,32 +185,20 @@ class PushRankerCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
     prices : sequence of Price or str, default=("identity", Power(4), Power(16))
         The prices, from mild to strong, or their names in :mod:`pushrank.prices`. A start of each is the
         solution of the one before.
-    %(alphas)s
-    %(side)s
-    %(bottom_weight)s
+    %(alphas side bottom_weight)s
     accuracy : float, default=1e-10
         The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
-    %(scoring_cv)s
-    %(cv)s
+    %(scoring_cv cv)s
     selection : {"best", "one_standard_error"}, default="best"
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
-    %(tol_gradient)s
-    %(max_iter_cv)s
-    %(n_jobs_folds)s
-    %(verbose_cv)s
+    %(tol_gradient max_iter_cv n_jobs_folds verbose_cv)s
 
     Attributes
     ----------
     price_ : Price or str
         The chosen price.
-    %(search_)s
-    %(coef_)s
-    %(classes_)s
-    %(threshold_)s
-    %(objective_path_cv_)s
-    %(converged_cv_)s
-    %(features_)s
+    %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_ features_)s
 
     Notes
     -----
@@ -291,10 +264,7 @@ class PushRankerCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X)s
-        %(y_two_classes)s
-        %(sample_weight_cv)s
-        %(groups)s
+        %(X y_two_classes sample_weight_cv groups)s
 
         Returns
         -------
@@ -302,8 +272,7 @@ class PushRankerCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
 
         Raises
         ------
-        %(search_value_error)s
-        %(search_type_error)s
+        %(search_value_error search_type_error)s
 
         Warns
         -----

@@ -68,8 +68,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C)s
-    %(kernel)s
+    %(C kernel)s
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"}, default="auto"
@@ -79,12 +78,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
         kernels. Those three names force one, each for its kind of scores. ``"gradient-projection"`` is the
         algorithm of Agarwal's figure 2, with a variable for each pair, for reproduction: it takes unweighted
         rows and the hinge, and hardly ever reaches ``tol``.
-    %(gamma)s
-    %(degree)s
-    %(coef0)s
-    %(cache_size)s
-    %(class_weight_pairs)s
-    %(tol_gap)s
+    %(gamma degree coef0 cache_size class_weight_pairs tol_gap)s
     max_iter : int, default=10000
         The largest number of iterations; of ``"smo"`` each is as many steps as there are rows.
     %(verbose)s
@@ -97,15 +91,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     dual_coef_ : ndarray of shape (n_support,)
         Their dual variables :math:`\alpha_i` and :math:`-\beta_k`; ``coef_`` is the sum of these rows so
         weighted, the score with a kernel the sum of its values at them.
-    %(support_vectors_)s
-    %(gamma_)s
-    %(primal_dual_)s
-    %(dual_gap_)s
-    %(n_iter_)s
-    %(converged_gap_)s
-    %(classes_)s
-    %(threshold_)s
-    %(features_)s
+    %(support_vectors_ gamma_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
 
     Notes
     -----
@@ -237,20 +223,14 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C)s
-    %(kernel)s
+    %(C kernel)s
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
     solver : {"auto", "gradient-projection"}, default="auto"
         ``"auto"`` takes cutting planes for the hinge, L-BFGS for the squared hinge of linear scores and
         Newton's method for that of kernels. ``"gradient-projection"`` is the algorithm of Agarwal's figure
         3, with a variable for each pair, for reproduction: it takes two classes, unweighted, and the hinge.
-    %(gamma)s
-    %(degree)s
-    %(coef0)s
-    %(cache_size)s
-    %(class_weight_pairs)s
-    %(tol_gap)s
+    %(gamma degree coef0 cache_size class_weight_pairs tol_gap)s
     max_iter : int, default=1000
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
         planes for the hinge.
@@ -264,16 +244,8 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
         solvers have no variable for a row.
     dual_coef_ : ndarray of shape (n_support,) or None
         The weights of these rows; None for linear scores.
-    %(support_vectors_)s
-    %(gamma_)s
-    %(primal_dual_)s
-    %(dual_gap_)s
-    %(n_iter_)s
-    %(converged_gap_)s
-    %(classes_grades_)s
-    %(threshold_)s
-    %(thresholds_)s
-    %(features_)s
+    %(support_vectors_ gamma_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_grades_ threshold_)s
+    %(thresholds_ features_)s
 
     Notes
     -----
@@ -338,11 +310,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X)s
-        %(y_grades)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
+        %(X y_grades sample_weight qid pairs)s
 
         Returns
         -------
@@ -350,8 +318,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
         Raises
         ------
-        %(fit_value_error)s
-        %(fit_type_error)s
+        %(fit_value_error fit_type_error)s
 
         Warns
         -----
@@ -373,12 +340,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X)s
-        %(y_grades)s
-        %(Cs)s
-        %(sample_weight)s
-        %(qid)s
-        %(pairs)s
+        %(X y_grades Cs sample_weight qid pairs)s
 
         Returns
         -------
@@ -386,8 +348,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
         Raises
         ------
-        %(value_error_Cs)s
-        %(fit_type_error)s
+        %(value_error_Cs fit_type_error)s
 
         Warns
         -----
@@ -455,22 +416,11 @@ class SVMMAP(LinearRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C)s
-    %(class_weight_C)s
-    %(tol_gap)s
-    %(max_iter_planes)s
-    %(verbose)s
+    %(C class_weight_C tol_gap max_iter_planes verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(primal_dual_)s
-    %(dual_gap_)s
-    %(n_iter_)s
-    %(converged_gap_)s
-    %(classes_)s
-    %(threshold_)s
-    %(features_)s
+    %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
 
     Notes
     -----
@@ -566,21 +516,11 @@ class StructSVM(LinearRankerMixin, BaseEstimator):
     k : int or float, default=0.25
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
         fraction of the positives, rounded to a number between 1 and theirs.
-    %(class_weight_C)s
-    %(tol_gap)s
-    %(max_iter_planes)s
-    %(verbose)s
+    %(class_weight_C tol_gap max_iter_planes verbose)s
 
     Attributes
     ----------
-    %(coef_)s
-    %(primal_dual_)s
-    %(dual_gap_)s
-    %(n_iter_)s
-    %(converged_gap_)s
-    %(classes_)s
-    %(threshold_)s
-    %(features_)s
+    %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
 
     Notes
     -----
