@@ -289,3 +289,9 @@ def test_every_paragraph_is_filled_in(name):
     ranker = getattr(estimators, name)
     for member in (ranker, *dict(inspect.getmembers(ranker, inspect.isfunction)).values()):
         assert "%(" not in (member.__doc__ or ""), member
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_at_most_two_classes_of_ours_stand_above_an_estimator(name):
+    above = [c for c in getattr(estimators, name).__mro__[1:] if c.__module__.startswith("pushrank")]
+    assert len(above) <= 2, above

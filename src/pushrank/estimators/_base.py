@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,15 +26,34 @@ LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class RankerMixin(ClassifierMixin):
-    """Classes, ranks and the average precision of an estimator with scores.
+    """Scores, classes, ranks and the average precision of an estimator, which may have scores of its own.
 
-    An estimator has ``decision_function``, ``classes_`` (None after a fit to pairs), ``threshold_`` and,
-    where it learns from grades, ``thresholds_``.
+    It has ``coef_`` for linear scores, ``classes_`` (None after a fit to pairs), ``threshold_`` and, where it
+    learns from grades, ``thresholds_``.
     """
 
-    @abstractmethod
     def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better."""
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_ - threshold_``.
+        """
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
+        if is_numpy(X) != is_numpy(self.coef_):
+            raise TypeError(
+                f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
+                f"{type(X).__name__}: pass an array of the library that it was fitted to."
+            )
+        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
+        return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive class for rows scored above the break-even threshold, else the negative.
@@ -120,33 +138,6 @@ class RankerMixin(ClassifierMixin):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-class LinearRankerMixin(RankerMixin):
-    """Scores ``X @ coef_ - threshold_``."""
-
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
-        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ - threshold_``.
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
-        if is_numpy(X) != is_numpy(self.coef_):
-            raise TypeError(
-                f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
-                f"{type(X).__name__}: pass an array of the library that it was fitted to."
-            )
-        scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
-        return scores
 
 
 def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -17,7 +17,6 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import (
-    LinearRankerMixin,
     RankerMixin,
     finite_scores,
     progress_bar,
@@ -191,7 +190,7 @@ class KernelRankerMixin(RankerMixin):
         """
         check_is_fitted(self, "n_iter_")
         if self.coef_ is not None:
-            return LinearRankerMixin.decision_function(self, X)
+            return super().decision_function(X)
         X = validate_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
         if self.kernel == "precomputed":
             precomputed: NDArray[np.float64] = X[:, self.support_] @ self.dual_coef_ - self.threshold_

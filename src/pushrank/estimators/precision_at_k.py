@@ -25,7 +25,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_k, check_number, is_count
 from pushrank.estimators._base import (
-    LinearRankerMixin,
+    RankerMixin,
     finite_scores,
     linear_scores,
     progress_bar,
@@ -69,7 +69,7 @@ VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 STARTS = ("perceptron", "logistic")
 
 
-class StreamRankerMixin(LinearRankerMixin):
+class StreamRankerMixin(RankerMixin):
     """Learning by an update rule on batches: from data at hand, from chunks, or from a stream of them.
 
     An estimator has the parameters of :func:`check_batch_parameters`, ``random_state`` and ``verbose``, and
@@ -510,7 +510,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
 
 @shared_docs
-class RampAtK(LinearRankerMixin, BaseEstimator):
+class RampAtK(RankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits by the tightest surrogate, which is not convex.
 
     Descends, over linear scores :math:`s = X w`, on

@@ -17,7 +17,7 @@ from pushrank import losses, prices
 from pushrank._array import like, to_host
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import LinearRankerMixin, linear_scores, progress_bar, set_grades, warn
+from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades, warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha, check_solver, validate_ranking
 from pushrank.losses import Loss
@@ -34,7 +34,7 @@ MAX_TOTAL_WEIGHT = 1e100  # the square of a sum of losses with these weights is 
 
 
 @shared_docs
-class PNormPush(LinearRankerMixin, BaseEstimator):
+class PNormPush(RankerMixin, BaseEstimator):
     r"""Rank so that the worst-placed negatives are pushed down: the P-Norm Push.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -145,7 +145,7 @@ class PNormPush(LinearRankerMixin, BaseEstimator):
 
 
 @shared_docs
-class IRPush(LinearRankerMixin, BaseEstimator):
+class IRPush(RankerMixin, BaseEstimator):
     r"""Rank so that many positives come very early, as search does: the IR Push.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -230,7 +230,7 @@ class IRPush(LinearRankerMixin, BaseEstimator):
 
 
 @shared_docs
-class PushRanker(LinearRankerMixin, BaseEstimator):
+class PushRanker(RankerMixin, BaseEstimator):
     r"""Rank by any pair loss under any price: the whole framework as one estimator.
 
     Minimises :math:`F(Xw) + \frac{\alpha}{2} \|w\|^2`, where F has the minimisers of

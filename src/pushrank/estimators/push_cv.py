@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import LinearRankerMixin, linear_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import Fold, check_one_scorer, choose, results_table, stratified_folds
 from pushrank.estimators._target import check_alpha, validate_two_classes
@@ -54,7 +54,7 @@ class GroupRoutingMixin:
 
 
 @shared_docs
-class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
+class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -168,7 +168,7 @@ class PNormPushCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
 
 
 @shared_docs
-class PushRankerCV(GroupRoutingMixin, LinearRankerMixin, BaseEstimator):
+class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
 
     Minimises the objective of :class:`PushRanker`,

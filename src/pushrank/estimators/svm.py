@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_k
-from pushrank.estimators._base import LinearRankerMixin
+from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._certified import (
     KernelRankerMixin,
     check_certified,
@@ -401,7 +401,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
 
 @shared_docs
-class SVMMAP(LinearRankerMixin, BaseEstimator):
+class SVMMAP(RankerMixin, BaseEstimator):
     r"""Rank so that the average precision is high: SVM-MAP, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -493,7 +493,7 @@ MEASURES = ("precision", "prbep")
 
 
 @shared_docs
-class StructSVM(LinearRankerMixin, BaseEstimator):
+class StructSVM(RankerMixin, BaseEstimator):
     r"""Rank for precision at k or the break-even point by a structural SVM: SVMPerf, certified.
 
     Minimises, over linear scores :math:`s = X w`,
