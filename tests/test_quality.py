@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numpydoc.docscrape import NumpyDocString
-from numpydoc.validate import validate
 
 import pushrank
 
@@ -66,6 +64,7 @@ def public(name: str) -> Any:
 
 
 def faults(name: str, sought: set[str]) -> list[tuple[str, str]]:
+    validate = pytest.importorskip("numpydoc.validate").validate
     return [error for error in validate(name)["errors"] if error[0] in sought]
 
 
@@ -79,7 +78,8 @@ def test_public_name_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", public_names())
 def test_what_is_said_of_an_attribute_has_a_name(name: str) -> None:
-    for attribute in NumpyDocString(inspect.getdoc(public(name)) or "")["Attributes"]:
+    docscrape = pytest.importorskip("numpydoc.docscrape")
+    for attribute in docscrape.NumpyDocString(inspect.getdoc(public(name)) or "")["Attributes"]:
         assert all(word.isidentifier() for word in attribute.name.split(", ")), attribute
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from numpydoc.docscrape import NumpyDocString
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
@@ -239,9 +238,10 @@ def fits_of(ranker):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("ranker", [*(ranker() for ranker in RANKERS), *CONFIGURED], ids=repr)
 def test_all_that_a_fit_leaves_is_documented(ranker):
+    docscrape = pytest.importorskip("numpydoc.docscrape")
     fits = fits_of(ranker)
     for fitted in (*fits, *(fit.weak_rankers_ for fit in fits if hasattr(fit, "weak_rankers_"))):
-        attributes = NumpyDocString(inspect.getdoc(type(fitted)))["Attributes"]
+        attributes = docscrape.NumpyDocString(inspect.getdoc(type(fitted)))["Attributes"]
         documented = {name for attribute in attributes for name in attribute.name.split(", ")}
         properties = inspect.getmembers(type(fitted), lambda member: isinstance(member, property))
         public = {name for name in (*vars(fitted), *dict(properties)) if re.fullmatch(r"[^_].*_", name)}

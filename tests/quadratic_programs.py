@@ -1,0 +1,85 @@
+"""The pairwise problems of the papers as quadratic programs by clarabel: independent of the package."""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+import scipy.sparse as sp
+
+
+def minimise(P, q, A, upper, cones=None):
+    """Minimise x'Px/2 + q'x where upper - Ax lies in the cones (or Ax <= upper); return value and x."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    cones = cones or [clarabel.NonnegativeConeT(len(upper))]
+    P = sp.csc_matrix(sp.triu(P))
+    solution = clarabel.DefaultSolver(P, np.asarray(q), sp.csc_matrix(A), upper, cones, settings).solve()
+    if "Solved" not in str(solution.status):
+        raise RuntimeError(f"the oracle found no optimum: {solution.status}")
+    return solution.obj_val, np.array(solution.x)
+
+
+def pairwise_svm(differences, costs, loss):
+    """Minimise |w|^2/2 + sum of costs * loss(differences @ w): hinge or squared hinge; return value and w."""
+    m, d = differences.shape
+    squared = loss == "squared_hinge"
+    P = sp.block_diag([sp.eye(d), sp.diags(2 * costs if squared else np.zeros(m))])
+    q = np.r_[np.zeros(d), np.zeros(m) if squared else costs]
+    A = sp.bmat([[-differences, -sp.eye(m)], [None, -sp.eye(m)]])
+    value, x = minimise(P, q, A, np.r_[-np.ones(m), np.zeros(m)])
+    return value, x[:d]
+
+
+def largest_of_planes(slopes, offsets, C):
+    """Minimise |w|^2/2 + C max_j(offsets_j + slopes_j @ w)."""
+    d = slopes.shape[1]
+    P = sp.block_diag([sp.eye(d), np.zeros((1, 1))])
+    A = np.column_stack([slopes, -np.ones(len(slopes))])
+    return minimise(P, np.r_[np.zeros(d), C], A, -offsets)[0]
+
+
+def infinite_push(X, y, C, loss):
+    """Agarwal's primal: |w|^2/2 + C times the largest over negatives of the mean loss over positives."""
+    positives, negatives = X[y == 1], X[y == 0]
+    m, n, d = len(positives), len(negatives), X.shape[1]
+    differences = (positives[None] - negatives[:, None]).reshape(
+        -1, d
+    )  # the pairs of a negative stand together
+    # the variables are w, the shortfalls of the pairs, and the largest mean loss
+    P = sp.block_diag([sp.eye(d), sp.csc_matrix((m * n + 1, m * n + 1))])
+    q = np.r_[np.zeros(d + m * n), C]
+    short = sp.bmat([[-differences, -sp.eye(m * n), None], [None, -sp.eye(m * n), sp.csc_matrix((m * n, 1))]])
+    upper = np.r_[-np.ones(m * n), np.zeros(m * n)]
+    cones = [clarabel.NonnegativeConeT(2 * m * n)]
+    if loss == "hinge":
+        means = sp.kron(sp.eye(n), np.full((1, m), 1 / m))
+        largest = sp.bmat([[sp.csc_matrix((n, d)), means, -np.ones((n, 1))]])
+        limits, cones = np.zeros(n), [clarabel.NonnegativeConeT(2 * m * n + n)]
+    else:
+        # |shortfalls|^2 <= m t is the cone |(2 shortfalls, m t - 1)| <= m t + 1
+        of_pairs = sp.kron(sp.eye(n), np.vstack([np.zeros((2, m)), -2 * np.eye(m)]))
+        of_largest = np.tile(np.r_[-m, -m, np.zeros(m)], n)[:, None]
+        largest = sp.bmat([[sp.csc_matrix((n * (m + 2), d)), of_pairs, of_largest]])
+        limits = np.tile(np.r_[1, -1, np.zeros(m)], n)
+        cones += [clarabel.SecondOrderConeT(m + 2)] * n
+    value, x = minimise(P, q, sp.vstack([short, largest]), np.r_[upper, limits], cones)
+    return value, x[:d]
+
+
+def infinite_push_dual(X, y, C):
+    """Agarwal's dual (3.9) over all pairs: each negative's variables share one budget with the others'."""
+    positives, negatives = X[y == 1], X[y == 0]
+    m, n = len(positives), len(negatives)
+    differences = (positives[:, None] - negatives[None]).reshape(m * n, -1)
+    P = sp.block_diag([differences @ differences.T, np.zeros((n, n))])
+    A, upper = budget(m, n, C / m)
+    return -minimise(P, np.r_[-np.ones(m * n), np.zeros(n)], A, upper)[0]
+
+
+def budget(m, n, total):
+    """Limits on (a, u): 0 <= a_ij <= u_j and sum of u <= total."""
+    pairs = sp.eye(m * n)
+    above = sp.kron(np.ones((m, 1)), sp.eye(n))
+    A = sp.bmat([[-pairs, None], [pairs, -above], [None, np.ones((1, n))]])
+    return A, np.r_[np.zeros(2 * m * n), total]
