@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -273,11 +273,11 @@ class Power(Price):
 
 
 @dataclass(frozen=True)
-class Identity(Price):
+class Identity(Power):
     r"""The price :math:`g(h) = h`, under which all pairs count alike.
 
-    With the exponential loss it gives RankBoost's objective, with the hinge RankSVM's. It equals
-    ``Power(1)``.
+    With the exponential loss it gives RankBoost's objective, with the hinge RankSVM's. It is the power price
+    at p = 1, and its log scale :math:`\ln R`.
 
     References
     ----------
@@ -290,32 +290,7 @@ class Identity(Price):
     [0.0, 2.0]
     """
 
-    homogeneous: ClassVar[bool] = True
-
-    @property
-    def log_divisor(self) -> float:
-        """One: the log scale is ``ln R``."""
-        return 1.0
-
-    def value(self, inner_sum: Floats) -> Floats:
-        """Return the inner sums themselves."""
-        return inner_sum
-
-    def derivative(self, inner_sum: Floats) -> Floats:
-        """Return ones."""
-        return 0.0 * inner_sum + 1.0
-
-    def second_derivative(self, inner_sum: Floats) -> Floats:
-        """Return zeros."""
-        return 0.0 * inner_sum
-
-    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        """Return the total of ``Power(1)``."""
-        return Power(1.0).total(log_sums, weights, scale)
-
-    def terms(self, log_sums: Floats) -> Terms:
-        """Return the sums in units of the largest one."""
-        return Power(1.0).terms(log_sums)
+    p: float = field(default=1.0, init=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import check_k, is_count, resolve_k
+from pushrank.objectives.push import PARAGRAPHS
 from pushrank.pairs import BipartiteSample, Sample
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
@@ -361,6 +363,23 @@ def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
     return value
 
 
+_shared_docs = shared_docs_from(
+    {
+        **PARAGRAPHS,
+        "k": """Parameters
+----------
+k : int or float
+    A number of rows, or a fraction of the positives.
+
+Returns
+-------
+PrecisionAtK
+    The surrogate.""",
+    }
+)
+
+
+@_shared_docs
 @dataclass(frozen=True)
 class PrecisionAtK:
     r"""A surrogate of the number of negatives among the k highest scores.
@@ -424,12 +443,7 @@ class PrecisionAtK:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            Labels with two distinct values; the larger is the positive class.
-        scores : array-like of shape (n,)
-            A finite score for each row, in the order of ``y``.
-        sample_weight : array-like of shape (n,), optional
-            Finite, non-negative weights; an integer weight equals that many copies of the row.
+        %(y scores sample_weight)s
 
         Returns
         -------
@@ -455,12 +469,7 @@ class PrecisionAtK:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            Labels with two distinct values; the larger is the positive class.
-        scores : array-like of shape (n,)
-            A finite score for each row, in the order of ``y``.
-        sample_weight : array-like of shape (n,), optional
-            Finite, non-negative weights; an integer weight equals that many copies of the row.
+        %(y scores sample_weight)s
 
         Returns
         -------
@@ -536,18 +545,11 @@ class PrecisionAtK:
         return float(resolve_k_within(float(self.k), counted, float(n_positive)))
 
 
+@_shared_docs
 def prec_at_k_struct(k: float = 0.25) -> PrecisionAtK:
     """Return ``PrecisionAtK(k, "struct")``, the structural SVM's convex surrogate, which is no upper bound.
 
-    Parameters
-    ----------
-    k : int or float, default=0.25
-        A number of rows, or a fraction of the positives.
-
-    Returns
-    -------
-    PrecisionAtK
-        The surrogate.
+    %(k)s
 
     Examples
     --------
@@ -557,18 +559,11 @@ def prec_at_k_struct(k: float = 0.25) -> PrecisionAtK:
     return PrecisionAtK(k, "struct")
 
 
+@_shared_docs
 def prec_at_k_ramp(k: float = 0.25) -> PrecisionAtK:
     """Return ``PrecisionAtK(k, "ramp")``, the tightest upper bound, which is not convex.
 
-    Parameters
-    ----------
-    k : int or float, default=0.25
-        A number of rows, or a fraction of the positives.
-
-    Returns
-    -------
-    PrecisionAtK
-        The surrogate.
+    %(k)s
 
     Examples
     --------
@@ -578,18 +573,11 @@ def prec_at_k_ramp(k: float = 0.25) -> PrecisionAtK:
     return PrecisionAtK(k, "ramp")
 
 
+@_shared_docs
 def prec_at_k_max(k: float = 0.25) -> PrecisionAtK:
     """Return ``PrecisionAtK(k, "max")``, a convex upper bound.
 
-    Parameters
-    ----------
-    k : int or float, default=0.25
-        A number of rows, or a fraction of the positives.
-
-    Returns
-    -------
-    PrecisionAtK
-        The surrogate.
+    %(k)s
 
     Examples
     --------
@@ -599,18 +587,11 @@ def prec_at_k_max(k: float = 0.25) -> PrecisionAtK:
     return PrecisionAtK(k, "max")
 
 
+@_shared_docs
 def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
     """Return ``PrecisionAtK(k, "avg")``, the tighter of the convex upper bounds.
 
-    Parameters
-    ----------
-    k : int or float, default=0.25
-        A number of rows, or a fraction of the positives.
-
-    Returns
-    -------
-    PrecisionAtK
-        The surrogate.
+    %(k)s
 
     Examples
     --------

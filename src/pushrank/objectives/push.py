@@ -157,7 +157,7 @@ class PushObjective:
         """
         if self.scale != "log" or not self._loss.factorises or self.side == "both":
             return None
-        if not isinstance(self._price, prices.Power | prices.Identity):
+        if not isinstance(self._price, prices.Power):
             return None
         p = self._price.log_divisor
         return (1.0, p) if self.side == "push" else (p, 1.0)

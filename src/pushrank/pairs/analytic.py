@@ -26,7 +26,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks
 from pushrank.losses import Loss
 from pushrank.pairs.array_api import ArrayBins
-from pushrank.pairs.graded import Block, Indices, one_block, scatter_add
+from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
 from pushrank.pairs.pair_sums import VALUE, PairSums, derivative_of, polynomial_derivative
 
 ACCURACY = 1e-10  # by default: 11 to 13 nodes a bin, where 1e-13 takes 15
@@ -249,12 +249,13 @@ def evaluate(bins, local, coefficients, start, stop, out):
 
 
 @compiled()
-def near_sums(table, low, sources, source_starts, weights, targets, target_starts):
+def near_sums(table, low, in_sources, weights, in_targets):
     """Return the sums at the nodes of the target bins over the near source bins of the same segment.
 
-    Sources and targets are centres of bins, in widths, ascending in every segment; the
-    table's first axis runs over their differences, from ``low``.
+    Sources and targets are centres of bins, in widths, ascending in every segment, with where the segments
+    start; the table's first axis runs over their differences, from ``low``.
     """
+    (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     q = weights.shape[1]
     high = low + len(table) - 1
     sums = np.zeros((len(targets), q))
@@ -276,14 +277,13 @@ def near_sums(table, low, sources, source_starts, weights, targets, target_start
 
 
 @compiled()
-def add_left_tail(
-    coefficients, low, node_offsets, width, sources, source_starts, weights, targets, target_starts, sums
-):
+def add_left_tail(coefficients, low, node_offsets, width, in_sources, weights, in_targets, sums):
     """Add the sums over source bins further below than ``low``, where the loss is a polynomial.
 
     The polynomial is in minus the margin, which is positive; ``node_offsets`` are the nodes' from the middle
     of their bin.
     """
+    (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     zeroth_factor, first_factor, second_factor = coefficients
     q = len(node_offsets)
     for segment in range(len(target_starts) - 1):
@@ -313,24 +313,12 @@ def add_left_tail(
 
 
 @compiled()
-def add_right_tail(
-    log_size,
-    rate,
-    factor,
-    high,
-    node_offsets,
-    width,
-    sources,
-    source_starts,
-    weights,
-    targets,
-    target_starts,
-    sums,
-):
+def add_right_tail(log_size, rate, factor, high, node_offsets, width, in_sources, weights, in_targets, sums):
     """Add the sums over source bins further above than ``high``, where the loss is an exponential.
 
     It is ``factor * exp(log_size - rate * margin)``.
     """
+    (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     q = len(node_offsets)
     fall = rate * width
     for segment in range(len(target_starts) - 1):
@@ -396,6 +384,11 @@ class Bins:
         bin_of_point[order] = np.cumsum(starts_bin, dtype=np.int32) - 1
         bin_starts = np.searchsorted(segments[starts_bin], np.arange(len(starts)))
         return cls(bin_of_point, local, in_order[starts_bin], bin_starts)
+
+    @property
+    def layout(self) -> tuple[Floats, Indices]:
+        """The centres, and where the segments start among them."""
+        return self.centres, self.starts
 
     def moments(self, weights: Floats, q: int) -> Floats:
         """Return the weighted sums of the first q Chebyshev polynomials over each bin, shape (n_bins, q)."""
@@ -505,8 +498,7 @@ class _BinnedBlock:
                 self._kept = node_weights
         else:
             node_weights = self._kept
-        sources = self._source_bins.centres, self._source_bins.starts
-        targets = self._target_bins.centres, self._target_bins.starts
+        sources, targets = self._source_bins.layout, self._target_bins.layout
         at_nodes = self._at_nodes(order, sources, node_weights, targets)
         return self._target_bins.evaluate(at_nodes @ self._expansion.from_moments.T)
 
@@ -514,7 +506,7 @@ class _BinnedBlock:
         """Return the sums over the targets at the sources: the same, mirrored."""
         moments = self._target_bins.moments(weights[self.targets], len(self._expansion.nodes))
         node_weights = np.ascontiguousarray((moments @ self._expansion.from_moments)[::-1, ::-1])
-        sources, targets = _mirrored(self._target_bins), _mirrored(self._source_bins)
+        sources, targets = mirrored(*self._target_bins.layout), mirrored(*self._source_bins.layout)
         at_nodes = self._at_nodes(order, sources, node_weights, targets)[::-1, ::-1]
         return self._source_bins.evaluate(at_nodes @ self._expansion.from_moments.T)
 
@@ -524,16 +516,11 @@ class _BinnedBlock:
         """Return the sums over the source bins' nodes at those of the target bins."""
         low, high = self._near_field
         between = self._expansion
-        sums: Floats = near_sums(between.table(order, self._near_field), low, *sources, weights, *targets)
-        given = (0.5 * between.width * between.nodes, between.width, *sources, weights, *targets, sums)
+        sums: Floats = near_sums(between.table(order, self._near_field), low, sources, weights, targets)
+        given = (0.5 * between.width * between.nodes, between.width, sources, weights, targets, sums)
         add_left_tail(between.left[order], low, *given)
         add_right_tail(between.log_size, between.rate, (-between.rate) ** order, high, *given)
         return sums
-
-
-def _mirrored(bins: Bins | ArrayBins) -> tuple[Floats, Indices]:
-    """Return the centres and segment starts of the bins of the negated scores."""
-    return -bins.centres[::-1], len(bins.centres) - bins.starts[::-1]
 
 
 def _binned(scores: Floats, starts: Indices, width: float) -> Bins | ArrayBins:

@@ -6,7 +6,7 @@ of the compiled loops of ``piecewise`` and ``analytic``. All else is written for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -103,6 +103,11 @@ class ArrayBins:
         starts = np.array([0, len(centres)])
         return cls(xp.searchsorted(used, multiples), local, order, stops, centres, starts)
 
+    @property
+    def layout(self) -> tuple[Floats, Indices]:
+        """The centres, and where the segments start among them."""
+        return self.centres, self.starts
+
     def moments(self, weights: Any, q: int) -> Floats:
         """Return the weighted sums of the first q Chebyshev polynomials over each bin, shape (n_bins, q)."""
         xp = namespace(weights)
@@ -185,14 +190,7 @@ class ArraySample(TwoClassSample):
         order, first, second = self.class_order, self.positives.shape[0], self.negatives.shape[0]
         xp = namespace(order)
         after = xp.where(order < first, order + second, order - first)
-        return ArraySample(
-            self.n_rows,
-            self.negatives,
-            self.positives,
-            self.negative_weights,
-            self.positive_weights,
-            xp.where(order < first + second, after, order),
-        )
+        return replace(super().swapped(), class_order=xp.where(order < first + second, after, order))
 
     def subset(self, kept: NDArray[np.bool_]) -> ArraySample:  # noqa: ARG002
         """Raise: parts of samples are for boosting, which takes NumPy arrays."""

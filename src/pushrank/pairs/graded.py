@@ -7,7 +7,7 @@ all rows of one side are compared with all of the other: one block a binary digi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,6 +38,11 @@ def one_block(n_positives: int, n_negatives: int) -> list[Block]:
     """Return the one block of two classes, all compared with all."""
     starts = np.array([0, n_positives]), np.array([0, n_negatives])
     return [Block(np.arange(n_positives), np.arange(n_negatives), *starts)]
+
+
+def mirrored(points: Floats, starts: Indices) -> tuple[Floats, Indices]:
+    """Return points that ascend in every segment, negated and the other way round, and their starts."""
+    return -points[::-1], len(points) - starts[::-1]
 
 
 def scatter_add(indices: list[Indices] | list[Indices | slice], parts: list[Floats], n: int) -> Floats:
@@ -212,18 +217,12 @@ class GradedSample(Sample):
 
     def swapped(self) -> GradedSample:
         """Return the sample with all grades negated: the rows stay in order, the steps are walked back."""
-        return GradedSample(
-            self.n_rows,
-            self.negatives,
-            self.positives,
-            self.negative_weights,
-            self.positive_weights,
-            -self.grades,
-            self.groups,
-            self.lower_sizes,
-            self.upper_sizes,
-            self.starts_group,
-            not self.backwards,
+        return replace(
+            super().swapped(),
+            grades=-self.grades,
+            upper_sizes=self.lower_sizes,
+            lower_sizes=self.upper_sizes,
+            backwards=not self.backwards,
         )
 
     def normaliser(self, exponents: Floats) -> Normaliser:

@@ -17,7 +17,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, side_by_side
 from pushrank.losses import Loss
 from pushrank.pairs.array_api import ArrayWalk
-from pushrank.pairs.graded import Block, Indices, one_block, scatter_add
+from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
 from pushrank.pairs.pair_sums import SLOPE, VALUE, PairSums, polynomial_derivative
 
 MIN_PACKED = 1 << 14  # fewer scores are ordered by np.argsort as fast
@@ -193,11 +193,13 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
 
 
 @compiled()
-def segment_sums(sources, weights, source_starts, targets, target_starts, breakpoints, coefficients, closed):
+def segment_sums(in_sources, weights, in_targets, breakpoints, coefficients, closed):
     """Return the sums of all pieces for every segment's targets over the sources of the same segment.
 
-    Row j of ``coefficients`` is for margins from ``breakpoints[j]`` to ``breakpoints[j + 1]``.
+    Sources and targets come with where their segments start. Row j of ``coefficients`` is for margins from
+    ``breakpoints[j]`` to ``breakpoints[j + 1]``.
     """
+    (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     out = np.zeros(len(targets))
     for segment in range(len(target_starts) - 1):
         first, last = source_starts[segment], source_starts[segment + 1]
@@ -298,35 +300,19 @@ class _Walk:
             lambda: _by_score(block.targets, block.target_starts, negative_scores),
             many=len(block.sources) + len(block.targets) >= CHUNK_ELEMENTS,
         )
-        self._source_scores, self._target_scores = (
-            positive_scores[self.sources],
-            negative_scores[self.targets],
-        )
-        self._source_starts, self._target_starts = block.source_starts, block.target_starts
+        self._in_sources = positive_scores[self.sources], block.source_starts
+        self._in_targets = negative_scores[self.targets], block.target_starts
 
     def over_sources(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return what the sources give to each target, in the targets' order here."""
-        found: Floats = segment_sums(
-            self._source_scores,
-            weights[self.sources],
-            self._source_starts,
-            self._target_scores,
-            self._target_starts,
-            *pieces,
-        )
+        found: Floats = segment_sums(self._in_sources, weights[self.sources], self._in_targets, *pieces)
         return found
 
     def over_targets(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return what the targets give to each source: the same walk, mirrored."""
-        mirrored: Floats = segment_sums(
-            -self._target_scores[::-1],
-            weights[self.targets][::-1],
-            len(self._target_scores) - self._target_starts[::-1],
-            -self._source_scores[::-1],
-            len(self._source_scores) - self._source_starts[::-1],
-            *pieces,
-        )
-        return mirrored[::-1]
+        sources, targets = mirrored(*self._in_targets), mirrored(*self._in_sources)
+        found: Floats = segment_sums(sources, weights[self.targets][::-1], targets, *pieces)
+        return found[::-1]
 
 
 def _by_score(indices: Indices, starts: Indices, scores: Floats) -> Indices:

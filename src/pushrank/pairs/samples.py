@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -82,9 +82,15 @@ class Sample(ABC):
     positive_weights: Floats | None = None
     negative_weights: Floats | None = None
 
-    @abstractmethod
     def swapped(self) -> Self:
         """Return the sample in which every pair is turned around."""
+        return replace(
+            self,
+            positives=self.negatives,
+            negatives=self.positives,
+            positive_weights=self.negative_weights,
+            negative_weights=self.positive_weights,
+        )
 
     @abstractmethod
     def normaliser(self, exponents: Floats) -> Normaliser:
@@ -235,12 +241,6 @@ class BipartiteSample(TwoClassSample):
         _, is_positive = two_classes(labels)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
         return cls.from_mask(is_positive, weights)
-
-    def swapped(self) -> BipartiteSample:
-        """Return the sample with the classes' roles exchanged."""
-        return BipartiteSample(
-            self.n_rows, self.negatives, self.positives, self.negative_weights, self.positive_weights
-        )
 
     def scatter(self, positive_values: Floats, negative_values: Floats) -> Floats:
         """Return one vector over all rows, zero on rows that take no part; no row is both."""

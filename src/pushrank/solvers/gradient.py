@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pushrank._numeric import Floats
+from pushrank.solvers import tolerances
 from pushrank.solvers.preconditioning import (
     Preconditioner,
     basis_size,
@@ -26,19 +27,6 @@ from pushrank.solvers.preconditioning import (
 )
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
-from pushrank.solvers.tolerances import (
-    CHEAP_WORK,
-    FIRST_RESTART,
-    LATER_RESTARTS,
-    LATER_RESTARTS_WIDE,
-    MACHINE_ROUNDING,
-    MAX_STALLED_RESTARTS,
-    MAX_STALLED_TRIALS,
-    MAX_WHITENED_FEATURES,
-    MIN_LOG_OBJECTIVE,
-    REFINED,
-    TIGHTER,
-)
 
 UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
@@ -106,8 +94,8 @@ def minimise(
         row_weights = problem.row_weights(start)
         curvature = column_curvature(problem, row_weights)[0]
     n_rows, n_features = problem.model.n_rows, problem.model.n_features
-    wide = n_features > MAX_WHITENED_FEATURES
-    cheap = not wide and n_rows * n_features**2 <= CHEAP_WORK
+    wide = n_features > tolerances.MAX_WHITENED_FEATURES
+    cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
     few_rows = wide and basis_size(problem) == n_rows
     preconditioner: Preconditioner
     if cheap:
@@ -117,9 +105,9 @@ def minimise(
     else:
         preconditioner = diagonal(problem, curvature)
     del row_weights
-    length = LATER_RESTARTS if cheap or few_rows else FIRST_RESTART
+    length = tolerances.LATER_RESTARTS if cheap or few_rows else tolerances.FIRST_RESTART
     # a proof says what is small enough
-    refined = REFINED if cheap and proven is None else 1.0
+    refined = tolerances.REFINED if cheap and proven is None else 1.0
     # line searches go after a descent that rounding may hide; a trust region does not
     searches = method == "L-BFGS-B"
     iterates = _Iterates(problem, start, preconditioner, scales, tol, refined, proven, searches=searches)
@@ -133,7 +121,7 @@ def minimise(
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
         if not message:
-            length = LATER_RESTARTS_WIDE if wide and not few_rows else LATER_RESTARTS
+            length = tolerances.LATER_RESTARTS_WIDE if wide and not few_rows else tolerances.LATER_RESTARTS
             del iterates.preconditioner  # may hold a good part of the memory that its successor needs
             iterates.preconditioner = preconditioner_at(problem, iterates.coef, scales)
     coef = iterates.coef
@@ -214,14 +202,14 @@ class _Iterates:
         """Whether it is as small as is worth the time, or will never be small."""
         lost = self._searches and self.converged and self.level
         # without a penalty a log-scale objective sinks so far where only separable data can take it
-        unbounded = self._problem.alpha == 0.0 and self.path[-1] < MIN_LOG_OBJECTIVE
+        unbounded = self._problem.alpha == 0.0 and self.path[-1] < tolerances.MIN_LOG_OBJECTIVE
         return self.size <= self._refined * self._tol or lost or unbounded
 
     @property
     def level(self) -> bool:
         """Whether a Newton step, as the preconditioner sees it, would lower the value by its rounding."""
         slope = self.preconditioner.gradient(self._seen[2])
-        return bool(0.5 * (slope @ slope) <= MACHINE_ROUNDING * abs(self.path[-1]))
+        return bool(0.5 * (slope @ slope) <= tolerances.MACHINE_ROUNDING * abs(self.path[-1]))
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
         """Return value and gradient, remembering them for ``accept``.
@@ -232,7 +220,7 @@ class _Iterates:
             When steps within the tolerance show no descent.
         """
         if not np.array_equal(coef, self._seen[0]):
-            if self._searches and self.converged and self._trials == MAX_STALLED_TRIALS:
+            if self._searches and self.converged and self._trials == tolerances.MAX_STALLED_TRIALS:
                 raise StopIteration
             self._trials += 1
             value, gradient = self._problem.value_and_gradient(coef)
@@ -246,7 +234,7 @@ class _Iterates:
         self.size = float(np.max(np.abs(gradient) / self._scales))
         self.path.append(value)
         if self.converged and self._proven is not None and not self._proven(coef):
-            self._tol = TIGHTER * self.size
+            self._tol = tolerances.TIGHTER * self.size
 
 
 def _reason_to_stop(
@@ -261,7 +249,7 @@ def _reason_to_stop(
         return "converged"
     if len(iterates.path) - 1 >= max_iter:
         return f"stopped at max_iter={max_iter} ({gradient}): raise max_iter, alpha or tol."
-    if stalled >= MAX_STALLED_RESTARTS:
+    if stalled >= tolerances.MAX_STALLED_RESTARTS:
         return (
             f"no further descent in floating point ({gradient}): raise tol or alpha, or scale the features."
         )
