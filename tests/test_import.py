@@ -26,7 +26,7 @@ for name in EXTRAS:
     sys.modules[name] = None  # as if it were not installed
 ranker = pushrank.PNormPush().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
 found["scores"] = ranker.decision_function([[0.0], [1.0]]).tolist()
-pushrank.PushBoost(n_estimators=2).fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+pushrank.PushBoost(n_estimators=2).fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
 found["auc"] = pushrank.metrics.auc([0, 1], [0.0, 1.0])
 import pushrank.datasets, pushrank.exceptions, pushrank.metrics.scorers, pushrank.model_selection
 import pushrank.plots, pushrank.solvers

@@ -72,6 +72,15 @@ def test_models_with_scores_or_probabilities_are_measured_on_the_same_parts():
         assert found.mean(model, "AUC") == pytest.approx(measures["AUC"].mean())
 
 
+def test_of_two_texts_the_positive_one_is_named():
+    X, y = rows()
+    named, models = np.where(y == 1, "active", "inactive"), {"bayes": GaussianNB()}
+    with pytest.raises(ValueError, match="pass pos_label='active' or pos_label='inactive'"):
+        compare_rankers(models, X, named, cv=2)
+    found = compare_rankers(models, X, named, cv=2, pos_label="active", random_state=0)
+    assert found.summary() == compare_rankers(models, X, y, cv=2, random_state=0).summary()
+
+
 def test_scores_are_of_rows_that_the_fit_had_not_seen():
     """Labels by chance: a fit to 60 columns ranks its own rows well, unseen ones no better than chance."""
     rng = np.random.default_rng(0)

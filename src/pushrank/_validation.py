@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Sequence
 from math import inf
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +21,17 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank._array import Floats
 from pushrank._parallel import compiled
 
+LIBRARY = f"{Path(__file__).parent}{os.sep}"
 MAX_COUNT = 1 << 53
 """The largest number of rows, up to which floats count exactly."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn as if at the innermost line that is not of this library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_number(
@@ -191,14 +203,48 @@ def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None =
     )
 
 
+def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
+    """Return which of two sorted labels is positive by itself, or None where nothing says so.
+
+    It is the larger of two numbers or truth values, be they written as texts, yes of yes and no, and true of
+    true and false, in small or capital letters. Of other texts none is: the alphabet knows no hits.
+
+    Examples
+    --------
+    >>> positive_label([-1, 1]), positive_label(["Yes", "no"]), positive_label(["fraud", "legit"])
+    (1, 'Yes', None)
+    """
+    if not all(isinstance(label, str | bytes) for label in classes):
+        return classes[1]
+    texts = [text.strip().lower() for text in np.asarray(classes).astype(str)]
+    if set(texts) in ({"no", "yes"}, {"false", "true"}):
+        return classes[int(texts[1] in ("yes", "true"))]
+    try:
+        lower, upper = map(float, texts)
+    except ValueError:
+        return None
+    return None if lower == upper else classes[int(lower < upper)]
+
+
+def warn_of_texts(classes: NDArray[Any], ranker: str) -> None:
+    """Warn where a ranker takes the later of two texts for positive, as scikit-learn's classifiers do."""
+    lower, upper = classes.tolist()
+    if positive_label(classes) != upper:
+        warn(
+            f"{ranker} ranks {upper!s} above {lower!s}, the later of two texts in sorted order, as "
+            f"scikit-learn's classifiers take it; to have {lower!s} at the top, fit to y == {lower!r}.",
+            UserWarning,
+        )
+
+
 def two_classes(
     labels: NDArray[Any], name: str = "y", pos_label: Any = None, ranker: str | None = None
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the two classes in sorted order, and which rows are positive.
 
-    Messages call the labels ``name`` and, where an estimator is fitted, name the ``ranker``. The positive
-    class is by default the larger of the two. Labels that are missing, unordered or of other than two
-    values are a ValueError.
+    Messages call the labels ``name``. The positive class is by default what :func:`positive_label` says, and
+    of other texts none, which is a ValueError; where the estimator ``ranker`` is fitted, it is the later one,
+    with a warning. Labels that are missing, unordered or of other than two values are a ValueError.
 
     Examples
     --------
@@ -212,8 +258,17 @@ def two_classes(
         raise ValueError(f"{name} mixes labels that have no order; use two values of one kind.") from error
     if len(classes) != 2:
         raise ValueError(not_two_classes(classes, name, ranker))
-    if pos_label is None:
+    if ranker is not None:
+        warn_of_texts(classes, ranker)
         pos_label = classes[1]
+    elif pos_label is None:
+        pos_label = positive_label(classes)
+        if pos_label is None:
+            lower, upper = classes.tolist()
+            raise ValueError(
+                f"{name} holds the texts {lower!r} and {upper!r}, and nothing says which is positive: "
+                f"pass pos_label={lower!r} or pos_label={upper!r}, or {name} == the positive one."
+            )
     elif pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not a class of {name}, which are {classes.tolist()}.")
     is_positive: NDArray[np.bool_] = labels == pos_label

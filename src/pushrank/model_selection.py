@@ -315,6 +315,7 @@ def compare_rankers(
     scoring: str | Callable[..., float] | None = None,
     nested: bool = False,
     groups: ArrayLike | None = None,
+    pos_label: Any = None,
     random_state: Any = None,
     callback: Callable[[], None] | None = None,
 ) -> RankerComparison:
@@ -334,7 +335,7 @@ def compare_rankers(
     X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,)
-        Labels of two values; the larger is positive.
+        Labels of two values.
     budget : int, optional
         How many of all rows can be acted on. Models are then judged by how many of these are positive; else
         by the precision among the first rows of a test part, a quarter as many as it has positives.
@@ -350,6 +351,9 @@ def compare_rankers(
         one on the test part. That is what the whole choice achieves on rows that had no say in it.
     groups : array-like of shape (n_samples,), optional
         The groups of rows, for a splitter that keeps them together.
+    pos_label : label, optional
+        The positive class, which models are then fitted to as True; by default the larger of two numbers, yes
+        of yes and no, and true of true and false. Of other texts one must be named.
     random_state : int, RandomState or None, default=None
         The seed of the folds. Models that draw at random have seeds of their own.
     callback : callable, optional
@@ -363,8 +367,8 @@ def compare_rankers(
     Raises
     ------
     ValueError
-        When there is no model, `y` has not two classes, the rows of a class are too few for the folds, a
-        parameter is out of range, or a fit refuses its data or parameters.
+        When there is no model, `y` has not two classes or nothing says which is positive, the rows of a class
+        are too few for the folds, a parameter is out of range, or a fit refuses its data or parameters.
     TypeError
         When a parameter is not of its kind, or a model gives no scores.
 
@@ -405,7 +409,9 @@ def compare_rankers(
     n_rows = _num_samples(X)
     if y.shape != (n_rows,):
         raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
-    _, positive = two_classes(y)
+    _, positive = two_classes(y, pos_label=pos_label)
+    if pos_label is not None or y.dtype.kind not in "biuf":
+        y = positive  # classifiers would take the later text for positive
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     if budget is not None and not 1 <= budget <= n_rows:
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
@@ -271,6 +272,7 @@ OF_LABELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:PerceptronAtK ranks inactive above active")
 @pytest.mark.parametrize("of_labels", OF_LABELS.values(), ids=OF_LABELS)
 @pytest.mark.parametrize("kind", [lambda y: y, pd.Series, lambda y: pd.DataFrame({"y": y})])
 def test_the_stated_order_of_labels_is_not_turned_upside_down(of_labels, kind):
@@ -281,10 +283,46 @@ def test_the_stated_order_of_labels_is_not_turned_upside_down(of_labels, kind):
 def test_categories_whose_order_is_the_sorted_one_or_none_are_taken():
     scores = np.arange(40)
     for labels in (
-        STATED.as_unordered(),
-        STATED.reorder_categories(["unknown", "active", "inactive"]),
+        pd.Categorical(["no", "yes"] * 20),
+        pd.Categorical(["no", "yes"] * 20, ["no", "yes"], ordered=True),
         pd.Series(np.arange(40) % 2).astype(pd.CategoricalDtype([0, 1], ordered=True)),
     ):
         assert metrics.auc(labels, scores) == metrics.auc(np.asarray(labels), scores)
         PNormPush().fit(X[:40], labels)
     assert metrics.auc(STATED, scores, pos_label="active") == metrics.auc(STATED == "active", scores)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        PNormPush(), PNormPushCV(cv=2, scoring="positives_at_top"), RankSVM(), RampAtK(),
+        RankBoost(n_estimators=9, early_stopping=True, scoring="average_precision"),
+        CascadeRanker([LogisticRegression(), LogisticRegression()], keep=(0.5,)),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)  # fmt: skip
+def test_the_later_of_two_texts_is_ranked_at_the_top_with_a_warning(ranker):
+    labels = np.where(Y == 1, "active", "inactive")
+    said = r"ranks inactive above active, the later of two texts .* fit to y == 'active'\.$"
+    with pytest.warns(UserWarning, match=type(ranker).__name__ + " " + said) as caught:
+        ranker.fit(X, labels)
+    assert caught[0].filename == __file__
+    scores = ranker.decision_function(X)
+    assert metrics.auc(labels, scores, pos_label="inactive") > 0.5
+    assert ranker.score(X, labels) == pytest.approx(metrics.average_precision(labels == "inactive", scores))
+
+
+def test_the_first_chunk_of_a_stream_of_texts_says_which_is_at_the_top():
+    with pytest.warns(UserWarning, match="PerceptronAtK ranks inactive above active"):
+        PerceptronAtK().partial_fit(X, np.where(Y == 1, "active", "inactive"), classes=["active", "inactive"])
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], ["False", "True"], ["-1", "1"], [0, 1]])
+def test_labels_that_say_which_is_positive_are_ranked_without_a_warning(labels):
+    PNormPush().fit(X, np.array(labels)[Y])
+
+
+def test_a_yes_that_sorts_before_no_is_warned_of():
+    with pytest.warns(UserWarning, match="ranks no above Yes"):
+        PNormPush().fit(X, np.where(Y == 1, "Yes", "no"))

@@ -143,11 +143,11 @@ def test_an_interrupted_first_fit_leaves_the_ranker_unfitted(monkeypatch, verbos
 
 
 def test_an_interrupted_later_fit_leaves_the_earlier_one_whole(monkeypatch):
-    ranker = PNormPush().fit(X, np.where(Y, "b", "a"))
+    ranker = PNormPush().fit(X, np.where(Y, "yes", "no"))
     expected = ranker.predict(X)
     monkeypatch.setitem(SOLVERS, "lbfgs", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        ranker.fit(X, np.where(Y, "z", "y"))
+        ranker.fit(X, np.where(Y, "true", "false"))
     np.testing.assert_array_equal(ranker.predict(X), expected)
 
 

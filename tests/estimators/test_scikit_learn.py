@@ -133,6 +133,7 @@ def check_contract(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", SkipTestWarning)
+        warnings.filterwarnings("ignore", ".* the later of two texts", UserWarning)
         check(estimator)
 
 

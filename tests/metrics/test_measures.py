@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from growth import growth
-from pushrank import metrics
+from pushrank import metrics, plots
+from pushrank.metrics._ranking import METRICS
 
 SCALAR = [
     "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain", "lift",
@@ -141,8 +142,44 @@ def test_any_unit_of_weight(unit):
 
 def test_pos_label_names_the_positive_class():
     labels, scores = ["bad", "good", "bad"], [3.0, 2.0, 1.0]
-    assert metrics.positives_at_top(labels, scores) == 0.0
+    assert metrics.positives_at_top(labels, scores, pos_label="good") == 0.0
     assert metrics.positives_at_top(labels, scores, pos_label="bad") == 1.0
+
+
+OF_LABELS_AND_SCORES = {
+    **METRICS, "height": metrics.height, "reverse_height": metrics.reverse_height,
+    "top_of_list": metrics.top_of_list, "roc_band": metrics.roc_band,
+    "confidence_interval": partial(metrics.confidence_interval, "auc", n_resamples=10, random_state=0),
+    "compare": lambda y, s, **rest: metrics.compare(y, s, s[::-1], "auc", method="delong", **rest),
+    **{name: getattr(plots, name).from_predictions for name in plots.__all__ if "Path" not in name},
+}  # fmt: skip
+del OF_LABELS_AND_SCORES["ndcg_at_k"]  # of grades, not labels
+DEPTH = {"precision_at_k": {"k": 3}, "recall_at_k": {"k": 3}}
+
+
+@pytest.mark.parametrize("name", OF_LABELS_AND_SCORES)
+def test_of_two_texts_none_is_guessed_to_be_positive(name):
+    """Active and fraud come before inactive and legit: the alphabet is wrong every time."""
+    measure, options = OF_LABELS_AND_SCORES[name], DEPTH.get(name, {})
+    labels, scores = ["active", "inactive"] * 10, np.arange(20.0) % 17 / 20
+    with pytest.raises(ValueError, match=r"'active' and 'inactive'.* pass pos_label='active' or pos_label="):
+        measure(labels, scores, **options)
+    if not name.endswith("Display"):
+        named = measure(labels, scores, pos_label="active", **options)
+        assert str(named) == str(measure(np.equal(labels, "active"), scores, **options))
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        ([0, 1], 1), ([-1, 1], 1), ([False, True], True), ([2, 1], 2), (["no", "yes"], "yes"),
+        (["Yes", "no"], "Yes"), (["YES", "NO"], "YES"), (["true", "False"], "true"), (["0", "1"], "1"),
+        (["-1", "1"], "1"), (["9", "10"], "10"),
+    ],
+)  # fmt: skip
+def test_numbers_truth_values_and_yes_or_no_say_which_is_positive(labels, positive):
+    y = np.array(labels * 5)
+    assert metrics.auc(y, y == positive) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._optional import import_optional
+from pushrank._validation import warn as warn
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.solvers import Callback
-
-LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class RankerMixin(ClassifierMixin):
@@ -176,14 +172,6 @@ def set_grades(ranker: Any, target: Target, scores: NDArray[np.floating]) -> Non
     ranker.classes_ = target.classes
     ranker.thresholds_ = target.thresholds(scores)
     ranker.threshold_ = float(ranker.thresholds_[0])
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn as if at the innermost line that is not of this library."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 @contextmanager

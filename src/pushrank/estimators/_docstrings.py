@@ -17,7 +17,8 @@ PARAGRAPHS = {
     Finite features; stumps take NaN as missing, and categorical columns of data frames. float32 and float64
     arrays, dense, CSR or CSC, are used without a copy.""",
     "y_two_classes": """y : array-like of shape (n_samples,)
-    Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.""",
+    Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top. Two
+    texts other than yes and no or true and false are warned of.""",
     "y_grades": """y : array-like of shape (n_samples,), optional
     Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
     of which a higher one should stand above every lower one. None with ``pairs``.""",

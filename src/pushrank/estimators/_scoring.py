@@ -114,7 +114,8 @@ class HeldOutScorer:
         queries: NDArray[np.intp] | None = None,
     ) -> None:
         self._scoring, self._scorer = scoring, _scorer_of(scoring)
-        if len(classes) > 2 and _measure_of(self._scorer) in TWO_CLASS_METRICS:
+        # two texts too: a measure would ask which is positive, and the ranker has chosen
+        if _measure_of(self._scorer) in TWO_CLASS_METRICS:
             labels, classes = labels > classes[0], np.array([False, True])
         self._labels, self._frozen = labels, FrozenRanker(classes)
         self._options: dict[str, Any] = {} if weights is None else {"sample_weight": weights}

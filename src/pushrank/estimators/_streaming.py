@@ -13,7 +13,14 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from pushrank._numeric import Floats
-from pushrank._validation import BadRowError, check_k, check_number, check_ordered_categorical, is_count
+from pushrank._validation import (
+    BadRowError,
+    check_k,
+    check_number,
+    check_ordered_categorical,
+    is_count,
+    warn_of_texts,
+)
 from pushrank.estimators._base import finite_scores, linear_scores, warn
 from pushrank.estimators._target import DTYPES, Target, break_even_threshold, row_weights
 from pushrank.exceptions import StreamError
@@ -45,8 +52,8 @@ def check_batch_parameters(ranker: Any) -> None:
             raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
-def check_classes(classes: ArrayLike) -> NDArray[Any]:
-    """Return the two classes of a stream in sorted order.
+def check_classes(classes: ArrayLike, ranker: str) -> NDArray[Any]:
+    """Return the two classes of a stream in sorted order, with a warning where they are texts.
 
     Raises
     ------
@@ -59,6 +66,7 @@ def check_classes(classes: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"classes must be two labels of one kind, got {classes!r}.") from error
     if len(given) != 2:
         raise ValueError(f"Only binary classification is supported: classes must be two, got {given!r}.")
+    warn_of_texts(given, ranker)
     return given
 
 

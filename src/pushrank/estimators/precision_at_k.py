@@ -182,7 +182,7 @@ class StreamRankerMixin(RankerMixin):
         learner: StreamLearner | None = getattr(self, "_learner", None)
         if learner is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        known = self.classes_ if classes is None else check_classes(classes)
+        known = self.classes_ if classes is None else check_classes(classes, type(self).__name__)
         if learner is not None and not np.array_equal(known, self.classes_):
             raise ValueError(f"classes={known!r} is not the same as on last call, {self.classes_!r}.")
         if learner is not None and learner.rule != rule:
@@ -239,7 +239,7 @@ class StreamRankerMixin(RankerMixin):
                 "fit_stream needs the two classes, as a chunk may lack one: pass classes, or a stream that "
                 "has them as its classes, as ParquetBatches does."
             )
-        known = check_classes(classes)
+        known = check_classes(classes, type(self).__name__)
         learner: Any = None  # until the first chunk
         n_epochs = 1 if isinstance(stream, Iterator) else int(self.max_iter)
         with progress_bar(self, n_epochs) as callback:

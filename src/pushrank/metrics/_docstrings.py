@@ -29,7 +29,8 @@ scores : array-like of shape (n,) or (n_rankings, n)
     "query_weight": """sample_weight : array-like of shape (n,), optional
     Non-negative weights; a query weighs the mean of its rows' weights.""",
     "pos_label": """pos_label : label, optional
-    The positive class; by default the larger of the two values.""",
+    The positive class; by default the larger of two numbers, yes of yes and no, true of true and
+    false. Of other texts it must be given.""",
     "unit_interval": """Returns
 -------
 float, or ndarray of shape (n_rankings,)
@@ -67,7 +68,8 @@ n_resamples : int
 sample_weight : array-like of shape (n,), optional
     Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
 pos_label : label, optional
-    The positive class; by default the larger of the two values.
+    The positive class; by default the larger of two numbers, yes of yes and no, true of true and
+    false. Of other texts it must be given.
 random_state : int, RandomState or None
     The seed of the resamples; the same seed gives the same interval with any number of threads.""",
     "resampling_errors": """ValueError

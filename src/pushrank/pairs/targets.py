@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
-from pushrank._validation import distinct, not_two_classes
+from pushrank._validation import distinct, not_two_classes, warn_of_texts
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
@@ -37,6 +37,8 @@ def sample_of_labels(
             f"{not_two_classes(classes, ranker=ranker)} More than two classes are taken as grades of "
             "relevance, which must be numbers, the higher the better."
         )
+    if len(classes) == 2:
+        warn_of_texts(classes, ranker)
     groups = None if qid is None else group_numbers(qid, len(labels))
     if len(classes) == 2 and groups is None:
         codes = labels == classes[1]

@@ -100,7 +100,8 @@ class RankingDisplay(Display):
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a row of whole weight counts as that many copies of itself.
         pos_label : label, optional
-            The positive class; by default the larger of the two values.
+            The positive class; by default the larger of two numbers, yes of yes and no, true of true and
+            false. Of other texts it must be given.
         name : str, optional
             What the curve is called in the legend.
 

@@ -37,7 +37,8 @@ log_covering_number : float
     "delta": """delta : float
     The chance that the bound fails, in (0, 1).""",
     "pos_label": """pos_label : label, optional
-    The positive class; by default the larger of the two values.""",
+    The positive class; by default the larger of two numbers, yes of yes and no, true of true and
+    false. Of other texts it must be given.""",
     "errors": """Raises
 ------
 TypeError
