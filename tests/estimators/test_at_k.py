@@ -58,13 +58,13 @@ def test_the_reported_bound_is_the_formula_at_some_multiple(variant):
     radius = np.linalg.norm(X, axis=1).max()
     reach = radius * np.sqrt(4.0 * ranker._learner.finalized.counts[MAX_K])
     most = np.inf
-    for multiple in [0.0, *np.geomspace(1e-4, 10.0, 400)]:
+    for multiple in [0.0, *np.geomspace(1e-4, 10.0, 120)]:
         w = multiple * ranker.coef_ / np.linalg.norm(ranker.coef_)
         loss = sum(
             SURROGATES[variant](0.25).value(y[a : a + 100], X[a : a + 100] @ w) for a in range(0, len(y), 100)
         )
         most = min(most, (np.linalg.norm(w) * reach + loss**0.5) ** 2)
-    assert most * 0.999 <= ranker.mistake_bound_ <= 1.3 * most
+    assert most * 0.99 <= ranker.mistake_bound_ <= 1.3 * most
 
 
 def test_margins_by_hand():

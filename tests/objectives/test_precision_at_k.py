@@ -71,7 +71,7 @@ def test_ten_rows_and_every_label_vector():
     rng = np.random.default_rng(0)
     s = np.round(rng.normal(size=10), 1)
     for positives in range(1, 10):
-        for y in itertools.islice(labelings(10, positives), 12):
+        for y in itertools.islice(labelings(10, positives), 5):
             for k in range(1, positives + 1):
                 for name, make in MAKERS.items():
                     value = make(k).value(y, s)
