@@ -281,3 +281,24 @@ def test_preprocessing_goes_into_the_models():
     np.testing.assert_allclose(
         scaled.measures["push"]["AUC"], compare_rankers(models, X, y, random_state=0).measures["push"]["AUC"]
     )
+
+
+def test_preprocessing_that_pipelines_share_is_fitted_once_a_fold():
+    """The same transformer objects are fitted once a fold, to the same measures as one for each model."""
+    fits = []
+
+    class Counting(StandardScaler):
+        def fit(self, X, y=None):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    X, y = rows()
+    scaler, bare = Counting(), GaussianNB()
+    shared = {name: make_pipeline(scaler, model) for name, model in MODELS.items()} | {"bare": bare}
+    own = {name: make_pipeline(StandardScaler(), model) for name, model in MODELS.items()} | {"bare": bare}
+    for scoring in (None, "roc_auc"):
+        fits.clear()
+        once = compare_rankers(shared, X, y, cv=3, scoring=scoring, random_state=0)
+        assert fits == [80] * 3
+        each = compare_rankers(own, X, y, cv=3, scoring=scoring, random_state=0)
+        assert once.summary() == each.summary()

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples
 
@@ -330,7 +331,8 @@ def compare_rankers(
     ----------
     models : dict of str to estimator, or None
         Rankers and classifiers of scikit-learn's interface, with ``decision_function`` or ``predict_proba``,
-        by name; pipelines, where rows need preprocessing. The first is the baseline. None takes
+        by name; pipelines, where rows need preprocessing, which is fitted once a fold for all pipelines that
+        hold the same transformer objects. The first is the baseline. None takes
         :func:`default_rankers`, and with ``nested=True`` also a P-Norm Push that chooses its p and alpha.
     X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
         The rows.
@@ -444,14 +446,17 @@ def compare_rankers(
                 random_state=seed,
             )
             candidates[CHOSEN] = models[inner.best_]
+        prepared: dict[tuple[int, ...], _Prepared] = {}
         for name, model in candidates.items():
+            fold = _prepare(model, candidates, X_train, X_test, y[train], prepared)
             with record_warnings(comparison.warnings.setdefault(name, [])):
-                fitted = clone(model).fit(X_train, y[train])
-            scores = _scores(name, fitted, X_test)
+                ranker = clone(model.steps[-1][1] if fold.transformers else model).fit(fold.train, y[train])
+            scores = _scores(name, ranker, fold.test)
             if in_first_repetition:
                 comparison.scores.setdefault(name, np.empty(n_rows))[test] = scores
             found = _measures(positive[test], scores, n_rows, budget)
             if scorer is not None:
+                fitted = Pipeline([*fold.transformers, ("ranker", ranker)]) if fold.transformers else ranker
                 found[criterion] = float(scorer(fitted, X_test, y[test]))
             for measure, value in found.items():
                 values.setdefault(name, {}).setdefault(measure, []).append(value)
@@ -477,8 +482,8 @@ def default_rankers(powers: tuple[float, ...] = POWERS, *, dense: bool = True) -
     Returns
     -------
     dict of str to estimator
-        Logistic regression, the objective of RankBoost over linear scores, the P-Norm Push at every strength,
-        the IR Push, and boosted stumps.
+        Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
+        at every strength, the IR Push, and boosted stumps.
 
     Notes
     -----
@@ -487,12 +492,11 @@ def default_rankers(powers: tuple[float, ...] = POWERS, *, dense: bool = True) -
     Examples
     --------
     >>> list(default_rankers((8.0,), dense=False))
-    ['logistic regression', 'RankBoost (p = 1)', 'P-Norm Push, p = 8', 'IR Push']
+    ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push']
     """
     linear: dict[str, BaseEstimator] = {
         BASELINE: LogisticRegression(max_iter=1000),
-        "RankBoost (p = 1)": PNormPush(p=1.0),
-        **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in powers},
+        **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in (1.0, *powers)},
         "IR Push": IRPush(),
     }
     stumps = PushBoost(p=16.0, n_estimators=100)
@@ -629,6 +633,38 @@ def record_warnings(lines: list[str]) -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     found = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
     lines.extend(sorted({" ".join(str(message).split()) for message in found}))
+
+
+class _Prepared(NamedTuple):
+    """The rows of a fold as a model takes them, and the fitted steps that made them so."""
+
+    train: Any
+    test: Any
+    transformers: list[tuple[str, Any]]
+
+
+def _prepare(
+    model: Any,
+    models: Mapping[str, Any],
+    X_train: Any,
+    X_test: Any,
+    y: NDArray[Any],
+    prepared: dict[tuple[int, ...], _Prepared],
+) -> _Prepared:
+    """Return the rows after the transformers that a pipeline shares with another; all others as they are."""
+    key = _transformer_ids(model)
+    if not key or sum(_transformer_ids(other) == key for other in models.values()) < 2:
+        return _Prepared(X_train, X_test, [])
+    if key not in prepared:
+        transformers = clone(model[:-1])
+        train = transformers.fit_transform(X_train, y)
+        prepared[key] = _Prepared(train, transformers.transform(X_test), transformers.steps)
+    return prepared[key]
+
+
+def _transformer_ids(model: Any) -> tuple[int, ...]:
+    """Return which objects come before the last step; a subclass may do more than transform."""
+    return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
 
 
 def _scores(name: str, model: Any, X: Any) -> NDArray[np.float64]:

@@ -206,7 +206,13 @@ def test_compare(files):
         1,
     ]
     shown = call(*arguments, "-o", files / "parts.csv").output
-    for text in ("logistic regression", "RankBoost (p = 1)", "P-Norm Push, p = 64", "IR Push", "in 200 rows"):
+    for text in (
+        "logistic regression",
+        "P-Norm Push, p = 1",
+        "P-Norm Push, p = 64",
+        "IR Push",
+        "in 200 rows",
+    ):
         assert text in shown
     assert "Best at the top, by hits in 200 rows: " in shown
     parts = pd.read_csv(files / "parts.csv")

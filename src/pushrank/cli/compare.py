@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.model import make_ranking_pipeline
+from pushrank.cli.model import make_preprocessor, make_ranking_pipeline
 from pushrank.cli.read import TextFormat, check_output_path, read_labelled, write_table
 from pushrank.model_selection import (
     ALPHAS,
@@ -148,8 +148,9 @@ def run(
     """Check the comparison against the data, and compare models behind the preprocessing of the columns."""
     config.check(y)
     sparse = not hasattr(X, "iloc")
+    preprocessor = make_preprocessor(numeric, categorical, sparse=sparse)
     models = {
-        name: make_ranking_pipeline(model, numeric, categorical, sparse=sparse, alpha=config.alpha)
+        name: make_ranking_pipeline(model, preprocessor, sparse=sparse, alpha=config.alpha)
         for name, model in config.models(dense=not sparse, n_rows=len(y)).items()
     }
     with progress(config.folds * config.repeats, len(models) + config.nested) as advance:

@@ -9,7 +9,14 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, check_can_write, warn, writing
-from pushrank.cli.model import MODELS, SavedModel, make_model, make_ranking_pipeline, models_with
+from pushrank.cli.model import (
+    MODELS,
+    SavedModel,
+    make_model,
+    make_preprocessor,
+    make_ranking_pipeline,
+    models_with,
+)
 from pushrank.cli.read import TextFormat, read_labelled
 from pushrank.model_selection import record_warnings
 
@@ -88,7 +95,8 @@ def fit(
     written = TextFormat(separator, encoding, decimal, thousands)
     rows = read_labelled(data, label, positive, exclude, written)
     sparse, n_features = rows.table.is_sparse, rows.features.shape[1]
-    pipeline = make_ranking_pipeline(ranker, rows.numeric, rows.categorical, sparse=sparse, alpha=alpha)
+    preprocessor = make_preprocessor(rows.numeric, rows.categorical, sparse=sparse)
+    pipeline = make_ranking_pipeline(ranker, preprocessor, sparse=sparse, alpha=alpha)
     warned: list[str] = []
     try:
         with record_warnings(warned):

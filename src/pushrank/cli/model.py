@@ -74,26 +74,32 @@ def penalty(model: BaseEstimator, alpha: float | None, *, sparse: bool) -> float
     return STANDARD_ALPHA if alpha is None else alpha
 
 
+def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: bool) -> BaseEstimator:
+    """Return what makes raw columns a matrix: numbers scaled, gaps filled, text one-hot encoded.
+
+    A missing number takes the mean, which is zero once scaled and needs no sorting of the column as the
+    median does, and columns with gaps get an indicator.
+    """
+    if sparse:
+        return MaxAbsScaler()
+    numbers = make_pipeline(
+        StandardScaler(),
+        SimpleImputer(
+            strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
+        ),
+    )
+    words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES)
+    return ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
+
+
 def make_ranking_pipeline(
-    model: BaseEstimator,
-    numeric: list[str],
-    categorical: list[str],
-    *,
-    sparse: bool,
-    alpha: float | None = None,
+    model: BaseEstimator, preprocessor: BaseEstimator, *, sparse: bool, alpha: float | None = None
 ) -> Pipeline:
-    """Return a pipeline from raw columns to scores: imputed, scaled, one-hot encoded, ranked."""
+    """Return a pipeline from raw columns to scores."""
     strength = penalty(model, alpha, sparse=sparse)
     if strength is not None:
         model = clone(model).set_params(alpha=strength)
-    if sparse:
-        return Pipeline([("scale", MaxAbsScaler()), ("rank", model)])
-    numbers = make_pipeline(
-        SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler()
-    )
-    words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES)
-    columns = ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
-    return Pipeline([("columns", columns), ("rank", model)])
+    return Pipeline([("scale" if sparse else "columns", preprocessor), ("rank", model)])
 
 
 @dataclass(frozen=True)
