@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from pushrank.cli.errors import exit_on_input_error
+from pushrank.cli.options import expand_dataclasses
 
 __all__ = ["app"]
 
@@ -36,7 +37,7 @@ class Commands(TyperGroup):
             return None
         command = getattr(import_module(f"pushrank.cli.{name}"), name)
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name)(exit_on_input_error(command))
+        alone.command(name)(exit_on_input_error(expand_dataclasses(command)))
         return typer.main.get_command(alone)
 
     def format_commands(self, _context: Any, formatter: Any) -> None:

@@ -22,7 +22,8 @@ from sklearn.base import BaseEstimator
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import make_preprocessor, make_ranking_pipeline
-from pushrank.cli.read import TextFormat, check_output_path, read_labelled, write_table
+from pushrank.cli.read import LabelledSource, TextFormat, read_labelled
+from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
 from pushrank.model_selection import (
     ALPHAS,
     CHOOSING_PUSH,
@@ -77,14 +78,8 @@ class ComparisonConfig:
 
 
 def compare(
-    data: options.Data,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    exclude: options.Exclude = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
+    source: LabelledSource,
+    written: TextFormat,
     budget: options.Budget = None,
     p: options.Powers = None,
     alpha: options.Alpha = None,
@@ -98,6 +93,7 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Save a report with curves and rows here, too (.html).")
     ] = None,
+    force: options.Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
 ) -> None:
     """Compare models under the same cross-validation and say which is best at the top.
@@ -117,14 +113,13 @@ def compare(
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """
-    from pushrank.cli.report import check_report_path, write_comparison_report
+    from pushrank.cli.report import write_comparison_report
 
     if output is not None:
-        check_output_path(output)
+        check_output(output, TABLES_WRITTEN, [source.data], force=force)
     if report is not None:
-        check_report_path(report)
-    written = TextFormat(separator, encoding, decimal, thousands)
-    rows = read_labelled(data, label, positive, exclude, written)
+        check_output(report, REPORTS_WRITTEN, [source.data], force=force)
+    rows = read_labelled(source, written)
     config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, config)
     if output is not None:
@@ -136,7 +131,7 @@ def compare(
         return
     print_comparison(
         comparison,
-        f"{data.name}: {len(rows.y):,} rows, {int(rows.y.sum()):,} with {rows.label_meaning}; "
+        f"{source.data.name}: {len(rows.y):,} rows, {int(rows.y.sum()):,} with {rows.label_meaning}; "
         f"{rows.describe_features()}; {folds}-fold cross-validation"
         + (f", {repeats} times" if repeats > 1 else ""),
     )

@@ -90,13 +90,14 @@ def find_intervals(
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
     data: Annotated[Path, typer.Argument(help="Labelled rows that the model has not seen.")],
+    written: TextFormat,
     label: Annotated[
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The positive label, where it differs from the training data's."),
+    ] = None,
     budget: options.Budget = None,
     every: Annotated[bool, typer.Option("--all", help="Show the other measures, too.")] = False,
     intervals: Annotated[
@@ -121,9 +122,9 @@ def evaluate(
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
     saved = SavedModel.load(model)
-    table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
+    table = saved.read(data, written)
     column = label_column(table, label or saved.label)
-    y, _ = positive_rows(table, column, saved.positive)
+    y, _ = positive_rows(table, column, positive or saved.positive)
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
     scores, n_positive = saved.scores(table), int(y.sum())

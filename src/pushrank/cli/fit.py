@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.errors import InputError, check_can_write, warn, writing
+from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import (
     MODELS,
     SavedModel,
@@ -17,7 +17,8 @@ from pushrank.cli.model import (
     make_ranking_pipeline,
     models_with,
 )
-from pushrank.cli.read import TextFormat, read_labelled
+from pushrank.cli.read import LabelledSource, TextFormat, read_labelled
+from pushrank.cli.write import MODELS_WRITTEN, check_output, writing
 from pushrank.model_selection import record_warnings
 
 
@@ -27,15 +28,10 @@ def rows_or_share(text: str) -> float:
 
 
 def fit(
-    data: options.Data,
+    source: LabelledSource,
+    written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")],
-    label: options.Label = None,
-    positive: options.Positive = None,
-    exclude: options.Exclude = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
+    force: options.Force = False,
     model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
     p: Annotated[
         float | None, typer.Option(help=f"The strength of the push, at least 1, for {models_with('p')}.")
@@ -87,13 +83,12 @@ def fit(
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
-    check_can_write(output)
+    check_output(output, MODELS_WRITTEN, [source.data], force=force)
     boosting = {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
     ranker = make_model(
         model, seed, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
     )
-    written = TextFormat(separator, encoding, decimal, thousands)
-    rows = read_labelled(data, label, positive, exclude, written)
+    rows = read_labelled(source, written)
     sparse, n_features = rows.table.is_sparse, rows.features.shape[1]
     preprocessor = make_preprocessor(rows.numeric, rows.categorical, sparse=sparse)
     pipeline = make_ranking_pipeline(ranker, preprocessor, sparse=sparse, alpha=alpha)

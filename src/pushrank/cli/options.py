@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -49,4 +53,34 @@ Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-vali
 Nested = Annotated[
     bool, typer.Option("--nested", help="Choose p, alpha and the model inside every training part, too.")
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is drawn at random.")]
+
+
+def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes the fields of its dataclasses as options, each in its dataclass's place."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for name, parameter in signature(command).parameters.items():
+        if name not in groups:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+            continue
+        field_hints = get_type_hints(groups[name], include_extras=True)
+        for field in fields(groups[name]):
+            default = Parameter.empty if field.default is MISSING else field.default
+            hint = field_hints[field.name]
+            parameters.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint))
+
+    @wraps(command)
+    def expanded(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    # what Typer reads, in place of the command's own
+    expanded.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return expanded

@@ -20,9 +20,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from pushrank._io import atomic_write
-from pushrank.cli.errors import InputError, check_can_write, warn, writing
+from pushrank.cli import options
+from pushrank.cli.errors import InputError, warn
 
+STANDARD_STREAM = Path("-")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
@@ -50,14 +51,19 @@ def file_kind(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
+def open_file(path: Path) -> Any:
+    """Open a file, compressed or not, for reading bytes."""
+    return pa.input_stream(str(path))
+
+
 @dataclass(frozen=True)
 class TextFormat:
     """How a CSV or TSV file is written, where not as its extension says, in UTF-8 and with decimal points."""
 
-    separator: str | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
+    separator: options.Separator = None
+    encoding: options.Encoding = None
+    decimal: options.Decimal = None
+    thousands: options.Thousands = None
 
     def check(self, path: Path) -> None:
         """Raise InputError when a file is no CSV or TSV, or the encoding or a mark cannot be one."""
@@ -256,29 +262,6 @@ def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int
     return table
 
 
-def check_output_path(path: Path) -> None:
-    """Raise InputError before any work starts when rows cannot be written to this path."""
-    check_can_write(path)
-    if path.suffix.lower() not in {*SEPARATORS, ".parquet"}:
-        raise InputError(f"{path}: rows are written as .csv, .tsv or .parquet; choose one of these.")
-
-
-def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_FORMAT) -> None:
-    """Write rows to a file by its extension, whole or not at all; text in the format of ``written``."""
-    with writing(path), atomic_write(path) as beside:
-        if path.suffix.lower() == ".parquet":
-            rows = pa.Table.from_pandas(frame, preserve_index=False)
-            pq.write_table(rows.replace_schema_metadata(None), beside)
-        else:
-            frame.to_csv(
-                beside,
-                sep=written.separator or SEPARATORS[file_kind(path)],
-                decimal=written.decimal or ".",
-                encoding=written.encoding or "utf-8",
-                index=False,
-            )
-
-
 def label_column(table: Table, label: str | None) -> str:
     """Return the name of the label column, or raise InputError when it is not named or not there."""
     if table.is_sparse:
@@ -392,14 +375,22 @@ class LabelledTable:
         return [name for name in self.table.frame if name not in used]
 
 
-def read_labelled(
-    path: Path, label: str | None, positive: str | None, excluded: Sequence[str] | None, written: TextFormat
-) -> LabelledTable:
+@dataclass(frozen=True)
+class LabelledSource:
+    """Where labelled rows come from."""
+
+    data: options.Data
+    label: options.Label = None
+    positive: options.Positive = None
+    exclude: options.Exclude = None
+
+
+def read_labelled(source: LabelledSource, written: TextFormat) -> LabelledTable:
     """Read a file with labels, and warn of columns that are doubtful."""
-    table = read_table(path, written)
-    column = label_column(table, label)
-    y, positive_value = positive_rows(table, column, positive)
-    numeric, categorical = feature_columns(table, column, excluded or [])
+    table = read_table(source.data, written)
+    column = label_column(table, source.label)
+    y, positive_value = positive_rows(table, column, source.positive)
+    numeric, categorical = feature_columns(table, column, source.exclude or [])
     for doubt in column_warnings(table, numeric, categorical):
         warn(doubt)
     features = feature_frame(table, numeric, categorical)

@@ -11,24 +11,19 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.compare import ComparisonConfig, run
-from pushrank.cli.errors import InputError, check_can_write, writing
 from pushrank.cli.model import MAX_CATEGORIES, penalty
-from pushrank.cli.read import LabelledTable, TextFormat, read_labelled
+from pushrank.cli.read import LabelledSource, LabelledTable, TextFormat, read_labelled
+from pushrank.cli.write import REPORTS_WRITTEN, check_output, writing
 from pushrank.model_selection import CHOOSING_PUSH, POWERS, RankerComparison
 from pushrank.report import ReportData, sentences
 from pushrank.report import write_report as write_page
 
 
 def report(
-    data: options.Data,
+    source: LabelledSource,
+    written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
-    label: options.Label = None,
-    positive: options.Positive = None,
-    exclude: options.Exclude = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
+    force: options.Force = False,
     budget: options.Budget = None,
     p: options.Powers = None,
     alpha: options.Alpha = None,
@@ -45,21 +40,13 @@ def report(
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
-    check_report_path(output)
-    written = TextFormat(separator, encoding, decimal, thousands)
-    rows = read_labelled(data, label, positive, exclude, written)
+    check_output(output, REPORTS_WRITTEN, [source.data], force=force)
+    rows = read_labelled(source, written)
     config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)
     comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, config)
     report_data = write_comparison_report(output, rows, comparison, config)
     typer.echo(" ".join(sentences(report_data)))
     typer.echo(f"The report is in {output}.")
-
-
-def check_report_path(path: Path) -> None:
-    """Raise InputError before any work starts when a report cannot be written to this path."""
-    check_can_write(path)
-    if path.suffix.lower() not in {".html", ".htm"}:
-        raise InputError(f"{path}: a report is written as .html; choose such a name.")
 
 
 def write_comparison_report(

@@ -11,18 +11,17 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, check_output_path, file_kind, write_table
+from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, file_kind
+from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
 
 
 def score(
     model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
     data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
+    written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv or .parquet.")],
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
+    force: options.Force = False,
 ) -> None:
     """Write the rows best first, with their score and rank.
 
@@ -34,9 +33,9 @@ def score(
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
-    check_output_path(output)
+    check_output(output, TABLES_WRITTEN, [model, data], force=force)
     saved = SavedModel.load(model)
-    table = saved.read(data, TextFormat(separator, encoding, decimal, thousands))
+    table = saved.read(data, written)
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
     # those of a libsvm file by their number, from 1

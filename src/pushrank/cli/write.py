@@ -1,0 +1,103 @@
+"""Files that commands write: whole or not at all, and never over what is not theirs."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pushrank._io import atomic_write
+from pushrank.cli.errors import InputError
+from pushrank.cli.read import DEFAULT_FORMAT, SEPARATORS, STANDARD_STREAM, TextFormat, file_kind, open_file
+
+MODELS_WRITTEN = (".skops",)
+REPORTS_WRITTEN = (".html", ".htm")
+TABLES_WRITTEN = (".csv", ".tsv", ".parquet")
+SIGNATURE = {b"written by": b"pushrank"}
+"""What the Parquet files that commands write say in their metadata."""
+OUR_COLUMNS = r"\b(?:pushrank_)?score(.)(pushrank_)?rank\b|^model(.)measure.part.value\s*$"
+"""The first line of a table that ``score`` or ``compare`` wrote, by whatever it is separated."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an OSError of the block, a failure to write, into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path], *, force: bool) -> None:
+    """Raise InputError before any work starts when a result must not or could not be written.
+
+    Inputs, and existing files that no command of pushrank wrote, are replaced with ``force`` only.
+    """
+    if path == STANDARD_STREAM and kinds is TABLES_WRITTEN:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file.")
+    kind = file_kind(path)
+    if kind not in kinds or (path.suffix.lower() != kind and kind not in SEPARATORS):
+        choices = ", ".join(kinds[:-1]) + " or " * (len(kinds) > 1) + kinds[-1]
+        raise InputError(f"{path}: the result is written as {choices}; choose such a name.")
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {path.parent} does not exist; make it first, or choose another.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
+    if force or not path.exists():
+        return
+    if any(given.exists() and path.samefile(given) for given in inputs):
+        raise InputError(f"{path} is an input, which the result would replace; choose another name.")
+    if not _is_ours(path, kind):
+        raise InputError(
+            f"{path} exists and was not written by pushrank; choose another name, or replace it: --force."
+        )
+
+
+def _is_ours(path: Path, kind: str) -> bool:
+    """Return whether an existing file is of the kind that a command of pushrank writes."""
+    try:
+        if kind in MODELS_WRITTEN:
+            with zipfile.ZipFile(path) as archive:
+                return b"pushrank" in archive.read("schema.json")
+        if kind in REPORTS_WRITTEN:
+            return '<meta name="generator" content="pushrank">' in path.read_text(encoding="utf-8")
+        if kind == ".parquet":
+            return SIGNATURE.items() <= (pq.read_schema(path).metadata or {}).items()
+        with open_file(path) as stream:
+            found = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
+        if found is None:
+            return False
+        rank, start = ("part", 0) if found[3] else (f"{found[2] or ''}rank", 1)
+        first = pd.read_csv(path, sep=found[1] or found[3], nrows=1, encoding="latin-1")
+        return bool((first[rank] == start).all())
+    except (OSError, ValueError, LookupError, zipfile.BadZipFile, pa.ArrowException):
+        return False
+
+
+def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_FORMAT) -> None:
+    """Write rows to a file by its extension, whole or not at all; text in the format of ``written``."""
+    text = {
+        "sep": written.separator or SEPARATORS.get(file_kind(path), ","),
+        "decimal": written.decimal or ".",
+        "encoding": written.encoding or "utf-8",
+        "index": False,
+    }
+    if path == STANDARD_STREAM:
+        frame.to_csv(sys.stdout, **text)
+        return
+    with writing(path), atomic_write(path) as beside:
+        if path.suffix.lower() == ".parquet":
+            rows = pa.Table.from_pandas(frame, preserve_index=False)
+            pq.write_table(rows.replace_schema_metadata(SIGNATURE), beside)
+        else:
+            frame.to_csv(beside, **text)

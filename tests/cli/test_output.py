@@ -1,0 +1,66 @@
+"""Nothing that is not pushrank's own is overwritten, unless it is insisted on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank.cli.errors import InputError
+from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output
+from tests.cli.runner import call
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    return pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)})
+
+
+@pytest.fixture
+def data(tmp_path, rows):
+    rows.to_csv(tmp_path / "data.csv", index=False)
+    rows.to_parquet(tmp_path / "data.parquet")
+    return tmp_path / "data.csv"
+
+
+def test_an_input_is_never_replaced(data):
+    model, table = data.with_name("m.skops"), data.with_suffix(".parquet")
+    call("fit", data, "--label", "y", "-o", model)
+    before = {path: path.read_bytes() for path in data.parent.iterdir()}
+    for message, arguments in {
+        "written as .skops; choose": ["fit", data, "--label", "y", "-o", data, "--force"],
+        "data.csv is an input, which the result would replace": ["score", model, data, "-o", data],
+        "data.parquet is an input": ["compare", table, "--label", "y", "-o", table],
+        "written as .csv, .tsv or .parquet": ["score", model, data, "-o", model],
+        "data.parquet exists and was not written by pushrank": ["score", model, data, "-o", table],
+    }.items():
+        assert message in call(*arguments, code=2).stderr
+        assert {path: path.read_bytes() for path in data.parent.iterdir()} == before
+    call("score", model, data, "-o", data, "--force")
+    assert "rank" in pd.read_csv(data)
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.parquet", "r.csv.gz", "m.skops"])
+def test_only_what_pushrank_wrote_is_replaced(data, rows, name):
+    model, output = data.with_name("model.skops"), data.with_name(name)
+    call("fit", data, "--label", "y", "-o", model)
+    score = ["score", model, data, "-o", output]
+    arguments = ["fit", data, "--label", "y", "-o", output] if name == "m.skops" else score
+    foreign = rows.assign(score=1.0, rank=7)
+    output.write_bytes(foreign.to_parquet() if name == "r.parquet" else foreign.to_csv(index=False).encode())
+    assert "exists and was not written by pushrank" in call(*arguments, code=2).stderr
+    call(*arguments, "--force")
+    call(*arguments)
+
+
+def test_results_of_compare_and_report_are_known_again(tmp_path):
+    parts, page = tmp_path / "parts.csv", tmp_path / "page.html"
+    parts.write_text("model,measure,part,value\nIR Push,AUC,0,0.9\n")
+    page.write_text('<meta name="generator" content="pushrank">')
+    for path, kinds in ((parts, TABLES_WRITTEN), (page, REPORTS_WRITTEN)):
+        check_output(path, kinds, [], force=False)
+        path.write_text("model,measure\n1,2\n")
+        with pytest.raises(InputError, match="not written by pushrank"):
+            check_output(path, kinds, [], force=False)
