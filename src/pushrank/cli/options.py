@@ -62,7 +62,7 @@ Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes the fields of its dataclasses as options, each in its dataclass's place."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in signature(command).parameters.items():
         if name not in groups:
