@@ -76,6 +76,15 @@ class ComparisonConfig:
             )
         return models
 
+    def pipelines(self, X: Any, numeric: list[str], categorical: list[str]) -> dict[str, BaseEstimator]:
+        """Return the models by name, behind the preprocessing of the columns."""
+        sparse = not hasattr(X, "iloc")
+        preprocessor = make_preprocessor(numeric, categorical, sparse=sparse)
+        return {
+            name: make_ranking_pipeline(model, preprocessor, sparse=sparse, alpha=self.alpha)
+            for name, model in self.models(dense=not sparse, n_rows=X.shape[0]).items()
+        }
+
 
 def compare(
     source: LabelledSource,
@@ -142,12 +151,7 @@ def run(
 ) -> RankerComparison:
     """Check the comparison against the data, and compare models behind the preprocessing of the columns."""
     config.check(y)
-    sparse = not hasattr(X, "iloc")
-    preprocessor = make_preprocessor(numeric, categorical, sparse=sparse)
-    models = {
-        name: make_ranking_pipeline(model, preprocessor, sparse=sparse, alpha=config.alpha)
-        for name, model in config.models(dense=not sparse, n_rows=len(y)).items()
-    }
+    models = config.pipelines(X, numeric, categorical)
     with progress(config.folds * config.repeats, len(models) + config.nested) as advance:
         try:
             return compare_rankers(

@@ -1,4 +1,4 @@
-"""``pushrank report``: a comparison to show around, in one HTML file that opens anywhere."""
+"""``pushrank report``: a comparison as one HTML file that you can share and that opens anywhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from pushrank.model_selection import CHOOSING_PUSH, POWERS, RankerComparison
 from pushrank.report import ReportData, sentences
 from pushrank.report import write_report as write_page
 
+MAX_NAMES = 100
+"""Features that are listed by name at most."""
+
 
 def report(
     source: LabelledSource,
@@ -34,9 +37,10 @@ def report(
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
 
-    It says which model is best at the top and whether the difference is more than chance, shows the curves,
-    the top rows and the rows that the models disagree on. All figures are of rows that a model had not seen.
-    With --nested it says, too, what choosing the model achieves on rows that had no say in the choice.
+    It says which model is best at the top and whether that could be chance, what a larger or smaller budget
+    would find, and which columns drive the best ranking. It shows the curves, the top rows and the rows that
+    the models disagree on. All figures are of rows that a model had not seen. With --nested it also says what
+    the choice of the model achieves on rows that had no part in it.
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
@@ -61,6 +65,8 @@ def write_comparison_report(
         meaning=rows.label_meaning,
         settings=_settings(rows, config),
         seed=config.seed,
+        models=config.pipelines(rows.features, rows.numeric, rows.categorical),
+        X=rows.features,
     )
     with writing(path):
         write_page(data, path)
@@ -94,8 +100,10 @@ def _feature_settings(rows: LabelledTable) -> dict[str, str]:
             "Features": f"{rows.features.shape[1]:,}, sparse",
             "Preprocessing": "columns scaled by their largest absolute value, within each fit",
         }
+    names = list(rows.features.columns)
     return {
-        "Features": rows.describe_features(),
+        "Features": f"{rows.describe_features()}: {', '.join(names[:MAX_NAMES])}"
+        + f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES),
         **({"Columns left out": ", ".join(rows.excluded)} if rows.excluded else {}),
         "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
         "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (all but the "

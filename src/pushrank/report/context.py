@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ from scipy.stats import rankdata
 from pushrank import metrics
 from pushrank._numeric import Floats
 from pushrank.model_selection import HITS, PRECISION, RankerComparison
+from pushrank.report.models import importances, model_sentences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +30,9 @@ MAX_TOP_ROWS = 50
 MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
 MAX_CELL_LENGTH = 80
+MAX_NAME_LENGTH = 40
+BUDGETS = (0.25, 0.5, 1.0, 2.0, 5.0)
+"""What the table of budgets looks at, in units of the budget."""
 
 
 class ListDifference(NamedTuple):
@@ -70,7 +75,12 @@ class ReportData:
     settings : dict of str to str
         What else was done, in the order to show it.
     seed : int, default=0
-        The seed of the resampling.
+        The seed of what is drawn at random.
+    models : dict of str to estimator
+        The models that were compared, by name: each is described in a sentence.
+    X : DataFrame, optional
+        The rows that the models were fitted to. With them and the models the report says which columns drive
+        the best ranking, for which the best model is fitted once more in every fold.
     """
 
     comparison: RankerComparison
@@ -80,6 +90,8 @@ class ReportData:
     meaning: str
     settings: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
+    models: Mapping[str, Any] = field(default_factory=dict)
+    X: Any = None
 
     @cached_property
     def held_out(self) -> dict[str, Floats]:
@@ -102,8 +114,8 @@ class ReportData:
         return self.comparison.budget or max(1, round(0.25 * int(self.y.sum())))
 
     @property
-    def models(self) -> list[str]:
-        """The models: the best, the baseline, then the others as they came."""
+    def names(self) -> list[str]:
+        """The models' names: the best, the baseline, then the others as they came."""
         return list(dict.fromkeys([self.best, self.comparison.baseline_, *self.held_out]))
 
     @property
@@ -111,21 +123,15 @@ class ReportData:
         """The share of hits among all rows."""
         return float(np.mean(self.y))
 
-    @cached_property
-    def _hits(self) -> dict[str, float]:
-        return {
-            model: self.depth * metrics.precision_at_k(self.y, scores, self.depth, ties="half")
-            for model, scores in self.held_out.items()
-        }
-
-    def hits(self, model: str) -> float:
-        """Return how many of the first rows are hits; ties count by their expectation."""
-        return self._hits[model]
+    def hits(self, model: str, depth: int | None = None) -> float:
+        """Return how many of the first rows, by default of the budget, are hits; ties by expectation."""
+        depth = depth or self.depth
+        return float(depth * metrics.precision_at_k(self.y, self.held_out[model], depth, ties="half"))
 
     @cached_property
     def list_differences(self) -> list[ListDifference]:
         """The best model's list against every other."""
-        others = [model for model in self.models if model != self.best]
+        others = [model for model in self.names if model != self.best]
         measure = partial(metrics.precision_at_k, k=self.depth, ties="half")
         found = []
         for model in others:
@@ -177,6 +183,17 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
+class BudgetRow(NamedTuple):
+    """What the best model and its rival find among so many first rows, and what a random order would."""
+
+    rows: int
+    hits: float
+    precision: float
+    found: float
+    rival_hits: float
+    random_hits: float
+
+
 class Disagreement(NamedTuple):
     """The rows that one model puts among the first and the other does not, and those of them to show."""
 
@@ -190,24 +207,30 @@ def sentences(data: ReportData) -> tuple[str, str]:
     depth, best, rival = data.depth, data.best, data.rival
     tied = {model: data.tied_at(model, depth) for model in (best, rival)}
     cut = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
-    ties = (
-        f" Where the list is cut, rows tie ({cut}) and count by the average over their orders." if cut else ""
-    )
+    ties = f" Some rows tie where the list is cut ({cut}) and count by their chance to be in." if cut else ""
     return (
         data.comparison.verdict(),
         f"Of the {depth:,} rows that {best} ranks first, {row_count(data.hits(best))} are hits; of the "
-        f"first {depth:,} by {rival}, {row_count(data.hits(rival))} are. Picked blindly, "
-        f"{depth * data.base_rate:,.0f} would be.{ties}",
+        f"first {depth:,} by {rival}, {row_count(data.hits(rival))} are.{ties} A random pick would find "
+        f"{row_count(depth * data.base_rate)}.",
     )
 
 
 def template_context(data: ReportData) -> dict[str, Any]:
     """Return the names that the template uses."""
     top = data.first_rows(data.best, MAX_TOP_ROWS)
+    drivers = importances(data)
     first, last = (ranks[top] for ranks in data.ranks(data.best))
     return {
         "data": data,
-        "sentences": sentences(data),
+        "sentences": [with_minus_signs(sentence) for sentence in sentences(data)],
+        "models": model_sentences(dict(data.models)),
+        "importances": [] if isinstance(drivers, str) else drivers,
+        "no_importances": drivers if isinstance(drivers, str) else "",
+        "budgets": _budgets(data),
+        "measures": sorted(
+            data.comparison.measures[data.best], key=lambda name: name != data.comparison.criterion
+        ),
         "n_resamples": N_RESAMPLES,
         "none_is_better": data.comparison.none_is_better_,
         "facts": {**_facts(data), **data.settings},
@@ -219,6 +242,7 @@ def template_context(data: ReportData) -> dict[str, Any]:
             Cell(str(name), "number" if dtype.kind in "iuf" else "")
             for name, dtype in data.rows.dtypes.iloc[:MAX_COLUMNS].items()
         ],
+        "cut": cut,
         "cut_is_tied": _cut_is_tied(data),
         "agreement": _agreement(data),
         "disagreements": [
@@ -226,14 +250,16 @@ def template_context(data: ReportData) -> dict[str, Any]:
             _disagreement(data, data.rival, data.best),
         ],
         "row_cells": partial(_row_cells, data),
-        "signed": _signed,
+        "signed": lambda value, digits: with_minus_signs(f"{value:+.{digits}f}"),
         "p_value": lambda p: f"< {MIN_P_VALUE:g}" if p < MIN_P_VALUE else f"{p:.3f}",
         "row_count": row_count,
     }
 
 
 def row_count(rows: float) -> str:
-    """Return a number of rows, with a decimal where ties make it an average."""
+    """Return a number of rows, with a decimal where it is no whole one, and two digits below one."""
+    if WHOLE < rows < 1.0 - WHOLE:
+        return f"{rows:.2g}"
     rounded = round(rows, 1)
     return f"{rounded:,.0f}" if rounded.is_integer() and abs(rows - rounded) < WHOLE else f"{rounded:,.1f}"
 
@@ -256,8 +282,23 @@ def _facts(data: ReportData) -> dict[str, str]:
     }
 
 
-def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+def with_minus_signs(text: str) -> str:
+    """Return a text whose negative numbers have the sign that is as wide as a plus."""
+    return re.sub(r"(?<![^\s(])-(?=\d)", "−", text)
+
+
+def cut(text: str, length: int) -> str:
+    """Return a text that is at most so long, and an ellipsis."""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _budgets(data: ReportData) -> list[BudgetRow]:
+    depths = sorted({min(len(data.y), max(1, round(part * data.depth))) for part in BUDGETS})
+    rows = [(k, data.hits(data.best, k), data.hits(data.rival, k)) for k in depths]
+    return [
+        BudgetRow(k, hits, hits / k, hits / int(data.y.sum()), rival, k * data.base_rate)
+        for k, hits, rival in rows
+    ]
 
 
 def _cut_is_tied(data: ReportData) -> bool:
@@ -291,7 +332,6 @@ def _row_cells(data: ReportData, row: np.intp) -> list[Cell]:
     return [
         Cell("✓ hit" if data.y[row] else "✗ no", "short"),
         Cell(_rank(data.ranks(data.best), row), "number"),
-        Cell(f"{data.comparison.scores[data.best][row]:.4g}", "number"),
         Cell(_rank(data.ranks(data.rival), row), "number"),
         # a row as a whole would turn whole numbers into fractions where others are
         *(_cell(data.rows.iloc[row, c]) for c in range(min(MAX_COLUMNS, data.rows.shape[1]))),
@@ -316,4 +356,4 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, float | np.floating):
         return Cell(f"{value:.6g}", "number")
     text = str(value)
-    return Cell(text if len(text) <= MAX_CELL_LENGTH else f"{text[:MAX_CELL_LENGTH]}…", "value")
+    return Cell(cut(text, MAX_CELL_LENGTH), "value")

@@ -54,7 +54,10 @@ class Picture(NamedTuple):
 
 def pictures(data: ReportData) -> list[Picture]:
     """Return the pictures of all models, the best and its rival first."""
-    models = list(dict.fromkeys([data.best, data.rival, *data.models]))
+    models = list(dict.fromkeys([data.best, data.rival, *data.names]))
+    budget, n_rows, n_hits = data.depth, len(data.y), int(data.y.sum())
+    # on the left edge the budget is where false alarms and hits add up to it, within the picture
+    false_alarms = np.linspace(max(0, budget - n_hits), min(budget, n_rows - n_hits), 200)
     base_rate = f"{100 * data.base_rate:.3g} %"
     precision = {model: PrecisionAtKDisplay.compute(data.y, data.held_out[model]) for model in models}
     gains = {model: CumulativeGainsDisplay.compute(data.y, data.held_out[model]) for model in models}
@@ -69,6 +72,7 @@ def pictures(data: ReportData) -> list[Picture]:
             precision,
             [f"{k:,}" for k in precision[data.best].k],
             {model: display.precision for model, display in precision.items()},
+            ([budget, budget], [0.0, 1.0], budget),
         ),
         _picture(
             "gains",
@@ -78,6 +82,7 @@ def pictures(data: ReportData) -> list[Picture]:
             gains,
             [f"{100 * part:.3g} %" for part in gains[data.best].looked_at],
             {model: display.found for model, display in gains.items()},
+            ([budget / n_rows] * 2, [0.0, 1.0], budget),
         ),
         _picture(
             "left-edge",
@@ -91,6 +96,7 @@ def pictures(data: ReportData) -> list[Picture]:
                 for rate, count in zip(edge[data.best].fpr, edge[data.best].false_alarms, strict=True)
             ],
             {model: display.tpr for model, display in edge.items()},
+            (false_alarms / (n_rows - n_hits), (budget - false_alarms) / n_hits, budget),
             place="false positive rate (false alarms)",
         ),
     ]
@@ -103,6 +109,7 @@ def _picture(
     displays: Mapping[str, Any],
     places: Sequence[str],
     shares: Mapping[str, Floats],
+    budget: tuple[Any, Any, int],
     place: str | None = None,
 ) -> Picture:
     names: dict[str, str] = {}
@@ -116,6 +123,9 @@ def _picture(
             # the models' own names stand beside the picture, where they wrap
             display.plot(ax, name=f"curve {n}", curve_kwargs=look, **band)
             names[f"curve {n}"] = model
+        *line_at_budget, rows = budget
+        label = f"the first {rows:,} rows"
+        ax.plot(*line_at_budget, color="#767676", linewidth=1.2, label=label, gid=REFERENCE, zorder=1)
         for line in ax.get_lines():
             if line.get_gid() == REFERENCE and not line.get_label().startswith("_"):
                 names[line.get_label()] = line.get_label()

@@ -1,0 +1,109 @@
+"""What a report says of a model: one plain sentence, and the columns that drive its ranking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.inspection import permutation_importance
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from pushrank.model_selection import record_warnings, share_of_hits
+
+if TYPE_CHECKING:
+    from pushrank.report.context import ReportData
+
+MAX_CELLS = 200_000_000
+"""Cells that are scored again, each column shuffled in turn: some ten seconds on one core."""
+MAX_IMPORTANCES = 10
+LINEAR = "A weighted sum of the columns"
+QUESTIONS = "A sum of many yes-or-no questions about single columns, such as 'is the amount above 500?'"
+ANYWHERE = "fitted to tell hits from other rows anywhere in the list"
+SENTENCES = {
+    "LogisticRegression": f"{LINEAR}, {ANYWHERE}; the usual first choice.",
+    "PNormPush": f"{LINEAR}, fitted so that rows that are no hits do not stand high in the list; the larger "
+    "p, the more the very top counts (at p = 1 all of the list counts alike).",
+    "PNormPushCV": f"{LINEAR}, fitted to get the top of the list right; how much the top counts is chosen by "
+    "cross-validation.",
+    "IRPush": f"{LINEAR}, fitted to find many hits very early in the list, as a search engine does.",
+    "PushBoost": f"{QUESTIONS}, fitted to get the top of the list right. It can follow curves and "
+    "thresholds, which a weighted sum cannot.",
+    "RankBoost": f"{QUESTIONS}, fitted to put hits above other rows anywhere in the list.",
+    "HistGradientBoostingClassifier": f"A sum of many small decision trees, {ANYWHERE} (scikit-learn's "
+    "gradient boosting).",
+    "RandomForestClassifier": "The average of many large decision trees, each grown on a random part of the "
+    "data (scikit-learn's random forest).",
+    "LGBMClassifier": f"A sum of many decision trees, {ANYWHERE} (LightGBM).",
+}
+
+
+class Importance(NamedTuple):
+    """How many hits among the first rows are lost, on average, when a column is shuffled."""
+
+    column: str
+    hits_lost: float
+    bar: float
+    """In per cent of the largest."""
+
+
+def model_sentences(models: dict[str, Any]) -> dict[str, str]:
+    """Return a sentence for each kind of model, by the names of the models that it is true of."""
+    names: dict[str, list[str]] = {}
+    for name, model in models.items():
+        names.setdefault(_sentence(model), []).append(name)
+    return {"; ".join(alike): sentence for sentence, alike in names.items()}
+
+
+def _sentence(model: Any) -> str:
+    ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    first_line = (type(ranker).__doc__ or type(ranker).__name__).strip().splitlines()[0]
+    return SENTENCES.get(type(ranker).__name__, first_line)
+
+
+def importances(data: ReportData) -> list[Importance] | str:
+    """Return the columns that the best ranking hangs on, or why they are not known.
+
+    The best model is fitted again to the training rows of each part of the cross-validation, and the columns
+    of the test part are shuffled one after another: permutation importance, of hits among the first rows.
+    """
+    X, model = data.X, data.models.get(data.best)
+    if X is None or model is None:
+        return ""
+    if not hasattr(X, "iloc"):
+        return "The columns of these rows have no names."
+    folds = data.comparison.folds
+    parts = np.unique(folds)
+    cells_of_part = len(X) / len(parts) * X.shape[1] ** 2
+    n_parts = min(len(parts), int(MAX_CELLS / cells_of_part))
+    if n_parts == 0:
+        return f"Shuffling {X.shape[1]:,} columns on {len(X):,} rows would take too long to be done here."
+
+    def hits(model: Any, rows: Any, y: Any) -> float:
+        scores = model.decision_function(rows) if hasattr(model, "decision_function") else None
+        scores = model.predict_proba(rows)[:, 1] if scores is None else scores
+        return data.depth * share_of_hits(y, scores, data.comparison.budget, len(X))
+
+    lost = np.zeros(X.shape[1])
+    with record_warnings([]):  # those of the same fits are told already
+        for part in parts[:n_parts]:
+            train, test = np.flatnonzero(folds != part), np.flatnonzero(folds == part)
+            fitted = clone(model).fit(_safe_indexing(X, train), data.y[train])
+            found = permutation_importance(
+                fitted,
+                _safe_indexing(X, test),
+                data.y[test],
+                scoring=hits,
+                n_repeats=1,
+                random_state=data.seed,
+            )
+            lost += found.importances_mean / n_parts
+    first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
+    shown = [column for column in first if lost[column] > 0.05]  # which is 0.1 as shown
+    if not shown:
+        return "Shuffling any one column costs no hit: the columns stand in for each other, or say nothing."
+    return [
+        Importance(str(X.columns[column]), float(lost[column]), 100.0 * lost[column] / lost[shown[0]])
+        for column in shown
+    ]
