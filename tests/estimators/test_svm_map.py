@@ -47,7 +47,8 @@ def test_the_most_violated_order_is_the_worst_of_all(seed):
     losses, above = orders(y)
     worst = (losses + ((above - 1) * margins).mean(axis=(1, 2))).max()
     sample = BipartiteSample.from_labels(y)
-    value, slope = average_precision_hinge(sample, scores)
+    value, slope, offset = average_precision_hinge(sample, scores)
+    assert offset == pytest.approx(value - slope @ scores, abs=1e-12)
     assert value == pytest.approx(worst, abs=1e-12)
     assert value >= 1 - average_precision_score(y, scores - 1e-9 * y) - 1e-9
     # a subgradient: the risk lies above its plane
@@ -74,7 +75,7 @@ def test_the_gap_is_true_on_real_data(C):
     X = scale(X)
     ranker = SVMMAP(C).fit(X, y)
     assert ranker.converged_
-    risk, _ = average_precision_hinge(BipartiteSample.from_labels(y), X @ ranker.coef_)
+    risk, *_ = average_precision_hinge(BipartiteSample.from_labels(y), X @ ranker.coef_)
     value = 0.5 * ranker.coef_ @ ranker.coef_ + C * risk
     assert ranker.primal_objective_ == pytest.approx(value, rel=1e-9)
     exact = SVMMAP(C, tol=1e-6, max_iter=3000).fit(X, y)

@@ -607,12 +607,12 @@ class StructSVM(RankerMixin, BaseEstimator):
             partial(self._risk, sample), model, C, tol, max_iter, callback, state, non_negative=False
         )
 
-    def _risk(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return the loss over k, and a subgradient."""
+    def _risk(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
+        """Return the loss over k, a subgradient, and that plane's value at zero scores."""
         surrogate = PrecisionAtK(1.0 if self.measure == "prbep" else self.k, "struct")
         k = surrogate.count(sample.class_weights[0])
         value, gradient = surrogate.evaluation(sample, scores)
-        return value / k, gradient / k
+        return value / k, gradient / k, float(sample.gather(gradient)[1].sum()) / k
 
     def _loss(self, sample: Sample, scores: Floats) -> float:
         return self._risk(sample, scores)[0]

@@ -57,7 +57,7 @@ def most_violated(positives, negatives):
     return above
 
 
-def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
+def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
     r"""Return the structured hinge of average precision, and a subgradient in the scores.
 
     .. math::
@@ -82,6 +82,8 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
         The hinge, at least ``1 - AP``.
     subgradient : ndarray of shape (n_rows,)
         In the rows' order.
+    offset : float
+        The value less the product of subgradient and scores: ``1 - AP`` of the worst order.
 
     Raises
     ------
@@ -97,9 +99,9 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     --------
     >>> from pushrank.pairs import BipartiteSample
     >>> sample = BipartiteSample.from_labels([1, 0])
-    >>> value, slope = average_precision_hinge(sample, np.array([0.0, 0.0]))
-    >>> round(value, 9), slope.tolist()
-    (0.5, [-2.0, 2.0])
+    >>> value, slope, offset = average_precision_hinge(sample, np.array([0.0, 0.0]))
+    >>> round(value, 9), slope.tolist(), offset
+    (0.5, [-2.0, 2.0], 0.5)
     """
     positive_scores, negative_scores = sample.gather(scores)
     order_p = _copies(np.argsort(-positive_scores), sample.positive_weights)
@@ -113,7 +115,7 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     np.add.at(positive_slope, order_p, -2.0 / (m * n) * over)
     np.add.at(negative_slope, order_n, 2.0 / (m * n) * (m - above))
     value = loss + positive_slope @ positive_scores + negative_slope @ negative_scores
-    return float(value), sample.scatter(positive_slope, negative_slope)
+    return float(value), sample.scatter(positive_slope, negative_slope), loss
 
 
 def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
@@ -130,7 +132,9 @@ def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
     return np.repeat(order, weights[order].astype(np.intp))
 
 
-def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats]:
-    """Return the mean hinge of all pairs, and a subgradient in the scores."""
+def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
+    """Return the mean hinge of all pairs, a subgradient in the scores, and that plane's value at zero."""
     found = PushObjective("hinge", scale="mean").evaluation(sample, scores)
-    return found.value, sample.scatter(*found.gradient())
+    gradient = found.gradient()
+    # one for each pair within its margin, which is also the slope in the score of its worse row
+    return found.value, sample.scatter(*gradient), float(gradient.negatives.sum())

@@ -40,8 +40,11 @@ from pushrank.objectives.precision_at_k import (
 )
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
-Risk = Callable[[Floats], tuple[float, Floats]]
-"""A convex function of the scores of all rows, with a subgradient."""
+Risk = Callable[[Floats], tuple[float, Floats, float]]
+"""A convex function of the scores of all rows, with a subgradient, and that plane's value at zero scores.
+
+The difference of the value and the product of subgradient and scores is the last too, but for the rounding of
+large scores, which would lift a plane above the risk."""
 
 STEP_BEYOND = 0.1  # of the way left to the planes' minimiser: the next plane is taken past the best point
 MIN_BRACKET = 1e-2  # of the way to the planes' minimiser: the next plane tells more than a finer search
@@ -50,6 +53,7 @@ RIDGE = 1e-13  # of the largest squared normal: planes may be alike
 MIN_UNIT = 1e-100  # of the largest offset: squared normals below it curve nothing
 TINY = np.finfo(float).tiny  # keeps the divisor negative where nothing changes
 MAX_ACTIVE_SET_CHANGES = 200  # after a plane; a handful are needed
+MAX_FEATURES_EXACT = 100  # up to which the small program in coefficients and planes costs next to nothing
 MAX_PLANES = 1000  # of a convex problem of the procedure; where it needs more, the norm hardly counts
 
 
@@ -96,16 +100,21 @@ def cutting_plane(
         dual = C / dual.sum() * dual
     best = _evaluate(risk, model, C, coef)
     cut_at = best
+    few = isinstance(model, LinearModel) and model.n_features <= MAX_FEATURES_EXACT
     for iteration in range(1, max_iter + 1):
         normal = model.rmatvec(cut_at.gradient)
         normals = np.vstack([normals, normal])
         products = model.products(normals, normal)
         gram = np.block([[gram, products[:-1, None]], [products]])
-        offsets = np.append(offsets, cut_at.risk - float(cut_at.gradient @ cut_at.scores))
+        offsets = np.append(offsets, cut_at.offset)
         dual = np.append(dual, 0.0 if len(dual) else C)
-        _maximise_bound(gram, offsets, dual, BOUND_TOLERANCE * tol * abs(best.value) / C)
-        bound = float(dual @ offsets - 0.5 * dual @ gram @ dual)
-        minimiser = _evaluate(risk, model, C, -(dual @ normals))
+        precision = BOUND_TOLERANCE * tol * abs(best.value) / C
+        lowest = _maximise_bound(gram, offsets, dual, precision, normals if few else None)
+        combined = -(dual @ normals)
+        minimiser = _evaluate(risk, model, C, combined if lowest is None else lowest)
+        # afresh: the products in gram may be too large to cancel to a norm that is far smaller
+        norm = minimiser.squared_norm if lowest is None else float(combined @ combined)
+        bound = float(dual @ offsets) - 0.5 * norm
         best, cut_at = _line_search(risk, model, C, best, minimiser)
         certificate = Certificate(best.value, bound)
         if callback is not None:
@@ -128,16 +137,16 @@ class _Evaluation(NamedTuple):
     coef: Floats
     scores: Floats
     squared_norm: float
-    risk: float
     gradient: Floats
+    offset: float  # of the plane that touches the risk here
     value: float
 
 
 def _evaluate(risk: Risk, model: Model, C: float, coef: Floats) -> _Evaluation:
     scores = model.scores(coef)
-    loss, gradient = risk(scores)
+    loss, gradient, offset = risk(scores)
     squared_norm = model.squared_norm(coef, scores)
-    return _Evaluation(coef, scores, squared_norm, loss, gradient, 0.5 * squared_norm + C * loss)
+    return _Evaluation(coef, scores, squared_norm, gradient, offset, 0.5 * squared_norm + C * loss)
 
 
 def _line_search(
@@ -156,10 +165,10 @@ def _line_search(
     def evaluate(step: float) -> _Evaluation:
         rest = 1.0 - step
         scores = rest * best.scores + step * end.scores
-        loss, gradient = risk(scores)
+        loss, gradient, offset = risk(scores)
         norm = rest**2 * best.squared_norm + 2.0 * rest * step * product + step**2 * end.squared_norm
         coef = rest * best.coef + step * end.coef
-        return _Evaluation(coef, scores, norm, loss, gradient, 0.5 * norm + C * loss)
+        return _Evaluation(coef, scores, norm, gradient, offset, 0.5 * norm + C * loss)
 
     lowest, lowest_at = (best, 0.0) if best.value <= end.value else (end, 1.0)
     falling, rising = slope_at(0.0, best.gradient), slope_at(1.0, end.gradient)
@@ -180,20 +189,28 @@ def _line_search(
     return lowest, evaluate(lowest_at + STEP_BEYOND * (1.0 - lowest_at))
 
 
-def _maximise_bound(gram: Floats, offsets: Floats, dual: Floats, tol: float) -> None:
+def _maximise_bound(
+    gram: Floats, offsets: Floats, dual: Floats, tol: float, normals: Floats | None = None
+) -> Floats | None:
     """Set the dual variables, whose sum stays, to those of the highest bound, by the active set method.
 
     The bound is highest over the planes of positive variables as if signs were free; a plane whose variable
     would turn negative leaves, and one that would raise the bound by more than ``tol`` for a unit joins.
+    Where ``normals`` are given, the coefficients at which the planes are minimal are returned.
     """
     longest, highest = float(np.diag(gram).max()), float(np.abs(offsets).max())
     unit = max(longest, MIN_UNIT * highest) or 1.0
     total, used, joined = float(dual.sum()), dual > 0.0, -1
-    gradient = gram @ dual - offsets
+    coef: Floats | None = None
     for _ in range(MAX_ACTIVE_SET_CHANGES):
         active = np.flatnonzero(used)
         now = dual[active]
-        change = _unconstrained_change(gram[np.ix_(active, active)] / unit, gradient[active] / unit)
+        if normals is None:
+            gradient = (gram[active] @ dual - offsets[active]) / unit
+            change = _unconstrained_change(gram[np.ix_(active, active)] / unit, gradient)
+        else:
+            unconstrained, coef = _primal_and_dual(normals[active], offsets[active], total)
+            change = unconstrained - now
         falling = now + change <= 0.0
         if falling.any():
             # a plane that has just joined, and is like another, has nothing to give and no way to go
@@ -204,16 +221,16 @@ def _maximise_bound(gram: Floats, offsets: Floats, dual: Floats, tol: float) -> 
             dual[left], used[left] = 0.0, False
             if way == 0.0 and joined in left:
                 break  # as far as floats reach
-            gradient = gram @ dual - offsets
             continue
         dual[active] += change
-        gradient = gram @ dual - offsets
-        gains = np.where(used, -np.inf, gradient[active].max() - gradient)
+        heights = offsets - gram @ dual if normals is None or coef is None else offsets + normals @ coef
+        gains = np.where(used, -np.inf, heights - heights[active].min())
         joined = int(np.argmax(gains))
         if gains[joined] <= tol:
             break
         used[joined] = True
     dual *= total / dual.sum()
+    return coef
 
 
 def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
@@ -224,6 +241,28 @@ def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
     system[-1, -1] = 0.0
     change: Floats = np.linalg.solve(system, np.append(-gradient, 0.0))[:-1]
     return change
+
+
+def _primal_and_dual(normals: Floats, offsets: Floats, total: float) -> tuple[Floats, Floats]:
+    """Return the dual variables of the highest bound, of any sign, and the coefficients they belong to.
+
+    Both are unknowns of one system, in units of the columns. Products of planes lose a column whose unit is a
+    hundred million times another's, and the sum over planes loses that other's coefficient.
+    """
+    n_planes, n_features = normals.shape
+    units = 1.0 / np.maximum(np.abs(normals).max(axis=0), MIN_UNIT)
+    in_units, curvature = normals * units, units**2
+    largest = np.maximum(curvature, 1.0)  # of a row of the system, by which it is divided
+    system = np.zeros((n_features + n_planes + 1,) * 2)
+    system[:n_features, :n_features] = np.diag(curvature / largest)
+    system[:n_features, n_features:-1] = in_units.T / largest[:, None]
+    system[n_features:-1, :n_features] = in_units
+    system[n_features:-1, n_features:-1] = (
+        -RIDGE * (float(np.abs(offsets).max()) or 1.0) / total * np.eye(n_planes)
+    )
+    system[n_features:-1, -1], system[-1, n_features:-1] = -1.0, 1.0  # the planes' height, the variables' sum
+    solution = np.linalg.solve(system, np.concatenate([np.zeros(n_features), -offsets, [total]]))
+    return solution[n_features:-1], units * solution[:n_features]
 
 
 class Ramp(NamedTuple):
@@ -244,7 +283,7 @@ class Ramp(NamedTuple):
         in_top: Floats = top_positive_weights(scores, self.positive, self.sample_weight, self.k)
         return in_top
 
-    def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats]:
+    def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
         """Return a convex function never below the ramp over k, and equal where ``in_top`` is that of scores.
 
         The ramp is convex but for the sum of the k highest positives' scores, which is subtracted; the
@@ -252,7 +291,7 @@ class Ramp(NamedTuple):
         """
         slope = np.empty(len(scores))
         value = ramp_majorant(in_top, scores, self.positive, self.sample_weight, self.k, slope)
-        return float(value) / self.k, slope / self.k
+        return float(value) / self.k, slope / self.k, float(slope[~self.positive].sum()) / self.k
 
 
 class Descent(NamedTuple):

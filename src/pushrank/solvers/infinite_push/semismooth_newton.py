@@ -37,6 +37,7 @@ LIPSCHITZ_GROWTH, LIPSCHITZ_DECAY = 2.0, 0.9  # of the step's inverse, in backtr
 CURVATURE_ROUNDING = 1e-12  # relative: where the bound is attained both sides are equal
 SIGMA_GROWTH = 1.5  # of the weight of progress against that of the distance, at each proximal point
 MAX_PROXIMAL_POINTS = 70  # by then sigma has grown by 1e12, to where rounding leaves no more
+MAX_STALLED_POINTS = 15  # that did not halve the gap: columns in far units, of which rounding leaves no more
 MAX_NEWTON_STEPS = 50  # from a proximal point; a handful are needed
 CG_TOLERANCE = 0.1  # of the gradient: a Newton system far from the optimum is not worth more
 MAX_CG_PRODUCTS = 200  # in a step: conjugate gradients give a descent direction wherever they are cut short
@@ -62,6 +63,7 @@ def semismooth_newton(
     if best.certificate.gap <= tol:
         return best, n_iter
     proximal = _ProximalProblem(dual, model, best)
+    reference, n_stalled = best.certificate.gap, 0
     for _ in range(MAX_PROXIMAL_POINTS):
         for _ in range(MAX_NEWTON_STEPS):
             gap, solved = proximal.gap(), proximal.is_solved()
@@ -77,6 +79,11 @@ def semismooth_newton(
             n_iter += 1
             if callback is not None:
                 callback(n_iter, objective=best.certificate.primal, gap=best.certificate.gap)
+        n_stalled += 1
+        if best.certificate.gap <= 0.5 * reference:
+            reference, n_stalled = best.certificate.gap, 0
+        if n_stalled == MAX_STALLED_POINTS:
+            break
         proximal.move_centre()
     return best, n_iter
 
