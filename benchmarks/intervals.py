@@ -37,7 +37,7 @@ MEASURES: dict[str, Any] = {
     "auc": metrics.auc,
     "average_precision": metrics.average_precision,
     "partial_auc (0.1)": metrics.partial_auc,
-    "precision_at_k (1/4 of positives)": partial(metrics.precision_at_k, k=0.25, ties="half"),
+    "precision_at_k (1/4 of positives)": partial(metrics.precision_at_k, fraction_of_positives=0.25),
     "robust_initial_enhancement (20)": metrics.robust_initial_enhancement,
 }
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from pushrank import metrics
 
+AT_K = ("enrichment_factor", "lift", "precision_at_k", "recall_at_k")
 UNCERTAINTY = ("compare", "confidence_interval", "roc_band")
 
 
@@ -33,11 +34,10 @@ def compare(y: np.ndarray, scores: np.ndarray, repeats: int) -> None:
     calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(metrics, name), y, scores)
         for name in metrics.__all__
-        if name
-        not in ("compare", "confidence_interval", "precision_at_k", "recall_at_k", "roc_band", "top_of_list")
+        if name not in (*AT_K, *UNCERTAINTY, "top_of_list")
     }
-    for name in ("precision_at_k", "recall_at_k"):
-        calls[name] = partial(getattr(metrics, name), y, scores, 0.25)
+    for name in AT_K:
+        calls[name] = partial(getattr(metrics, name), y, scores, fraction_of_positives=0.25)
     for call in calls.values():  # compile
         call()
     times: dict[str, list[float]] = {name: [] for name in ("argsort", *calls, "top_of_list")}

@@ -137,7 +137,7 @@ def fit_all(splits: int) -> None:
                     "split": split,
                     "model": model_name,
                     "positives at top": metrics.positives_at_top(y[test], scores, normalize=True),
-                    "precision at 1/4": metrics.precision_at_k(y[test], scores, 0.25),
+                    "precision at 1/4": metrics.precision_at_k(y[test], scores, fraction_of_positives=0.25),
                     "average precision": metrics.average_precision(y[test], scores),
                     "chosen": str(getattr(model, "best_params_", "")),
                 }

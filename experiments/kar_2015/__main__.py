@@ -105,7 +105,7 @@ def fitted(model: Any, parts: tuple[Any, Any, Any, Any], k: float) -> tuple[floa
         model.fit(X_train, y_train)
         seconds = time.perf_counter() - start
     scores = model.decision_function(X_test)
-    return seconds, precision_at_k(y_test, scores, k, ties="half")
+    return seconds, precision_at_k(y_test, scores, fraction_of_positives=k)
 
 
 def over_time(parts: Any, seed: int) -> Iterator[dict[str, Any]]:
@@ -139,7 +139,7 @@ def in_one_batch(parts: Any, seed: int) -> Iterator[dict[str, Any]]:
     for name, make in STREAMS.items():
         model = make(k=K, batch_size=len(y_train), max_iter=STEPS_IN_ONE, random_state=seed)
         precision = fitted(model, parts, K)[1]
-        on_train = precision_at_k(y_train, model.decision_function(X_train), K, ties="half")
+        on_train = precision_at_k(y_train, model.decision_function(X_train), fraction_of_positives=K)
         yield {"method": name, "precision": precision, "training precision": on_train}
 
 

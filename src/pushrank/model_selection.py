@@ -517,8 +517,9 @@ def _share_of_hits_of(ranker: Any, X: Any, y: ArrayLike, *, budget: int | None, 
 
 def share_of_hits(y: ArrayLike, scores: ArrayLike, budget: int | None, n_rows: int) -> float:
     """Return the share of positives among the rows acted on, or the first 1/4 as many as positives."""
-    k = 0.25 if budget is None else part_of_budget(budget, _num_samples(y), n_rows)
-    return float(metrics.precision_at_k(y, scores, k, ties="half"))
+    if budget is None:
+        return float(metrics.precision_at_k(y, scores, fraction_of_positives=0.25))
+    return float(metrics.precision_at_k(y, scores, part_of_budget(budget, _num_samples(y), n_rows)))
 
 
 def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
@@ -617,8 +618,8 @@ def _criterion(scoring: Any, budget: int | None) -> tuple[str, Callable[..., flo
     if scoring is None:
         return (PRECISION if budget is None else HITS), None
     check_one_scorer(scoring)
-    if isinstance(scoring, str) and scoring in scorers.__all__:
-        return scoring, getattr(scorers, scoring)
+    if isinstance(scoring, str) and scoring in scorers.SCORERS:
+        return scoring, scorers.SCORERS[scoring]
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), get_scorer(scoring)
 
 

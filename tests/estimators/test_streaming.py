@@ -415,7 +415,7 @@ def test_the_threshold_comes_from_a_sample_of_bounded_size():
         cut.partial_fit(X[start : start + 7919], y[start : start + 7919], [0, 1])
     assert cut._learner.sample.rows.n_rows == 10_000
     same(cut, ranker)
-    assert precision_at_k(y, ranker.decision_function(X), 0.25) > 0.9
+    assert precision_at_k(y, ranker.decision_function(X), fraction_of_positives=0.25) > 0.9
 
 
 def test_same_seed_same_ranker(data):
@@ -454,10 +454,10 @@ def test_at_rest_the_last_weights_are_the_model(seed, average):
     rows = make_hidden_positives(2000, random_state=seed)
     ranker = PerceptronAtK(variant="max", average=average, random_state=0).fit(rows.data, rows.target)
     assert ranker.n_iter_ < 50
-    assert precision_at_k(rows.target, ranker.decision_function(rows.data), 0.25) > 0.95
+    assert precision_at_k(rows.target, ranker.decision_function(rows.data), fraction_of_positives=0.25) > 0.95
     chunks = PerceptronAtK(variant="max", average=average)
     chunks.fit_stream([(rows.data, rows.target)], [0, 1])
-    assert precision_at_k(rows.target, chunks.decision_function(rows.data), 0.25) > 0.95
+    assert precision_at_k(rows.target, chunks.decision_function(rows.data), fraction_of_positives=0.25) > 0.95
     np.testing.assert_allclose(chunks._learner.state.mean, chunks._learner.state.iterate, rtol=1e-12)
 
 

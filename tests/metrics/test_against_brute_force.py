@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pushrank import metrics
+from pushrank.metrics._ranking import METRICS
 
 TIES = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 LISTS = st.integers(2, 12).flatmap(
@@ -30,10 +31,14 @@ WEIGHTED = (
 
 
 PARTS = (0.1, 0.25, 0.4, 0.5, 0.77, 1.0)
-DEPTHS = {
-    "precision_at_k": (1, 2, *PARTS), "recall_at_k": (1, 2, *PARTS), "lift": PARTS,
-    "precision_at_recall": PARTS,
-}  # fmt: skip
+DEPTHS = [
+    *({"k": k} for k in (1, 2)),
+    *({name: part} for name in ("fraction", "fraction_of_positives") for part in PARTS),
+]
+LENGTHS = {
+    **dict.fromkeys(("precision_at_k", "recall_at_k", "lift"), DEPTHS),
+    "precision_at_recall": [{"recall": part} for part in PARTS],
+}
 
 
 def pair_errors(y, scores, ties):
@@ -96,11 +101,13 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
         expected = np.mean([order[:k].sum() / order.sum() for order in lists])
         assert metrics.recall_at_k(y, scores, k, ties=ties) == pytest.approx(expected)
         assert metrics.recall_at_k(y, scores, fraction=k / len(y), ties=ties) == pytest.approx(expected)
-        assert metrics.lift(y, scores, k / len(y), ties=ties) == pytest.approx(expected * len(y) / k)
+        assert metrics.lift(y, scores, fraction=k / len(y), ties=ties) == pytest.approx(expected * len(y) / k)
     expected = np.mean([1 / r.min() for r in ranks])
     assert metrics.mean_reciprocal_rank(y, scores, ties=ties) == pytest.approx(expected)
     discounts = 1 / np.log2(np.arange(2, len(y) + 2))
     for k in (1, 2, len(y)):
+        by_share = metrics.ndcg_at_k(y.astype(float), scores, fraction=k / len(y), ties=ties)
+        assert by_share == metrics.ndcg_at_k(y.astype(float), scores, k, ties=ties)
         best = discounts[: min(k, y.sum())].sum()
         expected = np.mean([order[:k] @ discounts[:k] / best for order in lists])
         assert metrics.ndcg_at_k(y.astype(float), scores, k, ties=ties) == pytest.approx(expected)
@@ -115,6 +122,23 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
         assert metrics.average_precision(y, scores, ties=ties) == pytest.approx(expected)
 
 
+@given(case=short())
+def test_by_default_ties_count_by_their_expectation_over_all_orders(case):
+    """Those of pairs count a tie as an error, as the papers define them, and two measures as scikit-learn."""
+    y, scores, _ = case
+    for name, metric in METRICS.items():
+        depth = {"k": 1} if name in (*LENGTHS, "enrichment_factor") and name != "precision_at_recall" else {}
+        if name in ("margin", "smooth_margin"):
+            continue
+        rule = "pessimistic" if name in ("positives_at_top", "r_max", "rp_error") else "half"
+        assert metric(y, scores, **depth) == metric(y, scores, **depth, ties=rule), name
+    top = metrics.top_of_list(y, scores)
+    n_positive = int(y.sum())
+    expected = np.mean([order[:n_positive].mean() for order in orders(y, scores, "half")])
+    assert top["precision_at_positives"] == pytest.approx(expected)
+    assert top["positives_at_top"] == np.sum(scores[y] > scores[~y].max())
+
+
 @pytest.mark.parametrize("ties", TIES)
 @given(case=LISTS)
 def test_integer_weights_are_copies(ties, case):
@@ -126,22 +150,21 @@ def test_integer_weights_are_copies(ties, case):
         assert weighted == pytest.approx(metric(y[copies], scores[copies], ties=ties)), name
     of_copies = metrics.top_of_list(y[copies], scores[copies])
     assert metrics.top_of_list(y, scores, sample_weight=w) == pytest.approx(of_copies)
-    for name, depths in DEPTHS.items():
+    for name, depths in LENGTHS.items():
         metric = getattr(metrics, name)
         for depth in depths:
-            weighted = metric(y, scores, depth, ties=ties, sample_weight=w)
-            assert weighted == pytest.approx(
-                metric(y[copies], scores[copies], depth, ties=ties), rel=1e-12
-            ), (name, depth)
+            weighted = metric(y, scores, **depth, ties=ties, sample_weight=w)
+            copied = metric(y[copies], scores[copies], **depth, ties=ties)
+            assert weighted == pytest.approx(copied, rel=1e-12), (name, depth)
 
 
 @given(case=LISTS, part=st.floats(0.01, 1.0))
 def test_weights_of_one_are_no_weights(case, part):
     y, scores, _ = case
-    for name, ties in itertools.product(DEPTHS, TIES):
-        metric = getattr(metrics, name)
-        weighted = metric(y, scores, part, ties=ties, sample_weight=np.ones(len(y)))
-        assert weighted == pytest.approx(metric(y, scores, part, ties=ties), abs=1e-15), (name, ties)
+    for (name, (*_, last)), ties in itertools.product(LENGTHS.items(), TIES):
+        metric, depth = getattr(metrics, name), dict.fromkeys(last, part)
+        weighted = metric(y, scores, **depth, ties=ties, sample_weight=np.ones(len(y)))
+        assert weighted == pytest.approx(metric(y, scores, **depth, ties=ties), abs=1e-15), (name, ties)
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -211,9 +234,9 @@ def test_weight_zero_is_removal(case, drop):
         metric = getattr(metrics, name)
         removed = metric(y[kept], scores[kept], sample_weight=w[kept])
         assert metric(y, scores, sample_weight=w) == pytest.approx(removed), name
-    for k in (1, 0.5):
-        removed = metrics.precision_at_k(y[kept], scores[kept], k, sample_weight=w[kept])
-        assert metrics.precision_at_k(y, scores, k, sample_weight=w) == pytest.approx(removed)
+    for depth in ({"k": 1}, {"fraction": 0.3}, {"fraction_of_positives": 0.5}):
+        removed = metrics.precision_at_k(y[kept], scores[kept], **depth, sample_weight=w[kept])
+        assert metrics.precision_at_k(y, scores, **depth, sample_weight=w) == pytest.approx(removed)
 
 
 @given(case=LISTS)

@@ -77,7 +77,9 @@ def test_early_recognition_equals_rdkit(ties, levels, share):
         )
     fractions = [0.01, 0.05, 0.2]
     for fraction, expected in zip(fractions, scoring.CalcEnrichment(rows, 0, fractions), strict=True):
-        assert metrics.enrichment_factor(y, scores, fraction, ties=ties) == pytest.approx(expected, abs=1e-12)
+        assert metrics.enrichment_factor(y, scores, fraction=fraction, ties=ties) == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 def test_expected_early_recognition_is_rdkits_mean_over_orders():

@@ -13,16 +13,17 @@ import sklearn
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, dcg_score, roc_auc_score
-from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from growth import growth
 from pushrank import metrics, plots
+from pushrank.metrics import scorers
 from pushrank.metrics._ranking import METRICS
 
 SCALAR = [
-    "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain", "lift",
+    "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain",
     "margin", "partial_auc", "positives_at_top", "precision_at_recall", "r_max", "rp_error", "smooth_margin",
 ]  # fmt: skip
 
@@ -57,9 +58,10 @@ def test_by_hand():
     assert metrics.positives_at_top(y, scores) == 1.0
     assert metrics.positives_at_top(y, scores, ties="half") == 1.5
     assert metrics.positives_at_top(y, scores, normalize=True) == pytest.approx(1 / 3)
-    assert metrics.precision_at_k(y, scores, 2) == 0.5
+    assert metrics.precision_at_k(y, scores, 2) == 0.75
+    assert metrics.precision_at_k(y, scores, 2, ties="pessimistic") == 0.5
     assert metrics.precision_at_k(y, scores, 2, ties="optimistic") == 1.0
-    assert metrics.precision_at_k(y, scores, 0.01) == 1.0
+    assert metrics.precision_at_k(y, scores, fraction_of_positives=0.01) == 1.0
     natural = metrics.discounted_cumulative_gain(y, scores, log_base=math.e, ties="optimistic")
     assert natural == pytest.approx(1 / math.log(2) + 1 / math.log(3) + 1 / math.log(6))
     assert metrics.average_reciprocal_rank(y, scores, ties="pessimistic") == pytest.approx(1 + 1 / 3 + 1 / 5)
@@ -154,7 +156,8 @@ OF_LABELS_AND_SCORES = {
     **{name: getattr(plots, name).from_predictions for name in plots.__all__ if "Path" not in name},
 }  # fmt: skip
 del OF_LABELS_AND_SCORES["ndcg_at_k"]  # of grades, not labels
-DEPTH = {"precision_at_k": {"k": 3}, "recall_at_k": {"k": 3}}
+DEPTH_MEASURES = (metrics.precision_at_k, metrics.recall_at_k, metrics.lift, metrics.ndcg_at_k)
+DEPTH = {name: {"k": 3} for name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor")}
 
 
 @pytest.mark.parametrize("name", OF_LABELS_AND_SCORES)
@@ -215,13 +218,8 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.rp_error(y, s, 0.5), "p must be"),
         (lambda y, s: metrics.rp_error(y, s, np.nan), "p must be"),
         (lambda y, s: metrics.rp_error(y, s, 2, scale="ln"), "scale must be"),
-        (lambda y, s: metrics.precision_at_k(y, s, 0), "k must be an int of at least 1"),
-        (lambda y, s: metrics.recall_at_k(y, s), "needs k or fraction, one of them"),
-        (lambda y, s: metrics.recall_at_k(y, s, 1, fraction=0.5), "needs k or fraction, one of them"),
-        (lambda y, s: metrics.recall_at_k(y, s, fraction=1.5), "fraction must be"),
+        (lambda y, s: metrics.precision_at_k(y, s, 0), "k must be finite and >= 1"),
         (lambda y, s: metrics.precision_at_k(y, s, 4), "k=4 must lie between 1 and"),
-        (lambda y, s: metrics.precision_at_k(y, s, 1.5), "k must be"),
-        (lambda y, s: metrics.precision_at_k(y, s, True), "k must be"),
         (lambda y, s: metrics.discounted_cumulative_gain(y, s, log_base=1), "log_base must be"),
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 2]), "sample_weight has 2"),
         (
@@ -241,7 +239,6 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.mean_reciprocal_rank(y, s, sample_weight=[1e308] * 3), "adds up beyond"),
         (lambda y, s: metrics.ndcg_at_k(y, s, qid=["a", None, "b"]), "qid mixes values that have no order"),
         (lambda y, s: metrics.ndcg_at_k(["a" for _ in y], s), "y_true must be real numbers"),
-        (lambda y, s: metrics.lift(y, s, 1.1), "fraction must be > 0 and <= 1"),
         (lambda y, s: metrics.precision_at_recall(y, s, 0), "recall must be > 0 and <= 1"),
         (lambda y, s: metrics.bedroc(y, s, 0.0), "alpha must be finite and > 0"),
         (lambda y, s: metrics.margin(y, s, norm=0.0), "norm must be finite and > 0"),
@@ -261,7 +258,7 @@ def test_bad_parameters(call, message):
     ("measure", "parameter"),
     [
         (metrics.bedroc, "alpha"), (metrics.partial_auc, "min_tpr"), (metrics.partial_auc, "max_fpr"),
-        (metrics.rp_error, "p"), (metrics.lift, "fraction"), (metrics.precision_at_recall, "recall"),
+        (metrics.rp_error, "p"), (metrics.precision_at_recall, "recall"),
         (metrics.margin, "norm"), (metrics.discounted_cumulative_gain, "log_base"), (metrics.ndcg_at_k, "k"),
     ],
 )  # fmt: skip
@@ -271,7 +268,7 @@ def test_parameters_of_the_wrong_kind(measure, parameter, wrong):
         measure([0, 1, 0], [1.0, 2.0, 3.0], **{parameter: wrong})
 
 
-@pytest.mark.parametrize("name", metrics.scorers.__all__)
+@pytest.mark.parametrize("name", metrics.scorers.SCORERS)
 def test_scorers_serve_cross_validation(name):
     scorer = getattr(metrics.scorers, name)
     assert pickle.loads(pickle.dumps(scorer)) is not None  # noqa: S301
@@ -282,6 +279,64 @@ def test_scorers_serve_cross_validation(name):
         scores = cross_val_score(model, X, y, scoring=scorer, cv=3)
     assert np.isfinite(scores).all()
     assert (scores <= 0).all() if name.startswith("neg_") else (scores >= 0).all()
+
+
+@pytest.mark.parametrize("measure", DEPTH_MEASURES)
+def test_the_length_of_a_list_is_said_in_one_of_three_ways(measure):
+    y, scores = [1, 0, 1, 0, 0, 0, 1, 0, 0, 0], np.arange(10.0)[::-1]
+    assert measure(y, scores, k=4) == measure(y, scores, fraction=0.4) == measure(y, scores, 4)
+    assert measure(y, scores, k=3) == measure(y, scores, fraction_of_positives=1.0)
+    assert measure(y, scores, k=2) == measure(y, scores, fraction_of_positives=0.5)  # of 1.5, to even
+    assert (
+        measure(y, scores, k=1)
+        == measure(y, scores, fraction=0.01)
+        == measure(y, scores, fraction_of_positives=0.01)
+    )
+    for share in (0.1, 1.0, 4.0, np.float64(0.1)):
+        with pytest.raises(
+            TypeError, match=r"k must be an integer.* as fraction \(of the rows\) or fraction_of_positi"
+        ):
+            measure(y, scores, share)
+    for wrong in ("a", True, 1j):
+        for name in ("fraction", "fraction_of_positives"):
+            with pytest.raises(TypeError, match=f"{name} must be a number, got {wrong!r}"):
+                measure(y, scores, **{name: wrong})
+    for name in ("fraction", "fraction_of_positives"):
+        with pytest.raises(ValueError, match=f"{name} must be > 0 and <= 1, got 1.5"):
+            measure(y, scores, **{name: 1.5})
+    with pytest.raises(ValueError, match=r"one of k .* and fraction_of_positives, got k=1, fraction=0.5"):
+        measure(y, scores, 1, fraction=0.5)
+    if measure is not metrics.ndcg_at_k:
+        with pytest.raises(ValueError, match=r"one of k .* got none of them"):
+            measure(y, scores)
+
+
+def test_a_budget_is_scored_in_a_search():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    for make, measure in (
+        (scorers.precision_at, metrics.precision_at_k),
+        (scorers.recall_at, metrics.recall_at_k),
+        (scorers.lift_at, metrics.lift),
+    ):
+        for depth in ({"k": 150}, {"fraction": 0.3}, {"fraction_of_positives": 0.8}):
+            scorer = pickle.loads(pickle.dumps(make(**depth)))  # noqa: S301
+            fitted = model.fit(X[::2], y[::2])
+            scores = fitted.decision_function(X[1::2])
+            assert scorer(fitted, X[1::2], y[1::2]) == measure(y[1::2], scores, **depth)
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorers.precision_at(fraction=0.05), cv=2
+    ).fit(StandardScaler().fit_transform(X[::4]), y[::4])
+    assert search.best_score_ == 1.0
+    with pytest.raises(TypeError, match="k must be an integer"):
+        scorers.precision_at(0.1)
+
+
+def test_only_scorers_are_listed():
+    for name in dir(scorers):
+        made = getattr(scorers, name)
+        made = made(fraction=0.5) if name.endswith("_at") else made
+        assert repr(made).startswith("make_scorer("), name
 
 
 def test_scorers_measure_what_the_metrics_do():

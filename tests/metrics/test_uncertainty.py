@@ -15,7 +15,10 @@ from pushrank.metrics._ranking import METRICS, RANK_METRICS, Ranking
 from pushrank.metrics.roc import auc_covariance
 
 MEASURES = {name: METRICS[name] for name in sorted(measure.__name__ for measure in RANK_METRICS)}
-MEASURES |= {name: partial(MEASURES[name], k=0.5) for name in ("precision_at_k", "recall_at_k")}
+MEASURES |= {
+    name: partial(MEASURES[name], fraction_of_positives=0.5)
+    for name in ("precision_at_k", "recall_at_k", "lift")
+}
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 
 

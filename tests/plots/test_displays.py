@@ -174,8 +174,11 @@ def test_concentration_of_large_data_needs_memory_for_its_rows_only():
 def test_concentration_without_errors_is_refused():
     with pytest.raises(ValueError, match="no pair contributes"):
         plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], objective=PushObjective("zero_one"))
-    with pytest.raises(ValueError, match="bins must be at least 1"):
-        plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], bins=0)
+    for bins, error in ((0, ValueError), (2.5, TypeError), (True, TypeError)):
+        with pytest.raises(error, match="bins must be"):
+            plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], bins=bins)
+    with pytest.raises(TypeError, match="max_k must be an integer"):
+        plots.PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0], max_k=1.0)
 
 
 @given(scores_and_labels(distinct=True))

@@ -48,7 +48,7 @@ class Measure(NamedTuple):
 def measures_at(depth: int, n_positive: int, n_rows: int) -> dict[str, Measure]:
     """Return the measures of a list whose first rows are looked at; these count ties by their expectation."""
     first = f"the first {depth:,} row{'s' * (depth > 1)}"
-    precision = partial(metrics.precision_at_k, k=depth, ties="half")
+    precision = partial(metrics.precision_at_k, k=depth)
     lift = partial(metrics.lift, fraction=0.01)
     return {
         "hits": Measure(f"positives among {first}", precision, depth),

@@ -40,11 +40,11 @@ def check_one_scorer(scoring: Any) -> None:
         found = f"{type(scoring).__name__} {scoring!r}"
         raise TypeError(
             f"scoring must be one scorer, to choose by, got the {found}; pass one of "
-            f"{scorers.__all__}, one of scikit-learn's names, or a scorer."
+            f"{list(scorers.SCORERS)}, one of scikit-learn's names, or a scorer."
         )
     if not _takes_an_estimator(scoring):
         name = getattr(_innermost(scoring), "__name__", type(scoring).__name__)
-        named = f"scoring={name!r}, or " if name in scorers.__all__ else ""
+        named = f"scoring={name!r}, or " if name in scorers.SCORERS else ""
         raise TypeError(
             f"scoring must be a scorer, called with an estimator, rows and labels; {name} is a measure of "
             f"labels and scores: pass {named}sklearn.metrics.make_scorer({name}, "
@@ -162,8 +162,8 @@ def _scorer_of(scoring: Any) -> Callable[..., float]:
         When it is not known.
     """
     check_one_scorer(scoring)
-    if isinstance(scoring, str) and scoring in scorers.__all__:
-        named: Callable[..., float] = getattr(scorers, scoring)
+    if isinstance(scoring, str) and scoring in scorers.SCORERS:
+        named: Callable[..., float] = scorers.SCORERS[scoring]
         return named
     scorer: Callable[..., float] = check_scoring(FrozenRanker(), scoring=scoring)
     return scorer

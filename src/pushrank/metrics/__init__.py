@@ -1,4 +1,14 @@
-"""Metrics of the top of a ranked list, each called as ``metric(y_true, scores, ...)``."""
+"""Metrics of the top of a ranked list, each called as ``metric(y_true, scores, ...)``.
+
+How much of a list is looked at is said by one of ``k`` (rows), ``fraction`` (of the rows) and
+``fraction_of_positives``, in every metric alike; only the rankers' own ``k`` is, as in the papers, either a
+number of rows or a share of the positives.
+
+Tied rows count by their expectation over all their orders. In two cases the source defines another rule: a
+tie of a positive with a negative is an error for ``positives_at_top``, heights, ``r_max`` and ``rp_error``;
+and rows of a tie enter the list together for ``average_precision`` and ``precision_at_recall``. The command
+line and the report follow the same rules, and ``ties`` chooses others.
+"""
 
 from pushrank.metrics import scorers as scorers
 from pushrank.metrics.discounted import (

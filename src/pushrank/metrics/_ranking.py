@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -22,12 +23,10 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks
 from pushrank._validation import (
     as_numbers,
-    check_k,
     check_number,
     check_ordered_categorical,
     checked_weights,
     column,
-    is_count,
     resolve_k,
     two_classes,
 )
@@ -627,23 +626,43 @@ K_ROUNDING = 1e-9
 """A product such as 0.07 * 100 may exceed the whole number it stands for by this."""
 
 
-def k_in_rows(k: Any, ranking: RankCounts) -> float:
-    """Return the weight of the list that ``k`` stands for, an int in rows, a float in positives."""
-    check_k(k)
-    if is_count(k):
+def check_depth(k: Any, fraction: Any, fraction_of_positives: Any) -> None:
+    """Raise unless one of the three ways to say how much of a list is looked at is given, and in its range.
+
+    A k that is no integer is refused, for a share given as k has two meanings.
+    """
+    given = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    shares = {name: value for name, value in given.items() if value is not None}
+    if len(shares) != 1:
+        found = ", ".join(f"{name}={value!r}" for name, value in shares.items()) or "none of them"
+        raise ValueError(
+            "say how much of the list to look at by one of k (rows), fraction (of the rows) and "
+            f"fraction_of_positives, got {found}."
+        )
+    if shares.pop("k", None) is not None:
+        if isinstance(k, Real) and not isinstance(k, Integral):
+            raise TypeError(
+                f"k must be an integer, a number of rows, got {k!r}; in place of it pass a share as fraction "
+                "(of the rows) or fraction_of_positives."
+            )
+        check_number("k", k, 1, integer=True)
+    for name, share in shares.items():
+        check_number(name, share, above=0.0, most=1.0)
+
+
+def depth_in_rows(ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any) -> float:
+    """Return the weight of the rows looked at, said in one of three ways."""
+    check_depth(k, fraction, fraction_of_positives)
+    if k is not None:
         if k > ranking.total:
             what = "number of rows" if ranking.is_unweighted else "total weight"
             raise ValueError(f"k={k} must lie between 1 and the {what}, {ranking.total:g}.")
         return float(k)
+    if fraction is not None:
+        return round_up_to_rows(float(fraction) * ranking.total, ranking)
     if ranking.has_whole_weights:
-        return float(resolve_k(float(k), False, ranking.total_positive))
-    return float(k) * ranking.total_positive
-
-
-def fraction_in_rows(fraction: Any, ranking: RankCounts) -> float:
-    """Return the weight of the first ``fraction`` of the list, in (0, 1]."""
-    check_number("fraction", fraction, above=0.0, most=1.0)
-    return round_up_to_rows(float(fraction) * ranking.total, ranking)
+        return float(resolve_k(float(fraction_of_positives), False, ranking.total_positive))
+    return float(fraction_of_positives) * ranking.total_positive
 
 
 def round_up_to_rows(weight: float, ranking: RankCounts) -> float:

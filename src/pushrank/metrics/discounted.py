@@ -15,9 +15,11 @@ from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
 from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column, two_classes
 from pushrank.metrics._ranking import (
+    K_ROUNDING,
     RankCounts,
     Ties,
     are_many_rankings,
+    check_depth,
     checked_scores,
     evaluate_metric,
     expected_reciprocal_ranks,
@@ -180,6 +182,8 @@ def ndcg_at_k(
     scores: ArrayLike,
     k: int | None = None,
     *,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
     qid: ArrayLike | None = None,
     gain: Literal["linear", "exponential"] = "linear",
     ties: Ties = "half",
@@ -198,7 +202,12 @@ def ndcg_at_k(
     scores : array-like of shape (n,) or (n_rankings, n)
         Finite scores, the higher the better; a table holds a ranking in each row.
     k : int, optional
-        How many rows of each list count, at least 1; by default all.
+        How many of the first rows of each list count, at least 1; by default all.
+    fraction : float, optional
+        In place of k: the share of each list's rows that counts, in (0, 1], rounded up.
+    fraction_of_positives : float, optional
+        In place of k: as many rows as this share of each list's rows of a relevance above zero, in (0, 1],
+        rounded to the nearest number from 1 on.
     %(qid)s
     gain : {"linear", "exponential"}, default="linear"
         The gain of relevance y: y itself, as in scikit-learn, or :math:`2^y - 1`.
@@ -215,10 +224,10 @@ def ndcg_at_k(
     Raises
     ------
     TypeError
-        When `k` is neither an integer nor None.
+        When `k` is not an integer, or a share is not a number.
     ValueError
-        When a relevance is negative or not finite, a score is not finite, lengths differ, or `k`, `gain` or
-        `ties` is out of range.
+        When a relevance is negative or not finite, a score is not finite, lengths differ, several of `k`,
+        `fraction` and `fraction_of_positives` are given, or one of them, `gain` or `ties` is out of range.
 
     Notes
     -----
@@ -239,8 +248,8 @@ def ndcg_at_k(
     relevance = as_numbers(column(y_true, "y_true"), "y_true")
     if len(relevance) == 0 or not (np.isfinite(relevance).all() and relevance.min() >= 0.0):
         raise ValueError("y_true must hold at least one relevance, all finite and at least 0.")
-    if k is not None:
-        check_number("k", k, 1, integer=True)
+    if (k, fraction, fraction_of_positives) != (None, None, None):
+        check_depth(k, fraction, fraction_of_positives)
     if gain not in ("linear", "exponential"):
         raise ValueError(f"gain must be 'linear' or 'exponential', got {gain!r}.")
     gains = relevance if gain == "linear" else np.exp2(relevance) - 1.0
@@ -250,10 +259,16 @@ def ndcg_at_k(
         gains = gains / gains.max()  # NDCG is a ratio; sums of large gains may overflow
 
     def ndcg(lists: QueryLists) -> Floats:
-        totals = _cumulative_discounts(len(gains), k)
-        found = _discounted_gains(lists, totals)
-        queries = np.repeat(np.arange(len(lists.starts)), np.diff(lists.starts, append=len(gains)))
-        best = _discounted_gains(lists_by_query(lists.gains, lists.gains, queries, ties), totals)
+        sizes = np.diff(lists.starts, append=len(gains))
+        depths = np.minimum(sizes, sizes if k is None else k)
+        if fraction is not None:
+            depths = np.ceil(fraction * sizes * (1.0 - K_ROUNDING)).astype(np.intp)
+        elif fraction_of_positives is not None:
+            n_relevant = np.add.reduceat(lists.gains > 0.0, lists.starts, dtype=np.intp)
+            depths = np.maximum(np.round(fraction_of_positives * n_relevant), 1.0).astype(np.intp)
+        found = _discounted_gains(lists, depths)
+        queries = np.repeat(np.arange(len(sizes)), sizes)
+        best = _discounted_gains(lists_by_query(lists.gains, lists.gains, queries, ties), depths)
         return np.divide(found, best, out=np.zeros_like(found), where=best > 0.0)
 
     if qid is not None:
@@ -261,21 +276,14 @@ def ndcg_at_k(
     return mean_over_queries(ndcg, gains, scores, qid, sample_weight, ties)
 
 
-def _cumulative_discounts(n_rows: int, k: int | None) -> Floats:
-    """Return the sum of the discounts of the first 0, 1, .. n ranks, of which only k count."""
-    discounts = 1.0 / np.log2(np.arange(2.0, n_rows + 2.0))
-    if k is not None:
-        discounts[k:] = 0.0
-    return np.append(0.0, np.cumsum(discounts))
-
-
-def _discounted_gains(lists: QueryLists, totals: Floats) -> Floats:
-    """Return the discounted gain of each list.
+def _discounted_gains(lists: QueryLists, depths: NDArray[np.intp]) -> Floats:
+    """Return the discounted gain of the first rows of each list.
 
     Rows of a tie share the mean discount of its ranks. Where a rule orders them, each is a tie by itself.
     """
-    first = lists.positions[lists.tie_starts]
-    discounts = totals[first + lists.tie_sizes] - totals[first]
+    totals = np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2.0, len(lists.gains) + 2.0))))
+    first, depth = lists.positions[lists.tie_starts], depths[lists.tie_queries]
+    discounts = totals[np.minimum(first + lists.tie_sizes, depth)] - totals[np.minimum(first, depth)]
     means = np.add.reduceat(lists.gains, lists.tie_starts) / lists.tie_sizes
     return np.bincount(lists.tie_queries, means * discounts, minlength=len(lists.starts)).astype(np.float64)
 

@@ -20,9 +20,8 @@ from pushrank.metrics._ranking import (
     Ranking,
     Ties,
     counts_around_recall,
+    depth_in_rows,
     evaluate_metric,
-    fraction_in_rows,
-    k_in_rows,
     register_rank_metric,
     round_up_to_rows,
     sum_precisions,
@@ -37,9 +36,11 @@ from pushrank.metrics.roc import ranking_auc
 def precision_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
-    k: float,
+    k: int | None = None,
     *,
-    ties: Ties = "pessimistic",
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
+    ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
@@ -49,20 +50,11 @@ def precision_at_k(
 
     Parameters
     ----------
-    %(rankings)s
-    k : int or float
-        An int from 1 to n is a number of rows, or a weight of the list; a float in (0, 1] is the fraction
-        :math:`\kappa` of the positives, rounded to a number between 1 and theirs unless weights are not whole
-        numbers.
-    %(ties_at_end sample_weight pos_label)s
+    %(rankings depth ties_at_end sample_weight pos_label)s
 
     %(unit_interval)s
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `k` or `ties` is out of range.
+    %(depth_errors)s
 
     Notes
     -----
@@ -75,15 +67,27 @@ def precision_at_k(
     Examples
     --------
     >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
-    >>> precision_at_k(y, scores, 2), round(precision_at_k(y, scores, 1.0), 4)
+    >>> precision_at_k(y, scores, 2), round(precision_at_k(y, scores, fraction_of_positives=1.0), 4)
     (0.5, 0.6667)
     """
-    return evaluate_metric(ranking_precision_at_k, y_true, scores, sample_weight, pos_label, k, ties)
+    return evaluate_metric(
+        ranking_precision_at_k,
+        y_true,
+        scores,
+        sample_weight,
+        pos_label,
+        k,
+        fraction,
+        fraction_of_positives,
+        ties,
+    )
 
 
-def ranking_precision_at_k(ranking: RankCounts, k: float, ties: Ties) -> float:
+def ranking_precision_at_k(
+    ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any, ties: Ties = "half"
+) -> float:
     """Return the metric of a ranking that has been checked."""
-    n_rows = k_in_rows(k, ranking)
+    n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
     return ranking.positives_in_top(n_rows, ties) / n_rows
 
 
@@ -91,10 +95,11 @@ def ranking_precision_at_k(ranking: RankCounts, k: float, ties: Ties) -> float:
 def recall_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
-    k: float | None = None,
+    k: int | None = None,
     *,
     fraction: float | None = None,
-    ties: Ties = "pessimistic",
+    fraction_of_positives: float | None = None,
+    ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
@@ -104,29 +109,16 @@ def recall_at_k(
 
     Parameters
     ----------
-    %(rankings)s
-    k : int or float, optional
-        As for :func:`precision_at_k`: an int is a number of rows, or a weight of the list; a float in (0, 1]
-        is a fraction of the positives.
-    fraction : float, optional
-        In place of k: the part of all rows that is looked at, in (0, 1], rounded up to whole rows; with
-        weights that are not whole numbers, that part of their sum. As a function of it the recall is called
-        the cumulative gain.
-    %(ties_at_end sample_weight pos_label)s
+    %(rankings depth ties_at_end sample_weight pos_label)s
 
     %(unit_interval)s
 
-    Raises
-    ------
-    TypeError
-        When `fraction` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, both or neither of `k` and
-        `fraction` are given, or `k`, `fraction` or `ties` is out of range.
+    %(depth_errors)s
 
     Notes
     -----
-    O(n), by selection; O(n log n) with weights.
+    O(n), by selection; O(n log n) with weights. As a function of ``fraction`` it is called the cumulative
+    gain.
 
     References
     ----------
@@ -139,17 +131,24 @@ def recall_at_k(
     >>> recall_at_k(y, scores, 3), recall_at_k(y, scores, fraction=0.5)
     (0.5, 0.5)
     """
-    return evaluate_metric(ranking_recall_at_k, y_true, scores, sample_weight, pos_label, k, fraction, ties)
+    return evaluate_metric(
+        ranking_recall_at_k,
+        y_true,
+        scores,
+        sample_weight,
+        pos_label,
+        k,
+        fraction,
+        fraction_of_positives,
+        ties,
+    )
 
 
-def ranking_recall_at_k(ranking: RankCounts, k: float | None, fraction: float | None, ties: Ties) -> float:
+def ranking_recall_at_k(
+    ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any, ties: Ties
+) -> float:
     """Return the metric of a ranking that has been checked."""
-    if (k is None) == (fraction is None):
-        raise ValueError(
-            f"recall_at_k needs k or fraction, one of them, got k={k!r} and fraction={fraction!r}; instead "
-            "of its name pass functools.partial(pushrank.metrics.recall_at_k, k=...)."
-        )
-    n_rows = fraction_in_rows(fraction, ranking) if k is None else k_in_rows(k, ranking)
+    n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
     return ranking.positives_in_top(n_rows, ties) / ranking.total_positive
 
 
@@ -184,7 +183,8 @@ def positives_at_top(
     Notes
     -----
     O(n), without sorting. A positive tied with the best negative counts nothing, one half, or one, by the
-    rule of ties. It is the weight of the positives less :func:`r_max`.
+    rule of ties: by default nothing, as the paper counts those strictly above. It is the weight of the
+    positives less :func:`r_max`.
 
     References
     ----------
@@ -345,36 +345,28 @@ def ranking_precision_at_recall(ranking: RankCounts, recall: float, ties: Ties) 
 def lift(
     y_true: ArrayLike,
     scores: ArrayLike,
-    fraction: float = 0.1,
+    k: int | None = None,
     *,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
     r"""Return the precision of the first part of the list over the share of positives in all of it.
 
-    .. math:: \mathrm{lift}(q) = \frac{\mathrm{prec@}\lceil q n \rceil}{W_+ / W}
+    .. math:: \mathrm{lift@}k = \frac{\mathrm{prec@}k}{W_+ / W}
 
     Parameters
     ----------
-    %(rankings)s
-    fraction : float, default=0.1
-        The part of the list that is looked at, in (0, 1], in rows rounded up; with weights that are not whole
-        numbers, that part of their sum.
-    %(ties_at_end sample_weight pos_label)s
+    %(rankings depth ties_at_end sample_weight pos_label)s
 
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
         At least 0, and 1 for a random order; the higher the better.
 
-    Raises
-    ------
-    TypeError
-        When `fraction` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `fraction` or `ties` is out of range.
+    %(depth_errors)s
 
     Notes
     -----
@@ -389,16 +381,16 @@ def lift(
 
     Examples
     --------
-    >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], 0.2)
+    >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], fraction=0.2)
     2.5
     """
-    return evaluate_metric(ranking_lift, y_true, scores, sample_weight, pos_label, fraction, ties)
+    depth = k, fraction, fraction_of_positives
+    return evaluate_metric(ranking_lift, y_true, scores, sample_weight, pos_label, *depth, ties)
 
 
-def ranking_lift(ranking: RankCounts, fraction: float, ties: Ties) -> float:
+def ranking_lift(ranking: RankCounts, *depth_and_ties: Any) -> float:
     """Return the metric of a ranking that has been checked."""
-    n_rows = fraction_in_rows(fraction, ranking)
-    return ranking.positives_in_top(n_rows, ties) / n_rows * (ranking.total / ranking.total_positive)
+    return ranking_precision_at_k(ranking, *depth_and_ties) * (ranking.total / ranking.total_positive)
 
 
 # the name of the lift in virtual screening
@@ -451,8 +443,8 @@ def top_of_list(
     ranking = Ranking(y_true, scores, sample_weight, pos_label)
     return {
         "positives_at_top": ranking_positives_at_top(ranking, "pessimistic"),
-        "precision_at_quarter": ranking_precision_at_k(ranking, 0.25, "pessimistic"),
-        "precision_at_positives": ranking_precision_at_k(ranking, 1.0, "pessimistic"),
+        "precision_at_quarter": ranking_precision_at_k(ranking, None, None, 0.25),
+        "precision_at_positives": ranking_precision_at_k(ranking, None, None, 1.0),
         "average_precision": ranking_average_precision(ranking, "half"),
         "auc": ranking_auc(ranking, "half"),
         "discounted_cumulative_gain": ranking_discounted_cumulative_gain(ranking, 2.0, "half"),

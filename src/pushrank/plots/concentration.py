@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses, prices
 from pushrank._numeric import Floats
+from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, log_inner_sums
@@ -104,12 +105,13 @@ class ConcentrationDisplay(RankingDisplay):
 
         Raises
         ------
+        TypeError
+            When ``bins`` is not an integer.
         ValueError
             When there are not two classes, a score is not finite, a setting is out of range, or no pair
             contributes, as for the zero-one loss of a ranking without errors.
         """
-        if bins < 1:
-            raise ValueError(f"bins must be at least 1, got {bins!r}.")
+        check_number("bins", bins, 1, integer=True)
         if not isinstance(objective, PushObjective):
             objective = PushObjective(price=Power(float(objective)), scale="log")
         ranking = Ranking(y_true, scores, None, pos_label)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank._validation import check_number
 from pushrank.metrics import roc_band
 from pushrank.plots._axes import (
     axes_or_new,
@@ -112,7 +113,9 @@ class PrecisionAtKDisplay(RankingDisplay):
         most = int(depths.total)
         if most < 1:
             raise ValueError(f"sample_weight adds up to {depths.total:g}, less than the one row of k = 1.")
-        if max_k is not None and not 1 <= max_k <= most:
+        if max_k is not None:
+            check_number("max_k", max_k, 1, integer=True)
+        if max_k is not None and max_k > most:
             raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
         k = curve_places(max_k or most)
         hits = depths.hits_among(k)

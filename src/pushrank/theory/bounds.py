@@ -472,7 +472,7 @@ def precision_at_k_bound(
     """
     check_number("k", k, 1, integer=True)
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
-    found = float(precision_at_k(margins.is_positive, margins.lowered_scores, k))
+    found = float(precision_at_k(margins.is_positive, margins.lowered_scores, k, ties="pessimistic"))
     n_rows = len(margins.scores)
     return found - 2.0 * n_rows / k * margins.deviation(n_rows, 2)
 
