@@ -487,8 +487,15 @@ def test_early_stopping_leaves_rows_without_weight_out(data):
     ranker = PerceptronAtK(early_stopping=True, random_state=0).fit(X, y, weights)
     assert np.isfinite(ranker.validation_path_).all()
     weights[np.flatnonzero(y)[1:]] = 0.0
-    with pytest.raises(ValueError, match="leaves a part without a class"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 leaves"):
         PerceptronAtK(early_stopping=True, random_state=0).fit(X, y, weights)
+
+
+def test_early_stopping_refuses_a_validation_part_without_positives(data):
+    X, y = data
+    few = np.concatenate([np.flatnonzero(y)[:3], np.flatnonzero(y == 0)])
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 leaves.*no positive"):
+        PerceptronAtK(early_stopping=True, random_state=0).fit(X[few], y[few])
 
 
 @pytest.mark.parametrize("passes", [1, 4])

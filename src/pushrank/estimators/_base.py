@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._optional import import_optional
 from pushrank._validation import warn as warn
+from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import FORMATS, Target, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.solvers import Callback
 
 
+@shared_docs
 class RankerMixin(ClassifierMixin):
     """Scores, classes, ranks and the average precision of an estimator, which may have scores of its own.
 
@@ -30,10 +32,7 @@ class RankerMixin(ClassifierMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(rows_to_score)s
 
         Returns
         -------
@@ -56,10 +55,7 @@ class RankerMixin(ClassifierMixin):
         With grades of relevance it is the grade: each threshold has as many training rows above it as are
         better.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(rows_to_score)s
 
         Returns
         -------
@@ -87,10 +83,7 @@ class RankerMixin(ClassifierMixin):
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Return the row numbers best first; tied rows keep their order.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(rows_to_score)s
 
         Returns
         -------
@@ -108,8 +101,7 @@ class RankerMixin(ClassifierMixin):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(X_of_fit)s
         y : array-like of shape (n_samples,)
             Their true classes.
         sample_weight : array-like of shape (n_samples,), optional

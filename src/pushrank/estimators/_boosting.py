@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted, validate_data
 
 from pushrank import weak_rankers
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades
+from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts, validator
 from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, validate_ranking
 from pushrank.models import LinearModel
@@ -42,39 +43,17 @@ from pushrank.weak_rankers.base import PlusMinusOne, WeakRankers, plus_minus_one
 
 @dataclass(frozen=True, eq=False)
 class BoostedFit:
-    """A run that is over, and what it ran on.
+    """A run that is over, and what it ran on."""
 
-    Attributes
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_features)
-        The checked features.
-    target : Target
-        What to rank.
-    train : Sample
-        The part of it that was trained on.
-    learner : WeakRankers
-        The fitted weak rankers.
-    encoder : OrdinalEncoder or None
-        What turns categorical columns into numbers.
-    problem : BoostingProblem
-        What was minimised.
-    state : BoostingState
-        Where the run ended.
-    result : BoostingResult
-        How it ended.
-    first_random_state : dict
-        The state of the source of randomness at the beginning.
-    """
-
-    X: Any
+    X: Any  # the checked features
     target: Target
-    train: Sample
-    learner: WeakRankers
-    encoder: OrdinalEncoder | None
+    train: Sample  # the part of the target that was trained on
+    learner: WeakRankers  # fitted
+    encoder: OrdinalEncoder | None  # what turns categorical columns into numbers
     problem: BoostingProblem
-    state: BoostingState
+    state: BoostingState  # where the run ended
     result: BoostingResult
-    first_random_state: dict[str, Any]
+    first_random_state: dict[str, Any]  # of the source of randomness, at the beginning
 
 
 def fit_boosted(
@@ -144,7 +123,9 @@ def fit_boosted(
     with one_blas_thread():
         train, validate = target.sample, None
         if ranker.early_stopping:
-            train, valid = parts(target, float(ranker.validation_fraction), random_state)
+            sample: Any = target.sample
+            part = sample.subset_pairs if isinstance(sample, CrucialSample) else sample.subset
+            train, valid = parts(target, float(ranker.validation_fraction), random_state, part)
             valid_objective = score_objective(objective, valid, n_threads, joint=joint)
             validate = validator(valid_objective, valid, ranker.scoring, X, y, target)
         if goes_on:
@@ -161,7 +142,7 @@ def fit_boosted(
             if scale_slopes:
                 linear = LinearProblem(objective, LinearModel(X), train, alpha)
                 scales = slope_units(linear, learner.units_)
-        lower, upper = _coefficient_bounds(ranker, learner, X.shape[1], outputs.n_rankers, constant=constant)
+        lower, upper = _coefficient_bounds(ranker, learner, outputs.n_rankers, constant=constant)
         problem = BoostingProblem(
             score_objective(objective, train, n_threads, joint=joint),
             outputs,
@@ -203,8 +184,8 @@ def _set_fitted(ranker: Any, fit: BoostedFit) -> None:
     ranker.validation_path_ = np.array(history.validation)
     ranker.best_round_ = history.n_rounds
     if ranker.early_stopping:
-        ranker.converged_ = fit.result.converged and history.rounds_since_best == 0
-        ranker.best_round_ = history.best_round
+        ranker.converged_ = fit.result.converged and history.n_since_best == 0
+        ranker.best_round_ = history.best_place
         history.cut()
         if state.best_scores is not None and state.best_random_state is not None:
             scores, random_state = state.best_scores, state.best_random_state
@@ -239,16 +220,14 @@ def _set_fitted(ranker: Any, fit: BoostedFit) -> None:
     set_grades(ranker, fit.target, scores)
 
 
+@shared_docs
 class BoostedRankerMixin(RankerMixin):
     """The scores of a fitted sum of weak rankers: ``estimator_weights_`` of ``weak_rankers_``."""
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(rows_to_score)s
 
         Returns
         -------
@@ -269,10 +248,7 @@ class BoostedRankerMixin(RankerMixin):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(rows_to_score)s
 
         Yields
         ------
@@ -429,7 +405,7 @@ def _feature_subsampler(
 
 
 def _coefficient_bounds(
-    ranker: Any, learner: WeakRankers, n_features: int, n_rankers: int, *, constant: bool
+    ranker: Any, learner: WeakRankers, n_rankers: int, *, constant: bool
 ) -> tuple[Floats | float, Floats | float]:
     """Return the least and the largest weight of each ranker, or one number for all.
 
@@ -443,7 +419,7 @@ def _coefficient_bounds(
     upper: Floats | float = np.inf
     if ranker.monotonic_cst is not None:
         names = list(getattr(ranker, "feature_names_in_", []))
-        directions = learner.directions(_directions(ranker.monotonic_cst, n_features, names), names)
+        directions = learner.directions(_check_monotonic_cst(ranker, ranker.monotonic_cst), names)
         lower, upper = np.where(directions > 0, 0.0, lower), np.where(directions < 0, 0.0, np.inf)
     if not constant or (np.isneginf(lower).all() and np.isposinf(upper).all()):
         return lower, upper
@@ -455,23 +431,6 @@ def _coefficient_bounds(
         np.append(-np.inf, np.broadcast_to(lower, n_own)),
         np.append(np.inf, np.broadcast_to(upper, n_own)),
     )
-
-
-def _directions(monotonic_cst: Any, n_features: int, names: list[str]) -> NDArray[np.intp]:
-    """Return the checked constraints, one of -1, 0 and 1 a feature."""
-    given = monotonic_cst
-    if isinstance(given, dict):
-        strangers = [name for name in given if name not in names]
-        if strangers:
-            raise ValueError(f"monotonic_cst names {strangers[:5]}, which X has no column of.")
-        given = [given.get(name, 0) for name in names]
-    directions = np.asarray(given)
-    if directions.shape != (n_features,) or not np.isin(directions, [-1, 0, 1]).all():
-        raise ValueError(
-            f"monotonic_cst must hold -1, 0 or 1 for each of the {n_features} features, got "
-            f"{monotonic_cst!r}."
-        )
-    return directions.astype(np.intp)
 
 
 def _encode_categories(

@@ -8,6 +8,8 @@ PARAGRAPHS = {
     # what fit and the scoring methods take
     "X": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
+    "X_of_fit": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Rows with the features of ``fit``.""",
     "X_array_api": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
     Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
@@ -45,6 +47,10 @@ PARAGRAPHS = {
     Push the worst-placed negatives down, pull the worst-placed positives up, or both.""",
     "bottom_weight": """bottom_weight : float
     The weight c of the pull where ``side="both"``, positive.""",
+    "pair_loss": """loss : Loss or str
+    The pair loss, or its name in :mod:`pushrank.losses`.""",
+    "accuracy": """accuracy : float
+    The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.""",
     "alpha": """alpha : float
     The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.""",
     "solver_smooth": """solver : {"lbfgs", "newton-cg", "coordinate"}
@@ -187,6 +193,8 @@ n_iter_ : int
     The number of the weak ranker that each round moved.""",
     "estimator_weights_": """estimator_weights_ : ndarray of shape (n_iter_,)
     How far.""",
+    "intercept_zero_": """intercept_ : float
+    Always 0: pairs ignore a constant.""",
     "edges_": """edges_ : ndarray of shape (n_iter_,)
     The edges :math:`r_t` of the chosen rankers, signed.""",
     "coef_columns_": """coef_ : ndarray of shape (n_features,) or None
@@ -194,6 +202,8 @@ n_iter_ : int
     "margin_": """margin_ : float
     The ranking margin: the least :math:`f(x_i) - f(x_k)` of a training pair over :math:`\\|\\lambda\\|_1`, at
     most 1; positive where all pairs are ranked rightly.""",
+    "objective_path_log_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
+    :math:`\\ln F` before the first round and after each.""",
     "objective_path_rounds_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
     The objective before the first round and after each.""",
     "feature_importances_": """feature_importances_ : ndarray of shape (n_features,)
@@ -295,8 +305,12 @@ def _sections(**names: str) -> str:
 
 
 ERRORS = {"Raises": "fit_value_error fit_type_error", "Warns": "convergence_warning"}
+PARAGRAPHS["rows_to_score"] = _sections(Parameters="X_of_fit")
 PARAGRAPHS["fit_two_classes"] = _sections(
     Parameters="X y_two_classes sample_weight", Returns="self", **ERRORS
+)
+PARAGRAPHS["fit_grades"] = _sections(
+    Parameters="X y_grades sample_weight qid pairs", Returns="self", **ERRORS
 )
 PARAGRAPHS["fit_linear"] = _sections(
     Parameters="X_array_api y_grades sample_weight qid pairs", Returns="self", **ERRORS
@@ -304,11 +318,18 @@ PARAGRAPHS["fit_linear"] = _sections(
 PARAGRAPHS["fit_boosted"] = _sections(
     Parameters="X_boosted y_grades sample_weight qid pairs", Returns="self", Raises=ERRORS["Raises"]
 )
+PARAGRAPHS["fit_search"] = _sections(
+    Parameters="X y_two_classes sample_weight_cv groups",
+    Returns="self",
+    Raises="search_value_error search_type_error",
+    Warns="search_warning",
+)
+PATH_ERRORS = ERRORS | {"Raises": "value_error_Cs fit_type_error"}
 PARAGRAPHS["path_two_classes"] = _sections(
-    Parameters="X y_two_classes Cs sample_weight",
-    Returns="rankers",
-    Raises="value_error_Cs fit_type_error",
-    Warns="convergence_warning",
+    Parameters="X y_two_classes Cs sample_weight", Returns="rankers", **PATH_ERRORS
+)
+PARAGRAPHS["path_grades"] = _sections(
+    Parameters="X y_grades Cs sample_weight qid pairs", Returns="rankers", **PATH_ERRORS
 )
 
 shared_docs = shared_docs_from(PARAGRAPHS)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ from pushrank.metrics import scorers
 from pushrank.metrics._ranking import METRICS
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreObjective
+
+Part = TypeVar("Part")
 
 
 def check_one_scorer(scoring: Any) -> None:
@@ -212,25 +214,30 @@ class FrozenRanker(RankerMixin, BaseEstimator):
         return self._scores - self.threshold_
 
 
-def parts(target: Target, share: float, random_state: np.random.RandomState) -> tuple[Sample, Sample]:
+def parts(
+    target: Target, share: float, random_state: np.random.RandomState, part: Callable[[NDArray[Any]], Part]
+) -> tuple[Part, Part]:
     """Return the part to train on and the part to validate on, drawn at random.
 
     Of two classes or grades the same share of each is drawn, of query groups whole groups, of explicit pairs
-    the pairs.
+    the pairs. ``part`` returns the part of a mask of the rows, or of the pairs.
 
     Raises
     ------
     ValueError
-        When one of the parts has no pair.
+        When there are too few rows, or a part lacks what it needs.
     """
     sample: Any = target.sample
     try:
         if isinstance(sample, CrucialSample):
             drawn = random_state.random_sample(len(sample.better)) < share
-            part = sample.subset_pairs
+        elif target.groups is not None:
+            drawn = (random_state.random_sample(int(target.groups.max()) + 1) < share)[target.groups]
         else:
-            drawn = _drawn_rows(target, share, random_state)
-            part = sample.subset
+            codes, drawn = np.asarray(target.codes), np.zeros(sample.n_rows, dtype=bool)
+            rows = np.arange(len(codes)) if target.weights is None else np.flatnonzero(target.weights > 0.0)
+            options = {"test_size": share, "stratify": codes[rows], "random_state": random_state}
+            drawn[train_test_split(rows, **options)[1]] = True
         return part(~drawn), part(drawn)
     except ValueError as error:
         raise ValueError(
@@ -269,16 +276,6 @@ def validator(
     part, classes = X[rows], np.asarray(target.classes)
     scorer = HeldOutScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
     return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
-
-
-def _drawn_rows(target: Target, share: float, random_state: np.random.RandomState) -> NDArray[np.bool_]:
-    if target.groups is not None:
-        left_out: NDArray[np.bool_] = random_state.random_sample(int(target.groups.max()) + 1) < share
-        return left_out[target.groups]
-    drawn = np.zeros(target.sample.n_rows, dtype=bool)
-    options = {"test_size": share, "stratify": target.codes, "random_state": random_state}
-    drawn[train_test_split(np.arange(len(drawn)), **options)[1]] = True
-    return drawn
 
 
 class Fold:

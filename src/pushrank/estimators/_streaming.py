@@ -1,4 +1,4 @@
-"""What the rankers of batches do on the way: check chunks of rows, hold rows out, set fitted attributes."""
+"""What the rankers of batches do on the way: check chunks of rows, learn epochs, set fitted attributes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -27,6 +26,7 @@ from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_within
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers import Callback
+from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.streaming.updates import SKIPPED, Rows, State, StreamLearner, UpdateRule
 
 MIN_MEAN_WEIGHT = 0.1  # below it k, which is at least one row, covers most of the positives
@@ -172,24 +172,18 @@ def _rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> Rows:
     return Rows(by_rows, positive, np.ones(len(positive)) if weights is None else weights)
 
 
-def validation_split(ranker: Any, rows: Rows, random_state: np.random.RandomState) -> tuple[Rows, Rows]:
-    """Return the rows to train on and those to validate on, the same share of either class.
+def part_of_rows(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
+    """Return the rows of a mask that have a weight.
 
     Raises
     ------
     ValueError
-        When a part would lack a class.
+        When they lack a class.
     """
-    counted = np.flatnonzero(rows.sample_weight > 0.0)
-    options = {"stratify": rows.positive[counted], "random_state": random_state}
-    try:
-        train, valid = train_test_split(counted, test_size=ranker.validation_fraction, **options)
-    except ValueError as error:
-        raise ValueError(
-            f"validation_fraction={ranker.validation_fraction} leaves a part without a class ({error}); "
-            "change it or set early_stopping=False."
-        ) from error
-    return rows.take(np.sort(train)), rows.take(np.sort(valid))
+    part = rows.take(np.flatnonzero(mask & (rows.sample_weight > 0.0)))
+    if len(np.unique(part.positive)) < 2:
+        raise ValueError(f"a part of {part.n_rows} rows has no positive or no negative row")
+    return part
 
 
 def epoch_orders(n_rows: int, seed: int, shuffle: bool, n_epochs: int) -> Iterator[NDArray[np.intp]]:
@@ -217,8 +211,7 @@ def run_epochs(
     callback: Callback | None,
 ) -> Epochs:
     """Learn from rows in every order, until nothing is left to learn or validation says stop."""
-    path: list[float] = []
-    best, best_iter = None, 0
+    stopping, best = EarlyStopping(), None
     for n_iter, order in enumerate(orders, 1):
         before = learner.n_mistakes
         with row_errors(0):
@@ -228,17 +221,16 @@ def run_epochs(
             callback(n_iter, mistakes_in_pass=made, mistake_rate=learner.mistake_rate)
         if valid is not None:
             coef = learned_coef(ranker, learner)
-            path.append(_validation_precision(ranker, valid, coef))
-            if best is None or path[-1] > path[best_iter - 1]:
-                best, best_iter = coef, n_iter
-            elif n_iter - best_iter >= ranker.n_iter_no_change:
+            if stopping.add_validation(_validation_precision(ranker, valid, coef)):
+                best = coef
+            elif stopping.n_since_best >= ranker.n_iter_no_change:
                 break
         elif made == 0.0 and learner.rule.is_perceptron:
             learner.use_last_as_mean()
             break
     if best is None:
         return Epochs(n_iter, learned_coef(ranker, learner), None, None)
-    return Epochs(n_iter, best, np.array(path), best_iter)
+    return Epochs(n_iter, best, np.array(stopping.validation), stopping.best_place + 1)
 
 
 def _validation_precision(ranker: Any, rows: Rows, coef: Floats) -> float:

@@ -35,27 +35,13 @@ MAX_ARRAY_FEATURES = 1024  # of arrays that are not NumPy's, whose whole covaria
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a ranker should order.
+    """What a ranker should order."""
 
-    Attributes
-    ----------
-    sample : Sample
-        Which rows should stand above which.
-    weights : ndarray of shape (n,) or None
-        Sample weights.
-    classes : ndarray or None
-        The sorted labels or grades; None for explicit pairs.
-    codes : ndarray of int or bool, shape (n,), or None
-        Each row's place among the classes.
-    groups : ndarray of int, shape (n,), or None
-        Each row's query group.
-    """
-
-    sample: Sample
+    sample: Sample  # which rows should stand above which
     weights: Floats | None
-    classes: NDArray[Any] | None = None
-    codes: NDArray[Any] | None = None
-    groups: NDArray[np.intp] | None = None
+    classes: NDArray[Any] | None = None  # the sorted labels or grades; None for explicit pairs
+    codes: NDArray[Any] | None = None  # each row's place among the classes
+    groups: NDArray[np.intp] | None = None  # each row's query group
 
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""

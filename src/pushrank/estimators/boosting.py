@@ -10,6 +10,7 @@ Learning Research 4 (2003), 933-969.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ ANSWERS = ("raise", "warn")
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class RankBoost(BoostedRankerMixin, BaseEstimator):
     r"""Rank by a weighted vote of weak rankers, boosted on the pairs that are ranked wrongly: RankBoost.
 
@@ -55,14 +57,9 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(weak_rankers_ estimator_index_ estimator_weights_)s
-    intercept_ : float
-        Always 0: pairs ignore a constant.
-    %(coef_columns_ margin_ edges_)s
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        :math:`\ln F` before the first round and after each.
-    %(feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_ classes_grades_)s
-    %(threshold_ thresholds_ features_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_ margin_ edges_)s
+    %(objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_)s
+    %(classes_grades_ threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -84,44 +81,24 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     (50, True)
     """
 
-    def __init__(
-        self,
-        variant: Literal["coordinate", "freund"] = "coordinate",
-        *,
-        weak_rankers: Any = "stumps",
-        n_estimators: int = 100,
-        learning_rate: float = 1.0,
-        positive: bool = False,
-        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        early_stopping: bool = False,
-        scoring: str | Callable[..., float] | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-10,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.variant = variant
-        self.weak_rankers = weak_rankers
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.positive = positive
-        self.monotonic_cst = monotonic_cst
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    variant: Literal["coordinate", "freund"] = "coordinate"
+    _: KW_ONLY
+    weak_rankers: Any = "stumps"
+    n_estimators: int = 100
+    learning_rate: float = 1.0
+    positive: bool = False
+    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
+    subsample: float = 1.0
+    max_features: float = 1.0
+    early_stopping: bool = False
+    scoring: str | Callable[..., float] | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-10
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(
         self,
@@ -162,6 +139,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class PushBoost(BoostedRankerMixin, BaseEstimator):
     r"""Rank by a weighted vote of weak rankers, boosted so that the worst-placed negatives are pushed down.
 
@@ -188,8 +166,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
-    %(learning_rate positive monotonic_cst subsample max_features early_stopping scoring validation_fraction)s
-    %(n_iter_no_change)s
+    %(learning_rate positive monotonic_cst subsample max_features early_stopping scoring)s
+    %(validation_fraction n_iter_no_change)s
     tol : float, default=1e-4
         Stop when no ranker's edge exceeds this, at least 0; those of columns are measured in units of one
         over the feature's standard deviation within the classes.
@@ -197,11 +175,9 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(weak_rankers_ estimator_index_ estimator_weights_)s
-    intercept_ : float
-        Always 0: pairs ignore a constant.
-    %(coef_columns_ margin_ edges_ objective_path_rounds_ feature_importances_ validation_path_ best_round_)s
-    %(n_iter_rounds_ converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_ margin_ edges_)s
+    %(objective_path_rounds_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
+    %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -221,50 +197,27 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        p: float | Price | str = 4.0,
-        *,
-        side: Side = "push",
-        bottom_weight: float = 1.0,
-        weak_rankers: Any = "stumps",
-        n_estimators: int = 100,
-        alpha: float = 1e-3,
-        learning_rate: float = 1.0,
-        positive: bool = False,
-        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        early_stopping: bool = False,
-        scoring: str | Callable[..., float] | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.p = p
-        self.side = side
-        self.bottom_weight = bottom_weight
-        self.weak_rankers = weak_rankers
-        self.n_estimators = n_estimators
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.positive = positive
-        self.monotonic_cst = monotonic_cst
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    p: float | Price | str = 4.0
+    _: KW_ONLY
+    side: Side = "push"
+    bottom_weight: float = 1.0
+    weak_rankers: Any = "stumps"
+    n_estimators: int = 100
+    alpha: float = 1e-3
+    learning_rate: float = 1.0
+    positive: bool = False
+    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
+    subsample: float = 1.0
+    max_features: float = 1.0
+    early_stopping: bool = False
+    scoring: str | Callable[..., float] | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(
         self,
@@ -303,6 +256,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     r"""Rank separable data so that the least margin of a pair is as large as it can be.
 
@@ -329,17 +283,11 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
         G before the first round (minus infinity) and after each; it never falls once positive. Where a
         pair weighs less than one, all count relative to the least.
-    %(weak_rankers_ estimator_index_ estimator_weights_)s
-    intercept_ : float
-        Always 0: pairs ignore a constant.
-    %(coef_columns_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_)s
     margin_ : float
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
-    %(edges_)s
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        :math:`\ln F` before the first round and after each.
-    %(feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_ classes_grades_)s
-    %(threshold_ thresholds_ features_)s
+    %(edges_ objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
+    %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -358,44 +306,24 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        not_separable: Literal["raise", "warn"] = "raise",
-        *,
-        weak_rankers: Any = "stumps",
-        n_estimators: int = 1000,
-        learning_rate: float = 1.0,
-        positive: bool = False,
-        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        early_stopping: bool = False,
-        scoring: str | Callable[..., float] | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-10,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.not_separable = not_separable
-        self.weak_rankers = weak_rankers
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.positive = positive
-        self.monotonic_cst = monotonic_cst
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    not_separable: Literal["raise", "warn"] = "raise"
+    _: KW_ONLY
+    weak_rankers: Any = "stumps"
+    n_estimators: int = 1000
+    learning_rate: float = 1.0
+    positive: bool = False
+    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
+    subsample: float = 1.0
+    max_features: float = 1.0
+    early_stopping: bool = False
+    scoring: str | Callable[..., float] | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-10
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(
         self,
@@ -453,6 +381,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     r"""Rank by the scores of AdaBoost, which with a constant among its weak rankers is as good as RankBoost.
 
@@ -486,11 +415,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     intercept_ : float
         What the constant and the shifts of the rankers add to every score; 0 with columns, where
         ``threshold_`` takes it up.
-    %(coef_columns_ margin_ edges_)s
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        :math:`\ln F` before the first round and after each.
-    %(feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_ classes_ threshold_)s
-    %(thresholds_ features_)s
+    %(coef_columns_ margin_ edges_ objective_path_log_ feature_importances_ validation_path_ best_round_)s
+    %(n_iter_rounds_ converged_edge_ classes_ threshold_ thresholds_ features_)s
 
     Notes
     -----
@@ -510,44 +436,24 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        constant_ranker: bool = True,
-        *,
-        weak_rankers: Any = "stumps",
-        n_estimators: int = 100,
-        learning_rate: float = 1.0,
-        positive: bool = False,
-        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        early_stopping: bool = False,
-        scoring: str | Callable[..., float] | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-10,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.constant_ranker = constant_ranker
-        self.weak_rankers = weak_rankers
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.positive = positive
-        self.monotonic_cst = monotonic_cst
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    constant_ranker: bool = True
+    _: KW_ONLY
+    weak_rankers: Any = "stumps"
+    n_estimators: int = 100
+    learning_rate: float = 1.0
+    positive: bool = False
+    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
+    subsample: float = 1.0
+    max_features: float = 1.0
+    early_stopping: bool = False
+    scoring: str | Callable[..., float] | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-10
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(
         self,

@@ -8,6 +8,7 @@ Cynthia Rudin, *The P-Norm Push*, Journal of Machine Learning Research 10 (2009)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
@@ -27,6 +28,7 @@ from pushrank.estimators.push import PNormPush
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class CascadeRanker(RankerMixin, BaseEstimator):
     r"""Rank all rows, cut, and let the next ranker order the survivors.
 
@@ -86,11 +88,8 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     ([427], True)
     """
 
-    def __init__(
-        self, stages: Sequence[Any] | None = None, keep: Sequence[int | float] | None = None
-    ) -> None:
-        self.stages = stages
-        self.keep = keep
+    stages: Sequence[Any] | None = None
+    keep: Sequence[int | float] | None = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the first stage to all rows and each later one to the survivors of the cut before it.
@@ -168,10 +167,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        %(rows_to_score)s
 
         Returns
         -------

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -34,6 +35,7 @@ from pushrank.estimators._base import (
 )
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._scoring import parts
 from pushrank.estimators._streaming import (
     break_even,
     check_batch_parameters,
@@ -44,11 +46,11 @@ from pushrank.estimators._streaming import (
     k_of_rows,
     learn_chunk,
     learned_coef,
+    part_of_rows,
     run_epochs,
     set_features,
     training_rows,
     unit_scores,
-    validation_split,
     warn_of_skipped_batches,
     warn_of_small_mean_weight,
 )
@@ -69,6 +71,7 @@ VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 STARTS = ("perceptron", "logistic")
 
 
+@shared_docs
 class StreamRankerMixin(RankerMixin):
     """Learning by an update rule on batches: from data at hand, from chunks, or from a stream of them.
 
@@ -96,22 +99,19 @@ class StreamRankerMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Finite features; float32 and float64 arrays, dense by rows or CSR, are used without a copy.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top.
+        %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights: within its batch a row of weight w counts as w copies.
 
         Returns
         -------
-        self
-            The fitted ranker.
+        %(self)s
 
         Raises
         ------
         ValueError
             When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
+        %(fit_type_error)s
 
         Warns
         -----
@@ -124,7 +124,8 @@ class StreamRankerMixin(RankerMixin):
         warn_of_small_mean_weight(self, rows.sample_weight)
         random_state = check_random_state(self.random_state)
         if self.early_stopping:
-            rows, valid = validation_split(self, rows, random_state)
+            part = partial(part_of_rows, rows)
+            rows, valid = parts(target, float(self.validation_fraction), random_state, part)
         seed = random_state.randint(np.iinfo(np.int32).max)
         orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle)
         learner = StreamLearner(rule, State.zero(X.shape[1]))
@@ -175,8 +176,7 @@ class StreamRankerMixin(RankerMixin):
             When a parameter is out of range, the classes are not known or not those of earlier calls, or
             (a ``StreamError``, which names the row) a value, a label or a weight is not as it should be; then
             nothing has changed.
-        TypeError
-            When a parameter has the wrong type.
+        %(fit_type_error)s
         """
         rule = self._update_rule()
         learner: StreamLearner | None = getattr(self, "_learner", None)
@@ -213,8 +213,7 @@ class StreamRankerMixin(RankerMixin):
 
         Returns
         -------
-        self
-            The fitted ranker.
+        %(self)s
 
         Raises
         ------
@@ -318,6 +317,7 @@ class StreamRankerMixin(RankerMixin):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, by a perceptron on batches: Perceptron@k-avg and -max.
 
@@ -376,32 +376,18 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        k: float = 0.25,
-        variant: Literal["avg", "max"] = "avg",
-        *,
-        batch_size: int = 500,
-        max_iter: int = 50,
-        average: bool = True,
-        shuffle: bool = True,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.k = k
-        self.variant = variant
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.average = average
-        self.shuffle = shuffle
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.verbose = verbose
+    k: float = 0.25
+    variant: Literal["avg", "max"] = "avg"
+    _: KW_ONLY
+    batch_size: int = 500
+    max_iter: int = 50
+    average: bool = True
+    shuffle: bool = True
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    random_state: Any = None
+    verbose: bool = False
 
     def _update_rule(self) -> UpdateRule:
         check_batch_parameters(self)
@@ -411,6 +397,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class SGDAtK(StreamRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, by gradient steps on batches: SGD@k-avg and -max, and 1PMB.
 
@@ -465,36 +452,20 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        k: float = 0.25,
-        surrogate: Surrogate = "avg",
-        *,
-        radius: float | None = None,
-        eta0: float = 1.0,
-        batch_size: int = 500,
-        max_iter: int = 50,
-        average: bool = True,
-        shuffle: bool = True,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.k = k
-        self.surrogate = surrogate
-        self.radius = radius
-        self.eta0 = eta0
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.average = average
-        self.shuffle = shuffle
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.verbose = verbose
+    k: float = 0.25
+    surrogate: Surrogate = "avg"
+    _: KW_ONLY
+    radius: float | None = None
+    eta0: float = 1.0
+    batch_size: int = 500
+    max_iter: int = 50
+    average: bool = True
+    shuffle: bool = True
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    random_state: Any = None
+    verbose: bool = False
 
     def _update_rule(self) -> UpdateRule:
         check_batch_parameters(self)
@@ -510,6 +481,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class RampAtK(RankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits by the tightest surrogate, which is not convex.
 
@@ -572,24 +544,14 @@ class RampAtK(RankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        k: float = 0.25,
-        *,
-        C: float = 10.0,
-        init: Literal["best", "perceptron", "logistic"] = "best",
-        tol: float = 1e-2,
-        max_iter: int = 50,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.k = k
-        self.C = C
-        self.init = init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    k: float = 0.25
+    _: KW_ONLY
+    C: float = 10.0
+    init: Literal["best", "perceptron", "logistic"] = "best"
+    tol: float = 1e-2
+    max_iter: int = 50
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -606,8 +568,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         ------
         ValueError
             When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        TypeError
-            When a parameter has the wrong type.
+        %(fit_type_error)s
 
         Warns
         -----

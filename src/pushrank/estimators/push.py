@@ -6,6 +6,7 @@ Journal of Machine Learning Research 10 (2009), 2233-2271.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -34,7 +35,35 @@ MAX_TOTAL_WEIGHT = 1e100  # the square of a sum of losses with these weights is 
 
 
 @shared_docs
-class PNormPush(RankerMixin, BaseEstimator):
+class LinearPushMixin(RankerMixin):
+    """Learning linear scores by the objective of an estimator's ``_pair_objective``."""
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
+
+        %(fit_linear)s
+        """
+        fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class PNormPush(LinearPushMixin, BaseEstimator):
     r"""Rank so that the worst-placed negatives are pushed down: the P-Norm Push.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -93,59 +122,26 @@ class PNormPush(RankerMixin, BaseEstimator):
     False
     """
 
-    def __init__(
-        self,
-        p: float = 4.0,
-        *,
-        side: Side = "push",
-        bottom_weight: float = 1.0,
-        alpha: float = 1e-3,
-        solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        verbose: bool = False,
-    ) -> None:
-        self.p = p
-        self.side = side
-        self.bottom_weight = bottom_weight
-        self.alpha = alpha
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.verbose = verbose
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
-
-        %(fit_linear)s
-        """
-        fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
-        return self
+    p: float = 4.0
+    _: KW_ONLY
+    side: Side = "push"
+    bottom_weight: float = 1.0
+    alpha: float = 1e-3
+    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    verbose: bool = False
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(
             price=Power(self.p), side=self.side, scale="log", bottom_weight=self.bottom_weight
         )
 
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
-
 
 @shared_docs
-class IRPush(RankerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class IRPush(LinearPushMixin, BaseEstimator):
     r"""Rank so that many positives come very early, as search does: the IR Push.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -186,51 +182,21 @@ class IRPush(RankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1e-3,
-        solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.verbose = verbose
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
-
-        %(fit_linear)s
-        """
-        fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
-        return self
+    _: KW_ONLY
+    alpha: float = 1e-3
+    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    verbose: bool = False
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(price="log_one_plus", side="pull", scale="mean")
 
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
-
 
 @shared_docs
-class PushRanker(RankerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class PushRanker(LinearPushMixin, BaseEstimator):
     r"""Rank by any pair loss under any price: the whole framework as one estimator.
 
     Minimises :math:`F(Xw) + \frac{\alpha}{2} \|w\|^2`, where F has the minimisers of
@@ -247,8 +213,7 @@ class PushRanker(RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    loss : Loss or str, default="exponential"
-        The pair loss, or its name in :mod:`pushrank.losses`.
+    %(pair_loss)s
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
     %(side bottom_weight)s
@@ -260,8 +225,7 @@ class PushRanker(RankerMixin, BaseEstimator):
         coefficient at a time. All three end at the same coefficients. The hinge and the maximum, which have
         kinks, are approached by smooth objectives, each minimised by L-BFGS; but the maximum of the hinge or
         its square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
-    accuracy : float, default=1e-10
-        The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
+    %(accuracy)s
     tol : float, default=1e-4
         Stop when :math:`\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the standard
         deviation of feature j within the classes; for the hinge and the maximum, when the relative duality
@@ -313,32 +277,18 @@ class PushRanker(RankerMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        loss: Loss | str = "exponential",
-        price: Price | str = "identity",
-        *,
-        side: Side = "push",
-        bottom_weight: float = 1.0,
-        alpha: float = 1e-3,
-        solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs",
-        accuracy: float = ACCURACY,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        verbose: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.price = price
-        self.side = side
-        self.bottom_weight = bottom_weight
-        self.alpha = alpha
-        self.solver = solver
-        self.accuracy = accuracy
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.verbose = verbose
+    loss: Loss | str = "exponential"
+    price: Price | str = "identity"
+    _: KW_ONLY
+    side: Side = "push"
+    bottom_weight: float = 1.0
+    alpha: float = 1e-3
+    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
+    accuracy: float = ACCURACY
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    verbose: bool = False
 
     def fit(
         self,
@@ -377,12 +327,6 @@ class PushRanker(RankerMixin, BaseEstimator):
 
     def _pair_objective(self) -> PushObjective:
         return push_objective(self.loss, self.price, self.side, self.bottom_weight, self.accuracy)
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
 
 def push_objective(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import count
 from typing import Any, Literal, Self
 
@@ -54,6 +55,7 @@ class GroupRoutingMixin:
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
@@ -104,28 +106,16 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     {'alpha': 0.1, 'p': 1.0}
     """
 
-    def __init__(
-        self,
-        ps: Sequence[float] = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0),
-        alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1),
-        *,
-        scoring: str | Callable[..., float] = "positives_at_top",
-        cv: Any = 5,
-        selection: Literal["best", "one_standard_error"] = "best",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.ps = ps
-        self.alphas = alphas
-        self.scoring = scoring
-        self.cv = cv
-        self.selection = selection
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    ps: Sequence[float] = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
+    alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1)
+    _: KW_ONLY
+    scoring: str | Callable[..., float] = "positives_at_top"
+    cv: Any = 5
+    selection: Literal["best", "one_standard_error"] = "best"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def fit(
         self,
@@ -137,21 +127,7 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
 
-        Parameters
-        ----------
-        %(X y_two_classes sample_weight_cv groups)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(search_value_error search_type_error)s
-
-        Warns
-        -----
-        %(search_warning)s
+        %(fit_search)s
         """
         ps: Any = self.ps
         if np.ndim(ps) != 1 or len(ps) == 0:
@@ -168,6 +144,7 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
 
@@ -180,15 +157,12 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    loss : Loss or str, default="exponential"
-        The pair loss, or its name in :mod:`pushrank.losses`.
+    %(pair_loss)s
     prices : sequence of Price or str, default=("identity", Power(4), Power(16))
         The prices, from mild to strong, or their names in :mod:`pushrank.prices`. A start of each is the
         solution of the one before.
     %(alphas side bottom_weight)s
-    accuracy : float, default=1e-10
-        The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
-    %(scoring_cv cv)s
+    %(accuracy scoring_cv cv)s
     selection : {"best", "one_standard_error"}, default="best"
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
@@ -221,36 +195,20 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     3
     """
 
-    def __init__(
-        self,
-        loss: Loss | str = "exponential",
-        prices: Sequence[Price | str] = ("identity", Power(4.0), Power(16.0)),
-        *,
-        alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1),
-        side: Side = "push",
-        bottom_weight: float = 1.0,
-        accuracy: float = ACCURACY,
-        scoring: str | Callable[..., float] = "positives_at_top",
-        cv: Any = 5,
-        selection: Literal["best", "one_standard_error"] = "best",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.prices = prices
-        self.alphas = alphas
-        self.side = side
-        self.bottom_weight = bottom_weight
-        self.accuracy = accuracy
-        self.scoring = scoring
-        self.cv = cv
-        self.selection = selection
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    loss: Loss | str = "exponential"
+    prices: Sequence[Price | str] = ("identity", Power(4.0), Power(16.0))
+    _: KW_ONLY
+    alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1)
+    side: Side = "push"
+    bottom_weight: float = 1.0
+    accuracy: float = ACCURACY
+    scoring: str | Callable[..., float] = "positives_at_top"
+    cv: Any = 5
+    selection: Literal["best", "one_standard_error"] = "best"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def fit(
         self,
@@ -262,21 +220,7 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the price and the penalty by cross-validation, and learn the coefficients with them.
 
-        Parameters
-        ----------
-        %(X y_two_classes sample_weight_cv groups)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(search_value_error search_type_error)s
-
-        Warns
-        -----
-        %(search_warning)s
+        %(fit_search)s
         """
         prices: Any = self.prices
         if np.ndim(prices) != 1 or len(prices) == 0:

@@ -16,6 +16,7 @@ square, positives :math:`x_i` and negatives :math:`\tilde x_k`, R is
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -53,6 +54,7 @@ LOSSES = ("hinge", "squared_hinge")
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class InfinitePush(KernelRankerMixin, BaseEstimator):
     r"""Rank so that as many positives as possible stand above every negative: the Infinite Push, certified.
 
@@ -116,34 +118,19 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        kernel: Any = "linear",
-        *,
-        loss: Literal["hinge", "squared_hinge"] = "hinge",
-        solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        cache_size: float = 1000.0,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.loss = loss
-        self.solver = solver
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    C: float = 1.0
+    kernel: Any = "linear"
+    _: KW_ONLY
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto"
+    gamma: float | Literal["scale", "auto"] = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    cache_size: float = 1000.0
+    class_weight: Any = None
+    tol: float = 1e-4
+    max_iter: int = 10_000
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -208,6 +195,7 @@ def check_loss_and_solver(ranker: Any, solvers: Iterable[str]) -> None:
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class RankSVM(KernelRankerMixin, BaseEstimator):
     r"""Rank so that as few pairs as possible are misordered, with a margin: RankSVM, certified.
 
@@ -268,34 +256,19 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        kernel: Any = "linear",
-        *,
-        loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
-        solver: Literal["auto", "gradient-projection"] = "auto",
-        gamma: float | Literal["scale", "auto"] = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        cache_size: float = 1000.0,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.loss = loss
-        self.solver = solver
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    C: float = 1.0
+    kernel: Any = "linear"
+    _: KW_ONLY
+    loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
+    solver: Literal["auto", "gradient-projection"] = "auto"
+    gamma: float | Literal["scale", "auto"] = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    cache_size: float = 1000.0
+    class_weight: Any = None
+    tol: float = 1e-4
+    max_iter: int = 1000
+    verbose: bool = False
 
     def fit(
         self,
@@ -308,21 +281,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        Parameters
-        ----------
-        %(X y_grades sample_weight qid pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error fit_type_error)s
-
-        Warns
-        -----
-        %(convergence_warning)s
+        %(fit_grades)s
         """
         return self._fit_path([self], X, y, sample_weight, qid, pairs)[0]
 
@@ -338,21 +297,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
-        Parameters
-        ----------
-        %(X y_grades Cs sample_weight qid pairs)s
-
-        Returns
-        -------
-        %(rankers)s
-
-        Raises
-        ------
-        %(value_error_Cs fit_type_error)s
-
-        Warns
-        -----
-        %(convergence_warning)s
+        %(path_grades)s
         """
         return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight, qid, pairs)
 
@@ -401,6 +346,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class SVMMAP(RankerMixin, BaseEstimator):
     r"""Rank so that the average precision is high: SVM-MAP, certified.
 
@@ -441,20 +387,12 @@ class SVMMAP(RankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    C: float = 1.0
+    _: KW_ONLY
+    class_weight: Any = None
+    tol: float = 1e-4
+    max_iter: int = 1000
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -493,6 +431,7 @@ MEASURES = ("precision", "prbep")
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class StructSVM(RankerMixin, BaseEstimator):
     r"""Rank for precision at k or the break-even point by a structural SVM: SVMPerf, certified.
 
@@ -543,24 +482,14 @@ class StructSVM(RankerMixin, BaseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        measure: Literal["precision", "prbep"] = "precision",
-        k: float = 0.25,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.measure = measure
-        self.k = k
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    C: float = 1.0
+    _: KW_ONLY
+    measure: Literal["precision", "prbep"] = "precision"
+    k: float = 0.25
+    class_weight: Any = None
+    tol: float = 1e-4
+    max_iter: int = 1000
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.

@@ -21,6 +21,7 @@ from pushrank.solvers.boosting.objective import (
     score_objective,
 )
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
+from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.preconditioning import column_curvature
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
@@ -62,7 +63,7 @@ class BoostingProblem:
 
 
 @dataclass
-class History:
+class History(EarlyStopping):
     """What the rounds did: enough, with the weak rankers, to run all of them again without choosing."""
 
     indices: list[int] = field(default_factory=list)  # the weak ranker of each round
@@ -74,25 +75,11 @@ class History:
     norms: list[float] = field(default_factory=list)  # sums of absolute weights
     # logarithms of the sums of exponentials over positives and over negatives; NaN unless of two classes
     log_sums: list[tuple[float, float]] = field(default_factory=list)
-    validation: list[float] = field(default_factory=list)  # scores of the validation part
-    best_round: int = 0  # the first of several that validate equally well
-    best_score: float = -np.inf
 
     @property
     def n_rounds(self) -> int:
         """The number of rounds."""
         return len(self.indices)
-
-    @property
-    def rounds_since_best(self) -> int:
-        """How many rounds have not improved on the best."""
-        return len(self.validation) - 1 - self.best_round
-
-    def add_validation(self, score: float) -> None:
-        """Add the score of the validation part after a round."""
-        self.validation.append(score)
-        if score > self.best_score:
-            self.best_round, self.best_score = len(self.validation) - 1, score
 
     def cut(self) -> None:
         """Forget the rounds after the best.
@@ -100,9 +87,9 @@ class History:
         How the best scored is found anew by a run that goes on, on what is then the validation part.
         """
         for name in ("indices", "steps", "edges", "validation"):
-            del getattr(self, name)[self.best_round :]
+            del getattr(self, name)[self.best_place :]
         for name in ("objectives", "values", "norms", "log_sums"):
-            del getattr(self, name)[self.best_round + 1 :]
+            del getattr(self, name)[self.best_place + 1 :]
         self.best_score = -np.inf
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -198,7 +185,7 @@ def boost(
         _validate(state, validate)
 
     def waited_enough() -> bool:
-        return validate is not None and history.rounds_since_best >= patience
+        return validate is not None and history.n_since_best >= patience
 
     nothing_left = False
     while history.n_rounds < n_rounds and not waited_enough():
@@ -236,8 +223,7 @@ def _record(problem: BoostingProblem, state: BoostingState) -> None:
 
 def _validate(state: BoostingState, validate: Callable[[Floats], float]) -> None:
     """Add the score of the validation part to the history, and remember the state where it is the best."""
-    state.history.add_validation(validate(state.scores))
-    if state.history.rounds_since_best == 0:
+    if state.history.add_validation(validate(state.scores)):
         state.best_scores = state.scores.copy()
         state.best_random_state = state.random_state.get_state(legacy=False)
 

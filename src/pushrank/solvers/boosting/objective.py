@@ -4,13 +4,14 @@ Beside its value and gradient at given scores, boosting needs an objective's cur
 where the best step along a weak ranker in {0, 1} has a closed form, the fractions of pairs that decide it.
 
 A push or a pull of two classes by the exponential loss and a power is the product of one sum of exponentials
-over the positives and one over the negatives (:class:`TwoSumObjective`, in O(n)); everything else goes by
-pairs, as the samples sum them (:class:`PairwiseObjective`).
+over the positives and one over the negatives (:class:`TwoSumObjective`, in O(n), one pass over the rows as
+they stand); everything else goes by class, as :mod:`pushrank.objectives` evaluates it, and is put in the
+order of the rows (:class:`PairwiseObjective`).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,48 +99,6 @@ class PairFractions(NamedTuple):
     d_zero: float
 
 
-class Evaluation(Protocol):
-    """An objective at given scores."""
-
-    @property
-    def value(self) -> float:
-        """The objective."""
-
-    @property
-    def gradient(self) -> Floats:
-        """The gradient in the scores, shape (n_rows,)."""
-
-    @property
-    def curvature(self) -> Floats:
-        """Non-negative weights of the rows by which the objective curves, shape (n_rows,)."""
-
-    def derivatives(self, direction: Floats) -> tuple[float, float]:
-        """Return the first and second derivatives along a direction; the second is zero where unknown."""
-
-    def pair_fractions(self, ones: Ones) -> PairFractions | None:
-        """Return what decides the step along a ranker in {0, 1}, or None where there is no closed form."""
-
-    def line(self, ones: Ones) -> Slope | None:
-        """Return the slope along a ranker in {0, 1} as a function of the step alone, where there is such."""
-
-
-class ScoreObjective(Protocol):
-    """An objective on the training rows."""
-
-    power_sum: float  # the c of the closed form ln(d_+ / d_-) / c of the best step along a ranker in {0, 1}
-    log_n_pairs: float  # which bounds steps towards infinity
-
-    @property
-    def sample(self) -> Sample:
-        """Which rows should stand above which."""
-
-    def evaluate(self, scores: Floats) -> Evaluation:
-        """Return the objective at given scores."""
-
-    def subset(self, kept: Ones) -> ScoreObjective:
-        """Return the objective of some of the rows."""
-
-
 def score_objective(
     objective: PushObjective, sample: Sample, n_threads: int | None = None, *, joint: bool = False
 ) -> ScoreObjective:
@@ -162,8 +121,8 @@ class PairwiseObjective:
 
     def __init__(self, objective: PushObjective, sample: Sample) -> None:
         self.objective, self.sample = objective, sample
-        self.power_sum = 2.0
-        self.log_n_pairs = _log_n_pairs(sample)
+        self.power_sum = 2.0  # the c of the closed form ln(d_+ / d_-) / c of the best step
+        self.log_n_pairs = _log_n_pairs(sample)  # which bounds steps towards infinity
         p_one = objective.price in (Identity(), Power(1.0)) and objective.scale == "log"
         self.is_rank_boost = p_one and objective.side == "push"
 
@@ -338,3 +297,8 @@ class TwoSumEvaluation:
             self._objective.n_threads,
         )
         return np.asarray(sum(parts[1:], start=parts[0]))
+
+
+ScoreObjective = TwoSumObjective | PairwiseObjective
+Evaluation = TwoSumEvaluation | PairwiseEvaluation
+"""An objective on the training rows, and at given scores of theirs."""

@@ -187,30 +187,14 @@ def run_batches(
 
 
 class UpdateRule(NamedTuple):
-    """What a batch teaches.
+    """What a batch teaches."""
 
-    Attributes
-    ----------
-    update : int
-        A surrogate of ``objectives.precision_at_k``, or one of ``PERCEPTRONS``.
-    k : float
-        A number of rows, or a fraction of a batch's positives.
-    counted : bool
-        Which of the two k is.
-    batch_size : int
-        The rows of a batch.
-    eta0 : float
-        The first step of a surrogate's descent.
-    radius : float
-        The largest norm of an iterate, or infinity.
-    """
-
-    update: int
-    k: float
+    update: int  # a surrogate of ``objectives.precision_at_k``, or one of ``PERCEPTRONS``
+    k: float  # a number of rows where ``counted``, else a fraction of a batch's positives
     counted: bool
     batch_size: int
-    eta0: float = 1.0
-    radius: float = np.inf
+    eta0: float = 1.0  # the first step of a surrogate's descent
+    radius: float = np.inf  # the largest norm of an iterate
 
     @property
     def is_perceptron(self) -> bool:
@@ -263,26 +247,13 @@ class BatchSample:
 
     Every batch has a random key by its number in the stream, and those with the smallest keys are kept. So
     the sample does not hang on how the rows were cut into chunks.
-
-    Attributes
-    ----------
-    size : int
-        The rows of a batch; fewer in the last.
-    batches : list of (int, Rows)
-        A heap of the batches with their keys times -1, the largest key first.
-    n_bytes : int
-        The memory of their features.
-    min_key_left_out : int
-        The smallest key of a batch that there was no room for.
-    n_batches, n_rows : int
-        What was offered so far.
     """
 
-    size: int
-    batches: list[tuple[int, Rows]] = field(default_factory=list)
-    n_bytes: int = 0
-    min_key_left_out: int = MAX_KEY
-    n_batches: int = 0
+    size: int  # the rows of a batch; fewer in the last
+    batches: list[tuple[int, Rows]] = field(default_factory=list)  # a heap, with their keys times -1
+    n_bytes: int = 0  # the memory of their features
+    min_key_left_out: int = MAX_KEY  # the smallest key of a batch that there was no room for
+    n_batches: int = 0  # offered so far, as are the rows
     n_rows: int = 0
 
     def offer(self, rows: Rows, order: NDArray[np.intp]) -> None:
@@ -371,38 +342,17 @@ class StreamLearner:
 
     Rows that do not fill a batch are buffered. Meanwhile ``finalized`` has learned from the short batch too,
     as if the stream ended here; the full batch will be learned from ``state``, which has not.
-
-    Attributes
-    ----------
-    rule : UpdateRule
-        What a batch teaches.
-    state : State
-        After the last complete batch.
-    finalized : State
-        As if the stream had ended here.
-    buffer : Rows or None
-        The rows of the incomplete batch.
-    mistakes_by_batch : list of ndarray
-        Negatives among the first k of every complete batch.
-    buffer_mistakes : ndarray
-        The same of the incomplete one, of length 0 or 1.
-    n_rows : int
-        Rows seen so far.
-    sample : BatchSample
-        Of the rows since the start, or since they were forgotten.
-    sampling : bool
-        Whether rows are new, and not those of an earlier epoch.
     """
 
     rule: UpdateRule
-    state: State
+    state: State  # after the last complete batch
     finalized: State = field(init=False)
-    buffer: Rows | None = None
-    mistakes_by_batch: list[Floats] = field(default_factory=list)
-    buffer_mistakes: Floats = field(default_factory=lambda: np.zeros(0))
-    n_rows: int = 0
-    sample: BatchSample = field(init=False)
-    sampling: bool = True
+    buffer: Rows | None = None  # the rows of the incomplete batch
+    mistakes_by_batch: list[Floats] = field(default_factory=list)  # of every complete batch
+    buffer_mistakes: Floats = field(default_factory=lambda: np.zeros(0))  # of length 0 or 1
+    n_rows: int = 0  # seen so far
+    sample: BatchSample = field(init=False)  # of the rows since the start, or since they were forgotten
+    sampling: bool = True  # whether rows are new, and not those of an earlier epoch
 
     def __post_init__(self) -> None:
         """Start with a model that has learned from nothing."""
