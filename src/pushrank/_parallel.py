@@ -19,6 +19,8 @@ import numba
 from numba import config
 from threadpoolctl import ThreadpoolController
 
+from pushrank._array import Floats
+
 Part = TypeVar("Part")
 
 CHUNK_ELEMENTS = 1 << 19  # below this a chunk's work is shorter than handing it to a thread
@@ -57,6 +59,19 @@ def map_chunks(
         return [function(start, stop) for start, stop in chunks]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(lambda chunk: function(*chunk), chunks))
+
+
+def sum_chunks(
+    function: Callable[[int, int], Floats], chunks: Sequence[tuple[int, int]], n_threads: int | None = None
+) -> Floats:
+    """Return the sum of ``function(start, stop)`` over the chunks, computed in threads.
+
+    It is added up in order, so that rounding does not depend on which part was finished first.
+    """
+    total, *others = map_chunks(function, chunks, n_threads)
+    for part in others:
+        total += part
+    return total
 
 
 def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:

@@ -291,9 +291,7 @@ def check_k(k: Any) -> None:
     ValueError: k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a ...), got 1.5.
     """
     valid = isinstance(k, Real) and not isinstance(k, bool)
-    if valid and not (1 <= k <= MAX_COUNT if is_count(k) else 0.0 < float(k) <= 1.0):
-        valid = False
-    if not valid:
+    if not (valid and (1 <= k <= MAX_COUNT if is_count(k) else 0.0 < float(k) <= 1.0)):
         raise ValueError(
             "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of the "
             f"positives), got {k!r}."

@@ -172,22 +172,20 @@ class SoftMaximum(Price):
         """Return the second derivative of ``value``."""
         return self.value(inner_sum) / self.temperature**2
 
+    @np.errstate(over="ignore")
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
         """Return the soft maximum and its derivatives; there is no log scale."""
         if scale == "log":
             raise ValueError("SoftMaximum has no log scale; use scale='raw'.")
-        with np.errstate(over="ignore"):
-            sums = np.exp(log_sums)
+        sums = np.exp(log_sums)
         log_weights = np.log(np.broadcast_to(weights, sums.shape))
-        with np.errstate(over="ignore"):
-            multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)
+        multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)
         if log_total == np.inf:
             nothing = np.zeros_like(sums)
             return PriceTotal(np.inf, nothing, nothing, 0.0)
         log_weight = softmax_and_log_sum(log_weights)[1]
         gradient = multipliers * sums
-        with np.errstate(over="ignore"):
-            curvature = gradient * (1.0 + sums / self.temperature)
+        curvature = gradient * (1.0 + sums / self.temperature)
         value = self.temperature * (log_total - log_weight)
         return PriceTotal(value, gradient, curvature, 1.0 / self.temperature)
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 
 BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
 MIN_BLOCK_ROWS = 16  # of wide data: a block has to be worth its call
@@ -242,7 +242,7 @@ class LinearModel:
             self.add_block_sums(start, stop, factors[rows], class_codes[rows], sums, squared)
             return sums
 
-        return _sum_in_order(map_chunks(chunk_sums, self.chunks))
+        return sum_chunks(chunk_sums, self.chunks)
 
     def class_totals(self, factors: Floats, class_codes: ClassCodes) -> Floats:
         """Return the sum of factors by class code, shape (2,)."""
@@ -287,23 +287,15 @@ class LinearModel:
         """
         if self._is_csc:
             return LinearModel(self.data.tocsr()).class_covariance(factors, class_codes)
-        moments = self._sparse_moments if self._stays_sparse else self._dense_moments
-        covariance = _sum_in_order(
-            map_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
-        )
+        few_entries = MAX_SPARSE_DENSITY * self.n_rows * self.n_features
+        stays_sparse = sp.issparse(self.data) and self.data.nnz < few_entries
+        moments = self._sparse_moments if stays_sparse else self._dense_moments
+        covariance = sum_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
         totals = self.class_totals(factors, class_codes)
         for total, sums in zip(totals, self.class_sums(factors, class_codes), strict=True):
             if total > 0.0:
                 covariance -= np.outer(sums, sums) / total
         return covariance
-
-    @property
-    def _stays_sparse(self) -> bool:
-        """Whether products of the stored entries alone are quicker than those of whole rows."""
-        return (
-            bool(sp.issparse(self.data))
-            and self.data.nnz < MAX_SPARSE_DENSITY * self.n_rows * self.n_features
-        )
 
     def _sparse_moments(self, start: int, stop: int, factors: Floats) -> Floats:
         moments = np.zeros((self.n_features, self.n_features))
@@ -316,7 +308,7 @@ class LinearModel:
         length = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // self.n_features)
         for first in range(start, stop, length):
             last = min(first + length, stop)
-            rows = self._centred_rows(first, last)
+            rows = self.rows(slice(first, last))
             rows *= roots[first - start : last - start, None]
             moments += rows.T @ rows  # a matrix with itself: half the work of two
         return moments
@@ -333,7 +325,7 @@ class LinearModel:
             return int(self.data.data.nbytes + self.data.indices.nbytes + self.data.indptr.nbytes)
         return int(self.data.nbytes)
 
-    def rows(self, numbers: NDArray[np.intp]) -> Floats:
+    def rows(self, numbers: NDArray[np.intp] | slice) -> Floats:
         """Return some rows as a dense float64 matrix, each less the same constant."""
         if sp.issparse(self.data):
             return np.asarray(self.data[numbers].toarray(), dtype=np.float64)
@@ -349,21 +341,8 @@ class LinearModel:
     def _is_csc(self) -> bool:
         return bool(sp.issparse(self.data)) and self.data.format != "csr"
 
-    def _centred_rows(self, start: int, stop: int) -> Floats:
-        if sp.issparse(self.data):
-            return np.asarray(self.data[start:stop].toarray(), dtype=np.float64)
-        return np.asarray(self.data[start:stop] - self._arrays[1], dtype=np.float64)
-
 
 def _reference(X: NDArray[np.floating]) -> Floats:
     """Return the median of a few rows: the value of a constant column, and no outlier of another."""
     few = np.linspace(0, len(X) - 1, 5).astype(np.intp)
     return np.median(X[few].astype(np.float64), axis=0)
-
-
-def _sum_in_order(parts: list[Floats]) -> Floats:
-    """Add up in order, so that rounding does not depend on which part was finished first."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total

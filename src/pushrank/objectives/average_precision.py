@@ -19,8 +19,8 @@ MAX_COPIES = 10**7
 
 
 @compiled()
-def most_violated(positives, negatives):
-    """Return how many positives the worst order puts above each negative.
+def set_most_violated(positives, negatives, start, stop, least, most, above):
+    """Write how many positives the worst order puts above each negative from start to stop.
 
     Scores descend within each class of m and n rows. Every positive i below negative j, both counted from
     one, adds
@@ -28,33 +28,21 @@ def most_violated(positives, negatives):
         i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n
 
     to what is to be as large as possible. As the answer never falls with j, the middle negative's bounds
-    those on either side of it: divide and conquer in O(n log n).
+    those on either side of it, as ``least`` and ``most`` bound them all: divide and conquer in O(n log n).
     """
-    m, n = len(positives), len(negatives)
-    above = np.zeros(n, dtype=np.int64)
-    # a stack of (first and last negative, bounds of their answers); halving keeps it below 2 log2(n)
-    stack = np.empty((128, 4), dtype=np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, n, 0, m
-    depth = 1
-    while depth:
-        depth -= 1
-        start, stop, least, most = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
-        middle = (start + stop) // 2
-        rank, score = middle + 1.0, negatives[middle]
-        gain, best, where = 0.0, 0.0, most
-        for i in range(most - 1, least - 1, -1):
-            both = i + 1.0 + rank
-            gain += (i + 1.0) / (both * (both - 1.0)) - 2.0 * (positives[i] - score) / n
-            if gain >= best:
-                best, where = gain, i
-        above[middle] = where
-        if start < middle:
-            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = start, middle, least, where
-            depth += 1
-        if middle + 1 < stop:
-            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = middle + 1, stop, where, most
-            depth += 1
-    return above
+    if start >= stop:
+        return
+    middle, n = (start + stop) // 2, len(negatives)
+    rank, score = middle + 1.0, negatives[middle]
+    gain, best, where = 0.0, 0.0, most
+    for i in range(most - 1, least - 1, -1):
+        both = i + 1.0 + rank
+        gain += (i + 1.0) / (both * (both - 1.0)) - 2.0 * (positives[i] - score) / n
+        if gain >= best:
+            best, where = gain, i
+    above[middle] = where
+    set_most_violated(positives, negatives, start, middle, least, where, above)
+    set_most_violated(positives, negatives, middle + 1, stop, where, most, above)
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
@@ -107,7 +95,8 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     order_p = _copies(np.argsort(-positive_scores), sample.positive_weights)
     order_n = _copies(np.argsort(-negative_scores), sample.negative_weights)
     m, n = len(order_p), len(order_n)
-    above = most_violated(positive_scores[order_p], negative_scores[order_n])
+    above = np.zeros(n, dtype=np.int64)
+    set_most_violated(positive_scores[order_p], negative_scores[order_n], 0, n, 0, m, above)
     # positive number i (from 0) stands below the negatives with at most i positives above
     over = np.searchsorted(above, np.arange(m), side="right")
     loss = float(np.mean(over / (np.arange(1, m + 1) + over)))

@@ -99,10 +99,11 @@ class PushEvaluation:
         """
         # of the exponential loss d ln h_k / d s_i is minus the part of pair (i, k) in h_k
         zeros, gradient = np.zeros_like(outputs.negatives), self._total.gradient
-        of_ones = -self._sums.jacobian_product(outputs.positives, zeros)
-        of_zeros = -self._sums.jacobian_product(1.0 - outputs.positives, zeros)
+        ones_part = -self._sums.jacobian_product(outputs.positives, zeros)
+        zeros_part = -self._sums.jacobian_product(1.0 - outputs.positives, zeros)
         ones, rest = gradient * outputs.negatives, gradient * (1.0 - outputs.negatives)
-        return float(of_ones @ rest), float(of_zeros @ ones), float(of_ones @ ones + of_zeros @ rest)
+        neither = float(ones_part @ ones + zeros_part @ rest)
+        return float(ones_part @ rest), float(zeros_part @ ones), neither
 
 
 class Mirrored:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from pushrank._array import is_numpy, positive_part
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 from pushrank.losses import Loss
 from pushrank.pairs.array_api import ArrayBins
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
@@ -402,10 +402,7 @@ class Bins:
             add_moments(self.bin_of_point, self.local, weights, start, stop, found)
             return found
 
-        total, *others = map_chunks(chunk_moments, chunks)
-        for part in others:
-            total += part
-        return total
+        return sum_chunks(chunk_moments, chunks)
 
     def evaluate(self, coefficients: Floats) -> Floats:
         """Return the Chebyshev series of each point's bin at the point, shape (n,)."""

@@ -49,8 +49,8 @@ def _whole_signature(constructor: Any, *sources: Any, plot: Any) -> inspect.Sign
         for name, parameter in inspect.signature(source).parameters.items():
             if parameter.kind is parameter.KEYWORD_ONLY:
                 found.setdefault(name, parameter)
-    of_plot = inspect.signature(plot).parameters
-    found.update({name: of_plot[name] for name in ("curve_kwargs",) if name in of_plot})
+    plot_parameters = inspect.signature(plot).parameters
+    found.update({name: plot_parameters[name] for name in ("curve_kwargs",) if name in plot_parameters})
     order = sorted(found, key=lambda name: LAST.index(name) if name in LAST else -1)
     return inspect.signature(constructor).replace(parameters=[found[name] for name in order])
 

@@ -224,12 +224,12 @@ def _push_cells(
     cells = np.zeros((len(high_edges) - 1, len(low_edges) - 1))
     if log_total == -np.inf:
         return cells, log_total
-    of_lows = total.gradient / total.gradient.sum()
+    low_fractions = total.gradient / total.gradient.sum()
     unit = np.where(np.isfinite(log_sums), log_sums, 0.0)
     for b, (start, stop) in enumerate(pairwise(high_edges)):
         # one group of highs at a time: never a row of memory for each pair
         parts = np.exp(_log_sums(objective, highs[start:stop], lows) - unit)
-        cells[b] = np.add.reduceat(of_lows * parts, low_edges[:-1])
+        cells[b] = np.add.reduceat(low_fractions * parts, low_edges[:-1])
     return cells, log_total
 
 

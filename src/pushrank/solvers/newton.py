@@ -18,11 +18,11 @@ tell: the last steps are Newton's, taken while they narrow the gap.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
 from pushrank.models import KernelModel, LinearModel
@@ -31,7 +31,7 @@ from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
-from pushrank.solvers.preconditioning import column_curvature
+from pushrank.solvers.preconditioning import column_curvature, newton_direction
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Certificate, Result
 from pushrank.solvers.tolerances import (
@@ -211,16 +211,8 @@ def certified_lbfgs(
 
 
 def _newton_step(problem: LinearProblem, coef: Floats) -> Floats:
-    """Return the way to the minimum of the quadratic model, by conjugate gradients."""
-    curvature = column_curvature(problem, problem.row_weights(coef))[0]
-    units = 1.0 / np.sqrt(curvature + problem.alpha)
-
-    def hessian_product(v: Floats) -> Floats:
-        product: Floats = units * problem.hessian_product(coef, units * np.ravel(v))
-        return product
-
-    n_features = len(coef)
-    hessian = LinearOperator((n_features, n_features), matvec=hessian_product, dtype=np.float64)
+    """Return the way to the minimum of the quadratic model."""
+    diagonal = column_curvature(problem, problem.row_weights(coef))[0] + problem.alpha
     gradient = problem.value_and_gradient(coef)[1]
-    step: Floats = units * cg(hessian, -units * gradient, rtol=EXACT, maxiter=MAX_HESSIAN_PRODUCTS)[0]
-    return step
+    product = partial(problem.hessian_product, coef)
+    return newton_direction(product, gradient, diagonal, EXACT, MAX_HESSIAN_PRODUCTS)

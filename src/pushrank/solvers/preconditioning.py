@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
 from pushrank.solvers.problem import LinearProblem
@@ -161,3 +163,18 @@ def preconditioner_at(problem: LinearProblem, coef: Floats, scales: Floats) -> P
 
 def _units(curvature: Floats) -> Floats:
     return 1.0 / np.sqrt(np.where(curvature > 0.0, curvature, 1.0))
+
+
+def newton_direction(
+    hessian_product: Callable[[Floats], Floats], gradient: Floats, diagonal: Floats, rtol: float, maxiter: int
+) -> Floats:
+    """Return about minus the inverse of a Hessian times the gradient, by conjugate gradients.
+
+    Coefficients are in units of their own curvature, the Hessian's ``diagonal``, or about it: there the norm
+    of the residual is the one to stop by.
+    """
+    units = 1.0 / np.sqrt(diagonal)
+    shape = len(units), len(units)
+    scaled = LinearOperator(shape, lambda v: units * hessian_product(units * np.ravel(v)), dtype=np.float64)
+    direction: Floats = units * cg(scaled, -units * gradient, rtol=rtol, maxiter=maxiter)[0]
+    return direction

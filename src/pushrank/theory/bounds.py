@@ -185,9 +185,8 @@ def p_norm_push_bound(
     and p (a chance of :math:`e^{-2 K (\varepsilon/2)^{2p}}` for an excess of :math:`\varepsilon / 2` by the
     negatives), and its constants are those of this proof. For a member g of the cover within
     :math:`\theta / 4` of f, let :math:`h(\tilde x) = P_x(g(x) \le g(\tilde x) + \theta / 2)`, which is at
-    least
-    :math:`P_x(f(x) \le f(\tilde x))`, and :math:`\hat h` its share of the training positives, at most that
-    of f with margin :math:`\theta`.
+    least :math:`P_x(f(x) \le f(\tilde x))`, and :math:`\hat h` its share of the training positives, at
+    most that of f with margin :math:`\theta`.
 
     - By Hoeffding's inequality :math:`E h^p \le \frac1K \sum_k h(\tilde x_k)^p + \varepsilon_-` but for a
       chance of :math:`e^{-2 K \varepsilon_-^2}`.
@@ -216,10 +215,8 @@ def p_norm_push_bound(
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     log_error = float(rp_error(margins.is_positive, margins.lowered_scores, p, scale="log"))
     training_error = math.exp(log_error - math.log(margins.n_positive) - math.log(margins.n_negative) / p)
-    eps_positive, eps_negative = (
-        margins.deviation(margins.n_positive, 2),
-        margins.deviation(margins.n_negative, 2),
-    )
+    eps_positive = margins.deviation(margins.n_positive, 2)
+    eps_negative = margins.deviation(margins.n_negative, 2)
     # ((training_error + eps_positive)^p + eps_negative)^(1/p), in logarithms as powers underflow at a large p
     total = np.logaddexp(p * math.log(training_error + eps_positive), math.log(eps_negative))
     return float(np.exp(total / p))
@@ -453,8 +450,7 @@ def precision_at_k_bound(
     :math:`g' = g - \theta y / 2`, and on the training rows that of :math:`f - \theta y` is at most that of
     g'. For each g', let t be the k-th highest training score less any amount that passes no other. By
     Massart's inequality, but for a chance of :math:`e^{-2 n \varepsilon^2}` each, the share of all rows
-    above t is at most
-    :math:`\lambda + \varepsilon`, and that of the positives above t at least
+    above t is at most :math:`\lambda + \varepsilon`, and that of the positives above t at least
     :math:`\lambda\, \widehat{\mathrm{prec}} - \varepsilon`; cutting the list back to the share
     :math:`\lambda` loses at most :math:`\varepsilon` more. O(n).
 
@@ -511,10 +507,9 @@ def margin_ranking_bound(
     -----
     Derived here; it is of the kind of Theorem 1 of the paper, for two classes, and its constants are those of
     this proof. Take the member g of the cover within :math:`\theta / 4` of f: margins of pairs differ by at
-    most
-    :math:`\theta / 2`. So a pair that f misranks has a margin of at most :math:`\theta / 2` under g, and the
-    pairs with such a margin under g have at most :math:`\theta` under f. For each g, Hoeffding's inequality
-    for two-sample U-statistics says that the share of pairs exceeds its mean over the sample by
+    most :math:`\theta / 2`. So a pair that f misranks has a margin of at most :math:`\theta / 2` under g, and
+    the pairs with such a margin under g have at most :math:`\theta` under f. For each g, Hoeffding's
+    inequality for two-sample U-statistics says that the share of pairs exceeds its mean over the sample by
     :math:`\varepsilon` with a chance of at most :math:`e^{-2 \min(I, K) \varepsilon^2}`; the union over the
     cover gives the bound. O(n log n).
 

@@ -196,15 +196,11 @@ def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
 
 def _steps(sample: Sample) -> tuple[Any, Any, Any]:
     """Return the level of each positive and of each negative, and which levels follow one of their group."""
-    if isinstance(sample, GradedSample):
-        numbers = np.arange(len(sample.starts_group))
-        upper = np.repeat(numbers, sample.upper_sizes)
-        return upper, np.repeat(numbers, sample.lower_sizes), ~sample.starts_group
-    return (
-        np.zeros(len(sample.positives), dtype=np.intp),
-        np.zeros(len(sample.negatives), dtype=np.intp),
-        np.zeros(1, dtype=bool),
-    )
+    if not isinstance(sample, GradedSample):  # of two classes there is one step
+        return np.zeros_like(sample.positives), np.zeros_like(sample.negatives), np.zeros(1, dtype=bool)
+    numbers = np.arange(len(sample.starts_group))
+    upper = np.repeat(numbers, sample.upper_sizes)
+    return upper, np.repeat(numbers, sample.lower_sizes), ~sample.starts_group
 
 
 def _net_row_weights(pair_weights: Floats, sample: Sample) -> Floats:

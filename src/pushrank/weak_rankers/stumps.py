@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 from pushrank._validation import check_number
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
@@ -485,10 +485,7 @@ class StumpOutputs:
             add_histograms(self._bins, row_weights, start, stop, sums)
             return sums
 
-        total, *rest = map_chunks(chunk_sums, self._chunks, self._n_threads)
-        for part in rest:
-            total += part
-        return total
+        return sum_chunks(chunk_sums, self._chunks, self._n_threads)
 
 
 def address(index: int) -> tuple[int, bool, int]:

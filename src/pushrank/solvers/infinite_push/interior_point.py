@@ -79,10 +79,8 @@ def interior_point(
     working = _highest(scores[sample.negatives], max(FIRST_NEGATIVES * n_features, MIN_NEGATIVES))
     positives, centre, fixed_sum = _free_rows(dual, shrinking)
     best: DualSolution | None = None
-    n_iter, within = (
-        0,
-        max(RESTRICTED_TOLERANCE * tol, FIRST_GAP),
-    )  # as long as negatives are missing, precision is wasted
+    # as long as negatives are missing, precision is wasted
+    n_iter, within = 0, max(RESTRICTED_TOLERANCE * tol, FIRST_GAP)
     while True:
         negatives = _minus(_rows(model, sample.negatives[working]), centre)
         restricted = _RestrictedProblem(dual, shrinking, fixed_sum, positives, negatives)
@@ -277,11 +275,8 @@ class _RestrictedProblem:
         negatives: Floats,
     ) -> None:
         self._squared, self._positives, self._negatives = dual.squared, positives, negatives
-        self._C, self._fixed_sum, self._fixed_total = (
-            shrinking.free_C,
-            fixed_sum,
-            float(shrinking.fixed.sum()),
-        )
+        self._C, self._fixed_sum = shrinking.free_C, fixed_sum
+        self._fixed_total = float(shrinking.fixed.sum())
         self._bounded = not dual.squared
         self._quadratic = dual.quadratic[shrinking.free]
         self._upper_bound = self._C if self._bounded else dual.upper_bound

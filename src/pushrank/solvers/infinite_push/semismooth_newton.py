@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual, project_to_feasible
 from pushrank.solvers.line_search import exact_step
+from pushrank.solvers.preconditioning import newton_direction
 from pushrank.solvers.result import Callback, Certificate
 
 N_PROJECTED_GRADIENTS = 64  # at first; a few of Newton's steps cost as much
@@ -171,28 +170,18 @@ class _ProximalProblem:
         if not len(inside):
             return -self.gradient
         weights = self._sigma / (1.0 + self._sigma * self._rows.quadratic[inside])
-        rows, total = self._rows_of_data(inside), weights.sum()
+        X, total = self._model.data, weights.sum()
+        rows: Any = X[inside] if sp.issparse(X) else self._model.rows(inside)  # but for a constant
         squares = rows.multiply(rows) if sp.issparse(rows) else rows**2
         # at least one, whatever rounding leaves of the columns' variances
         diagonal = 1.0 + np.maximum(squares.T @ weights - (rows.T @ weights) ** 2 / total, 0.0)
-        # in coefficients of unit curvature, where the residual's norm is the one to stop by
-        units = 1.0 / np.sqrt(diagonal)
 
-        def hessian_product(v: Floats) -> Floats:
-            direction = units * np.ravel(v)
+        def hessian_product(direction: Floats) -> Floats:
             scores = rows @ direction
-            product: Floats = units * (direction + rows.T @ (weights * (scores - weights @ scores / total)))
+            product: Floats = direction + rows.T @ (weights * (scores - weights @ scores / total))
             return product
 
-        hessian = LinearOperator((len(units), len(units)), matvec=hessian_product, dtype=np.float64)
-        found, _ = cg(hessian, -units * self.gradient, rtol=CG_TOLERANCE, maxiter=MAX_CG_PRODUCTS)
-        direction: Floats = units * found
-        return direction
-
-    def _rows_of_data(self, numbers: NDArray[np.intp]) -> Any:
-        """Return some rows, dense or CSR, but for a constant."""
-        X = self._model.data
-        return X[numbers] if sp.issparse(X) else self._model.rows(numbers)
+        return newton_direction(hessian_product, self.gradient, diagonal, CG_TOLERANCE, MAX_CG_PRODUCTS)
 
 
 @dataclass(frozen=True, eq=False)

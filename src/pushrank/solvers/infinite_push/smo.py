@@ -80,20 +80,9 @@ class _State:
 
     def run(self, columns: _ColumnCache, tol: float, max_steps: int, n_steps: int) -> tuple[int, int]:
         """Step until the gap is small; return -1, or the row whose column is missing, and the steps."""
-        missing, n_steps = smo_steps(
-            self.variables,
-            self._scores,
-            *self._rows,
-            self._diagonal,
-            columns.values,
-            columns.slots,
-            columns.last_used,
-            tol,
-            max_steps,
-            n_steps,
-            self._dual.squared,
-            self._objectives,
-        )
+        cache = columns.values, columns.slots, columns.last_used
+        state = self.variables, self._scores, self._rows, self._diagonal, *cache
+        missing, n_steps = smo_steps(*state, tol, max_steps, n_steps, self._dual.squared, self._objectives)
         return int(missing), int(n_steps)
 
     def most_violating(self, among: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -161,28 +150,15 @@ class _ColumnCache:
 
 @compiled()
 def smo_steps(
-    variables,
-    scores,
-    sign,
-    upper_bound,
-    quadratic,
-    sample_C,
-    diagonal,
-    columns,
-    slots,
-    last_used,
-    tol,
-    max_steps,
-    n_steps,
-    squared,
-    objectives,
+    variables, scores, rows, diagonal, columns, slots, last_used, tol, max_steps, n_steps, squared, objectives
 ):
     """Move pairs of variables; return the row whose kernel column is missing, or -1, and the steps."""
+    sign, upper_bound, quadratic, _ = rows
     n_rows = len(variables)
     clock = last_used.max()
     while True:
         if n_steps % GAP_STEPS == 0:
-            _set_objectives(variables, scores, sign, quadratic, sample_C, squared, objectives)
+            _set_objectives(variables, scores, rows, squared, objectives)
             if objectives[0] - objectives[1] <= 0.999 * tol * objectives[0]:  # rounding may add to the gap
                 return -1, n_steps
         if n_steps >= max_steps:
@@ -255,8 +231,9 @@ def _move(variables, upper_bound, sign, row, length):
 
 
 @compiled()
-def _set_objectives(variables, scores, sign, quadratic, sample_C, squared, objectives):
+def _set_objectives(variables, scores, rows, squared, objectives):
     """Set the primal and the dual objective."""
+    sign, _, quadratic, sample_C = rows
     highest_negative, total, norm = -np.inf, 0.0, 0.0
     for i in range(len(variables)):
         if sign[i] < 0:
