@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Perceptron
 from sklearn.preprocessing import scale
 
 from pushrank import PerceptronAtK, RampAtK, SGDAtK
@@ -563,3 +564,37 @@ def test_weights_that_add_up_to_one_are_warned_of(ranker, data):
 def test_odd_parameters_are_told(options, data):
     with pytest.raises(ValueError, match="must be"):
         PerceptronAtK(**options).fit(*data)
+
+
+@pytest.mark.parametrize("variant", ["avg", "max"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_batches_of_one_row_make_the_classical_perceptron(variant, make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = X @ rng.normal(size=5) + rng.normal(size=300) > 0
+    options = {"shuffle": False, "max_iter": 5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # no batch is passed over
+        ranker = PerceptronAtK(k=1, variant=variant, batch_size=1, average=False, **options).fit(make(X), y)
+    classical = Perceptron(fit_intercept=False, tol=None, **options).fit(X, y)
+    np.testing.assert_allclose(ranker.coef_, classical.coef_[0], rtol=1e-12)
+    assert 0 < ranker.n_mistakes_ <= ranker.mistake_bound_
+    parts = PerceptronAtK(k=1, variant=variant, batch_size=1, average=False)
+    for chunk in np.array_split(np.arange(300), [1, 2, 50]):
+        parts.partial_fit(make(X[chunk]), y[chunk], classes=[False, True])
+    once = classical.set_params(max_iter=1).fit(X, y)
+    np.testing.assert_allclose(parts.coef_, once.coef_[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("surrogate", ["ramp", "max", "avg"])
+def test_batches_of_one_row_make_the_gradient_descent_of_the_hinge(surrogate):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = X @ rng.normal(size=3) + rng.normal(size=100) > 0
+    w = np.zeros(3)
+    for step, (x, sign) in enumerate(zip(X, np.where(y, 1.0, -1.0), strict=True), start=1):
+        if sign * (w @ x) < 1.0:
+            w += 0.5 / np.sqrt(step) * sign * x
+    options = {"shuffle": False, "max_iter": 1, "average": False, "radius": None, "eta0": 0.5}
+    ranker = SGDAtK(k=1, surrogate=surrogate, batch_size=1, **options).fit(X, y)
+    np.testing.assert_allclose(ranker.coef_, w, rtol=1e-12)

@@ -256,7 +256,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     rounded to a number between 1 and theirs; an int is a number, at most theirs.""",
     "batch_size": """batch_size : int
     The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a positive or without
-    a negative are passed over.""",
+    a negative are passed over. With 1, every row is compared with a row of zeros of the other class, as the
+    classical perceptron without intercept does.""",
     "average": """average : bool
     Whether ``coef_`` is the mean of the coefficients after every batch, or the last ones.""",
     "shuffle": """shuffle : bool

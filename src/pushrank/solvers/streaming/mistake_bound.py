@@ -104,7 +104,7 @@ def mistake_bound(
         size = min(rule.batch_size, len(order))
         surrogate = BOUNDING_SURROGATE[rule.update]
         arrays = scores, rows.positive, rows.sample_weight, order
-        return float(total_loss(*arrays, size, surrogate, rule.k, rule.counted))
+        return float(total_loss(*arrays, size, rule.batch_size == 1, surrogate, rule.k, rule.counted))
 
     bound_at_zero = float(counts[MAX_MISTAKES])
     slope = _largest_norm(rows) * np.sqrt(4.0 * counts[MAX_K])
@@ -121,19 +121,25 @@ def mistake_bound(
 
 
 @compiled()
-def total_loss(scores, positive, sample_weight, order, size, surrogate, k, counted):
-    """Return the sum of a surrogate over the batches that have both classes, in the given order."""
+def total_loss(scores, positive, sample_weight, order, size, alone, surrogate, k, counted):
+    """Return the sum of a surrogate over the batches that have both classes, in the given order.
+
+    Rows that come ``alone`` are compared with a score of zero of the other class.
+    """
     total = 0.0
-    slope = np.empty(size)
+    slope = np.empty(size + 1)
     for start in range(0, len(order), size):
         rows = order[start : start + size]
-        classes, weights = positive[rows], sample_weight[rows]
+        of_batch, classes, weights = scores[rows], positive[rows], sample_weight[rows]
+        if alone:
+            of_batch, classes = np.append(of_batch, 0.0), np.append(classes, ~classes)
+            weights = np.append(weights, weights)
         positive_weight = weights[classes].sum()
         if positive_weight > 0.0 and weights[~classes].sum() > 0.0:
             k_rows = resolve_k_within(k, counted, positive_weight)
-            total += evaluate_surrogate(
-                surrogate, scores[rows], classes, weights, k_rows, slope[: len(rows)]
-            )[0]
+            total += evaluate_surrogate(surrogate, of_batch, classes, weights, k_rows, slope[: len(classes)])[
+                0
+            ]
     return total
 
 

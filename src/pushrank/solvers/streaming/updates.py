@@ -13,7 +13,9 @@ A batch with scores :math:`s = X w` and m positives predicts its k highest rows 
     X^\top \partial L(s)\Bigr]
 
 with t the batches so far that had both classes, L a surrogate of :mod:`pushrank.objectives.precision_at_k`
-(the structural one for 1PMB) and :math:`\Pi` the projection onto a ball.
+(the structural one for 1PMB) and :math:`\Pi` the projection onto a ball. A batch of one row has a single
+class; it is compared with a row of zeros of the other, which makes of the perceptrons the classical one
+without intercept, :math:`w \leftarrow w \pm x` where the sign of the score is wrong.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
 top*, ICML 2015, algorithms 1 to 4; *Online and stochastic gradient methods for non-decomposable loss
@@ -74,10 +76,12 @@ def perceptron_update(update, scores, positive, sample_weight, k, slope):
 
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def run_batches(
-    dense, data, indices, indptr, order, positive, sample_weight, size, update, k, counted, eta0, radius,
-    coef, correction, total, counts, mistakes_path,
+    dense, data, indices, indptr, order, positive, sample_weight, size, alone, update, k, counted, eta0,
+    radius, coef, correction, total, counts, mistakes_path,
 ):  # fmt: skip
     """Go through batches of ``size`` rows in the given order; the last may be shorter.
+
+    Rows that come ``alone``, one to a batch, are each compared with a row of zeros of the other class.
 
     Either ``dense`` is a matrix, or ``data``, ``indices`` and ``indptr`` are those of a CSR matrix; the rest
     is None, and with it the lines that would read it are compiled away. ``coef``, ``correction``, ``total``
@@ -87,8 +91,8 @@ def run_batches(
     """
     n_features = len(coef)
     delta = np.zeros(n_features)
-    scores, slope = np.empty(size), np.empty(size)
-    classes, weights = np.empty(size, np.bool_), np.empty(size)
+    scores, slope = np.empty(size + 1), np.empty(size + 1)
+    classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
     bounded = radius < np.inf  # numpy.isfinite is x - x == 0, which fast mathematics takes to be true
     for batch in range(len(mistakes_path)):
         start = batch * size
@@ -117,12 +121,16 @@ def run_batches(
                 negative_weight += weights[a]
         if check != 0.0:  # zero times a score that is not finite
             return start
+        if alone:
+            scores[1], classes[1], weights[1] = 0.0, not classes[0], weights[0]
+            positive_weight = negative_weight = weights[0]
         mistakes_path[batch] = 0.0
         if positive_weight <= 0.0 or negative_weight <= 0.0:
             counts[SKIPPED] += 1.0
             continue
         k_rows = resolve_k_within(k, counted, positive_weight)
-        batch_arrays = scores[:n_rows], classes[:n_rows], weights[:n_rows], k_rows, slope[:n_rows]
+        stop = n_rows + 1 if alone else n_rows
+        batch_arrays = scores[:stop], classes[:stop], weights[:stop], k_rows, slope[:stop]
         if update in PERCEPTRONS:
             mistakes = perceptron_update(update, *batch_arrays)
             moves = mistakes > 0.0
@@ -461,7 +469,7 @@ class StreamLearner:
         arrays = (None, rows.X.data, rows.X.indices, rows.X.indptr) if sparse else (rows.X, None, None, None)
         bad = run_batches(
             *arrays, order, rows.positive, rows.sample_weight,
-            size, rule.update, rule.k, rule.counted, rule.eta0, rule.radius,
+            size, rule.batch_size == 1, rule.update, rule.k, rule.counted, rule.eta0, rule.radius,
             state.coef, state.correction, state.total, state.counts, mistakes,
         )  # fmt: skip
         if bad >= 0:
