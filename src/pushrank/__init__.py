@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SGDAtK,
         SmoothMarginRanking,
         StructSVM,
+        TrimmedPush,
     )
     from pushrank.objectives import PushObjective
     from pushrank.persistence import load, save
@@ -50,6 +51,7 @@ __all__ = [
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",
+    "TrimmedPush",
     "load",
     "losses",
     "metrics",

@@ -24,6 +24,7 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
+    TrimmedPush,
 )
 
 GRADIENT = ["objective", "gradient"]
@@ -53,6 +54,7 @@ KINDS = {
     "svmmap": (SVMMAP(10.0), GAP),
     "structural": (StructSVM(), GAP),
     "ramp": (RampAtK(init="perceptron"), ["objective", "fall"]),
+    "trimmed": (TrimmedPush(), ["objective", "kept"]),
     "perceptron": (PerceptronAtK(max_iter=3), MISTAKES),
     "descent": (SGDAtK(max_iter=3), MISTAKES),
     "one pass": (SGDAtK(surrogate="struct", radius=10.0, max_iter=1), MISTAKES),

@@ -39,6 +39,7 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
+    TrimmedPush,
     estimators,
     metrics,
 )
@@ -74,6 +75,7 @@ CONFIGURED = [
     PerceptronAtK(),
     SGDAtK(radius=10.0),
     RampAtK(init="logistic", tol=1e-13),
+    TrimmedPush(0.5, alpha=0.1, tol=1e-8),
 ]
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),

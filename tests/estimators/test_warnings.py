@@ -25,6 +25,7 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
+    TrimmedPush,
 )
 
 Y = np.arange(200) >= 150
@@ -38,6 +39,7 @@ WARNING = [
     SmoothMarginRanking("warn", n_estimators=1),
     *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM)),
     RampAtK(max_iter=1, tol=1e-9),
+    TrimmedPush(max_iter=1),
     InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
     *(ranker(batch_size=2, max_iter=1, shuffle=False) for ranker in (PerceptronAtK, SGDAtK)),
     SGDAtK(surrogate="struct", radius=10.0, max_iter=1, batch_size=2, shuffle=False),

@@ -7,6 +7,7 @@ from pushrank.estimators.precision_at_k import PerceptronAtK, RampAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
+from pushrank.estimators.trimmed_push import TrimmedPush
 
 __all__ = [
     "SVMMAP",
@@ -26,6 +27,7 @@ __all__ = [
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",
+    "TrimmedPush",
 ]
 
 trust_in_files(*(globals()[name] for name in __all__))

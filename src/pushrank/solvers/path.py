@@ -52,9 +52,18 @@ class RegularisationPath:
                         callback(number, objective=last.objective_path[-1], gradient=last.gradient_size)
         return [[result for result in row if result is not None] for row in solved]
 
-    def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
-        """Return the solution for one objective and penalty, from the best of some starts."""
-        problem = LinearProblem(objective, self.model, self.sample, alpha)
+    def solve(
+        self,
+        objective: PushObjective,
+        alpha: float,
+        starts: Sequence[Floats],
+        sample: Sample | None = None,
+    ) -> Result:
+        """Return the solution for one objective and penalty, from the best of some starts.
+
+        It may be for a part of the rows, whose columns are taken to vary as those of all.
+        """
+        problem = LinearProblem(objective, self.model, sample or self.sample, alpha)
         start = starts[0]
         if len(starts) > 1:
             start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])

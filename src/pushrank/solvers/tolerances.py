@@ -55,3 +55,9 @@ NARROWER = 0.1  # the next width in terms of the last: each stage starts near it
 MIN_WIDTH = 1e-10  # rounding of the sums hides what a narrower kink would change
 FIRST_STEEPNESS = 0.1  # the gradient, in widths, at which a stage is first asked whether it is done
 MAX_PROOFS = 5  # gradients, each a tenth of the one before, at which it is asked
+
+# trimming
+TRIMMING_STEP = 0.85  # of the positives kept: jumps end in worse minima
+TRIMMING_TOL = 1e-3  # on the way, where only the order of the positives is asked for
+MAX_TRIMMING_TURNS = 4  # on the way, as further turns hardly change what the next step keeps
+MAX_SOLVER_ITERATIONS = 1000  # of a turn, which starts near its end

@@ -1,0 +1,109 @@
+"""Descent over the scores and over which positives count.
+
+For given positives the scores are the solution of a convex problem; for given scores no positives have a
+lower objective than the highest, since each term of its sum over positives falls with their score. So the two
+are found in turns, and the objective never rises. Such turns are the concentration steps of trimmed
+estimators: Rousseeuw and Van Driessen, *Computing LTS regression for large data sets*, Data Mining and
+Knowledge Discovery 12 (2006), 29-45. Which local minimum they end in depends on the start, so that they go
+down from all positives in small steps: jumps end in worse ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._numeric import Floats
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample
+from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.result import Callback
+from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS, MAX_TRIMMING_TURNS, TRIMMING_STEP, TRIMMING_TOL
+
+
+class TrimmedSolution(NamedTuple):
+    """Coefficients, the weights of the positives that count, the objective before and after each turn."""
+
+    coef: Floats
+    kept: Floats
+    objective_path: list[float]
+    converged: bool
+
+
+def highest_weights(scores: Floats, weights: Floats, total: float) -> Floats:
+    """Return the parts of some weights that the highest scores hold, ``total`` in all; ties share alike.
+
+    O(n log n).
+
+    Examples
+    --------
+    >>> highest_weights(np.array([3.0, 1.0, 2.0, 1.0]), np.ones(4), 3.0).tolist()
+    [1.0, 0.5, 1.0, 0.5]
+    """
+    if total >= weights.sum():
+        return weights
+    order = np.argsort(-scores)
+    last = int(np.searchsorted(np.cumsum(weights[order]), total * (1.0 - 1e-12)))
+    cut = scores[order[last]]
+    above, tied = scores > cut, scores == cut
+    kept = np.where(above, weights, 0.0)
+    kept[tied] = weights[tied] * min(1.0, (total - kept.sum()) / weights[tied].sum())
+    return kept
+
+
+def trimmed_path(
+    objective: PushObjective,
+    model: LinearModel,
+    is_positive: NDArray[np.bool_],
+    weights: Floats,
+    alpha: float,
+    totals: Sequence[float],
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+) -> list[TrimmedSolution]:
+    """Return the solutions that keep positives of some total weights, which fall; each starts from the last.
+
+    ``max_iter`` is the largest number of turns at each total. ``callback`` is called after each of them with
+    its number, the objective and the weight of the positives kept.
+    """
+    everything = BipartiteSample.from_mask(is_positive, weights)
+    positive_weights = weights[is_positive]
+
+    def turns(
+        start: Floats, total: float, tol: float, most: int, callback: Callback | None = None
+    ) -> TrimmedSolution:
+        """Choose the highest positives and solve for them in turns, from some coefficients."""
+        path = RegularisationPath(model, everything, tol, MAX_SOLVER_ITERATIONS)
+        coef, chosen, is_solved = start, np.zeros(0), False
+        is_settled = bool(total >= positive_weights.sum())  # all positives are the only choice
+        values: list[float] = []
+        for turn in range(1, most + 1):
+            before, chosen = chosen, highest_weights(model.scores(coef)[is_positive], positive_weights, total)
+            if np.array_equal(chosen, before):
+                is_settled = True
+                break
+            kept = weights.copy()
+            kept[is_positive] = chosen
+            result = path.solve(objective, alpha, [coef], BipartiteSample.from_mask(is_positive, kept))
+            coef, is_solved = result.coef, result.converged
+            values += result.objective_path[[0, -1] if turn == 1 else [-1]].tolist()
+            if callback is not None:
+                callback(turn, objective=values[-1], kept=total)
+        return TrimmedSolution(coef, chosen, values, is_settled and is_solved)
+
+    total = float(positive_weights.sum())
+    coef = turns(np.zeros(model.n_features), total, max(tol, TRIMMING_TOL), 1).coef
+    solutions = []
+    for target in totals:
+        while TRIMMING_STEP * total > target:
+            total *= TRIMMING_STEP
+            coef = turns(coef, total, max(tol, TRIMMING_TOL), MAX_TRIMMING_TURNS).coef
+        total = target
+        solutions.append(turns(coef, total, tol, max_iter, callback))
+        coef = solutions[-1].coef
+    return solutions

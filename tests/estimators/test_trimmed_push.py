@@ -1,0 +1,128 @@
+"""The trimmed push: laws of its descent, its end by brute force, and what it is for."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from pushrank import PNormPush, TrimmedPush
+from pushrank.datasets import make_hidden_positives
+from pushrank.metrics import positives_at_top
+from pushrank.solvers.trimming import highest_weights
+
+
+def overlapping(seed, n=60, d=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < n // 3
+    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+
+
+def objective(X, y, kept, coef, p, alpha):
+    """The definition, over all pairs of a kept positive and a negative."""
+    scores = X @ coef
+    inner = np.exp(scores[y == 0] - scores[kept][:, None]).sum(axis=0)
+    return np.log((inner**p).sum()) / p + 0.5 * alpha * coef @ coef
+
+
+@given(
+    scores=st.lists(st.integers(-3, 3), min_size=1, max_size=8),
+    share=st.floats(0.01, 1.0),
+)
+def test_no_choice_of_as_much_weight_has_higher_scores(scores, share):
+    scores = np.array(scores, dtype=float)
+    weights = 1.0 + np.arange(len(scores)) % 3
+    kept = highest_weights(scores, weights, share * weights.sum())
+    assert kept.sum() == pytest.approx(share * weights.sum())
+    assert np.all((kept >= 0.0) & (kept <= weights + 1e-12))
+    full, some = kept >= weights - 1e-9, kept > 1e-9
+    assert scores[some].min() >= scores[~full].max(initial=-np.inf)
+    for score in set(scores):  # ties share alike
+        parts = (kept / weights)[scores == score]
+        assert parts == pytest.approx(parts[0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
+def test_the_objective_falls_to_that_of_the_highest_positives(seed, p):
+    X, y = overlapping(seed)
+    ranker = TrimmedPush(5, p, alpha=0.1).fit(X, y)
+    assert ranker.converged_
+    assert np.diff(ranker.objective_path_).max(initial=0.0) <= 1e-9
+    kept = np.setdiff1d(np.flatnonzero(y), ranker.trimmed_)
+    assert len(kept) == 5
+    scores = ranker.decision_function(X)
+    assert scores[kept].min() >= scores[ranker.trimmed_].max()
+    value = objective(X, y, kept, ranker.coef_, p, 0.1)
+    assert ranker.objective_path_[-1] == pytest.approx(value)
+    # at these scores no other set of five, and for this set no other scores, are better
+    others = itertools.islice(itertools.combinations(np.flatnonzero(y), 5), 0, None, 97)
+    assert all(objective(X, y, np.array(s), ranker.coef_, p, 0.1) >= value - 1e-9 for s in others)
+    rng = np.random.default_rng(seed)
+    moved = ranker.coef_ + 0.01 * rng.normal(size=(50, 3))
+    assert min(objective(X, y, kept, coef, p, 0.1) for coef in moved) >= value - 1e-6
+
+
+def test_all_positives_are_the_p_norm_push():
+    X, y = overlapping(0)
+    whole = TrimmedPush(1.0, 8.0, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(whole.coef_, PNormPush(8.0, tol=1e-8).fit(X, y).coef_, atol=1e-6)
+    assert len(whole.trimmed_) == 0
+
+
+def test_a_path_is_the_fits_along_it():
+    X, y = overlapping(1)
+    small, large, alone = (*TrimmedPush().path(X, y, [0.2, 0.6]), TrimmedPush(0.6).fit(X, y))
+    assert (small.k, large.k) == (0.2, 0.6)
+    np.testing.assert_array_equal(large.coef_, alone.coef_)
+    assert set(large.trimmed_) < set(small.trimmed_)
+    with pytest.raises(ValueError, match="at least one"):
+        TrimmedPush().path(X, y, [])
+
+
+def test_weights_are_copies_and_order_and_format_change_nothing():
+    X, y = overlapping(2)
+    weights = 1 + np.arange(len(y)) % 3
+    weighted = TrimmedPush(tol=1e-8).fit(X, y, sample_weight=weights)
+    copied = TrimmedPush(tol=1e-8).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-5)
+    backwards = TrimmedPush(tol=1e-8).fit(sp.csr_matrix(X[::-1]), y[::-1], sample_weight=weights[::-1])
+    np.testing.assert_allclose(weighted.coef_, backwards.coef_, rtol=1e-5)
+
+
+def test_hidden_positives_are_found():
+    rows = make_hidden_positives(3000, random_state=0)
+    fresh = make_hidden_positives(5000, random_state=1)
+    found, lost = (
+        positives_at_top(fresh.target, ranker.fit(rows.data, rows.target).decision_function(fresh.data))
+        for ranker in (TrimmedPush(), LogisticRegression())
+    )
+    assert found > 300
+    assert lost < 10
+
+
+@pytest.mark.parametrize("n_positive", [1, 39])
+def test_one_row_of_a_class_and_separable_rows(n_positive):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.arange(40) < n_positive
+    ranker = TrimmedPush(0.5).fit(X, y)
+    assert np.isfinite(ranker.coef_).all()
+    apart = TrimmedPush(0.5).fit(np.c_[np.where(y, 5.0, -5.0)], y)
+    assert positives_at_top(y, apart.decision_function(np.c_[np.where(y, 5.0, -5.0)])) == n_positive
+
+
+def test_what_is_out_of_range_is_said():
+    X, y = overlapping(3)
+    wrong = {"k": (0, 99), "p": (0.5,), "alpha": (-1.0,), "tol": (0.0,), "max_iter": (0,)}
+    for name, values in wrong.items():
+        for value in values:
+            with pytest.raises(ValueError, match=rf"\b{name}\b"):
+                TrimmedPush(**{name: value}).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="did not converge with k=0.3"):
+        TrimmedPush(0.3, max_iter=1).fit(X, y)
