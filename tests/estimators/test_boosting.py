@@ -748,3 +748,13 @@ def test_scorers_of_grades_get_the_grades():
         ranker = RankBoost(**STOPPING, scoring=scoring).fit(X, relevance)
         kept = np.mean(ranker.predict(X)[rows] == relevance[rows])
         assert ranker.validation_path_[ranker.best_round_] == pytest.approx(kept)
+
+
+def test_early_stopping_validates_as_if_rows_without_weight_were_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + rng.normal(size=200) > 0.8).astype(int)
+    weights = (np.arange(200) % 5 > 0).astype(float)
+    ranker = RankBoost(n_estimators=30, early_stopping=True, random_state=0)
+    path = clone(ranker).fit(X, y, weights).validation_path_
+    np.testing.assert_allclose(path, ranker.fit(X[weights > 0], y[weights > 0]).validation_path_)
