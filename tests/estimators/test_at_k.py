@@ -85,7 +85,7 @@ def test_hidden_positives_are_found(hidden_fraction):
 
     def precision(ranker):
         scores = ranker.fit(rows.data, rows.target).decision_function(fresh.data)
-        return precision_at_k(fresh.target, scores, rows.top)
+        return precision_at_k(fresh.target, scores, fraction_of_positives=rows.top)
 
     logistic = precision(LogisticRegression())
     assert logistic == pytest.approx(rows.logistic_precision_at_top, abs=0.03)

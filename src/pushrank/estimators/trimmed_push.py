@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from pushrank.solvers.trimming import trimmed_path
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class TrimmedPush(RankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, giving up on positives that no linear score can bring there.
 
@@ -70,7 +72,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     -----
     The highest positives are the best to keep for given scores, so choosing them and solving for them in
     turns never raises the objective, and ends after finitely many turns. The end is a local minimum. It is
-    reached along a path from all positives down to k, in steps of 15 %%, each from the coefficients of the
+    reached along a path from all positives down to k, in steps of 15 %, each from the coefficients of the
     one before; a direct jump ends in worse minima. A fit solves 20 to 60 convex problems, each near its
     start, in Newton steps of O(n_samples * n_features ** 2) with up to 1,024 features. Positives tied for the
     last place share it. A row of weight w counts as w copies.
@@ -97,22 +99,13 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     (True, 179, True)
     """
 
-    def __init__(
-        self,
-        k: float = 0.25,
-        p: float = 16.0,
-        *,
-        alpha: float = 1e-3,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        verbose: bool = False,
-    ) -> None:
-        self.k = k
-        self.p = p
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    k: float = 0.25
+    p: float = 16.0
+    _: KW_ONLY
+    alpha: float = 1e-3
+    tol: float = 1e-4
+    max_iter: int = 100
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -129,14 +122,10 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels, of two values.
+        %(X y_two_classes)s
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights.
+        %(sample_weight)s
 
         Returns
         -------
