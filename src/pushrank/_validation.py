@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from math import inf
 from numbers import Integral, Real
 from pathlib import Path
@@ -355,3 +356,86 @@ def weight_keyword(estimator: Any) -> str | None:
         keyword = weight_keyword(last)
         return keyword and f"{name}__{keyword}"
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+
+
+TRAIT_STEP = 1e-5  # of an argument, or of one: difference quotients of smooth functions are right to 1e-5
+TRAIT_TOLERANCE = 1e-3  # relative, of derivatives: an error is a wrong formula, not one of rounding
+
+
+def check_traits(
+    member: Any, what: str, at: Floats, sign: float, *, smooth: bool, twice: bool, names: Iterable[str]
+) -> None:
+    """Raise unless a loss or price of a user's own is what it declares, as far as a few arguments tell.
+
+    Parameters
+    ----------
+    member : Loss or Price
+        With ``value``, ``derivative``, ``second_derivative`` and ``convex``.
+    what : str
+        What it is.
+    at : ndarray
+        The arguments, ascending.
+    sign : float
+        One where the value grows with the argument, minus one where it falls.
+    smooth, twice : bool
+        Whether it declares a continuous derivative, and a second one.
+    names : iterable of str
+        What it may declare: an attribute that is no parameter and nearly one of these is misspelt.
+
+    Raises
+    ------
+    ValueError
+        When it is not, with the trait and an argument.
+    """
+    described = f"the {what} {member!r}"
+    fields = getattr(member, "__dataclass_fields__", {})
+    for name in {name for cls in type(member).__mro__ for name in vars(cls)} - {*names, *fields}:
+        if not name.startswith("_") and (meant := get_close_matches(name, names, 1, 0.8)):
+            raise ValueError(
+                f"{described} has an attribute {name}, which means nothing; is {meant[0]} meant?"
+            )
+
+    def refuse(wrong: Any, why: str) -> None:
+        if wrong.any():
+            raise ValueError(f"{described} {why.format(f'{at[np.argmax(wrong)]:.6g}')}")
+
+    with np.errstate(all="ignore"):
+        values = np.asarray(member.value(at))
+        if values.shape != at.shape:
+            raise ValueError(f"{described} must return a value for each argument, got shape {values.shape}.")
+        refuse(~(values >= 0.0), "must be a number of at least zero, and is not at {}.")
+        size = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+        rises = np.diff(values)
+        way = "must not fall, and falls" if sign > 0.0 else "must not rise with the margin, and rises"
+        refuse(sign * rises < -1e-9 * size, f"{way} from {{}} on.")
+        slopes = rises / np.diff(at)
+        rounding = 1e-9 * (np.abs(slopes[1:]) + np.abs(slopes[:-1]) + (size / np.diff(at))[1:])
+        if member.convex:
+            refuse(slopes[1:] < slopes[:-1] - rounding, "declares convex = True, and is not convex at {}.")
+        derivatives = member.derivative(at)
+        left, right = _one_sided(member.value, at, TRAIT_STEP)
+        refuse(_differs(derivatives, left, right), "has a derivative at {} that is not that of its value.")
+        if smooth:
+            near_left, near_right = _one_sided(member.value, at, 0.1 * TRAIT_STEP)
+            jumps, near = np.abs(right - left), np.abs(near_right - near_left)
+            large = near > TRAIT_TOLERANCE * (np.abs(right) + np.abs(left) + 1e-3)
+            refuse(large & (near > 0.5 * jumps), "has a kink at {}, and does not declare it.")
+        if twice:
+            second = _one_sided(member.derivative, at, TRAIT_STEP)
+            wrong = _differs(member.second_derivative(at), *second)
+            refuse(wrong, "has a second derivative at {} that is not that of its derivative.")
+
+
+def _one_sided(function: Any, at: Floats, step: float) -> tuple[Floats, Floats]:
+    """Return the difference quotients on the left and on the right."""
+    steps = step * np.maximum(np.abs(at), 1e-2)
+    here = function(at)
+    return (here - function(at - steps)) / steps, (function(at + steps) - here) / steps
+
+
+def _differs(derivatives: Any, left: Floats, right: Floats) -> Any:
+    """Return where derivatives are beyond the quotients on both sides, which at a kink are far apart."""
+    room = TRAIT_TOLERANCE * (np.abs(left) + np.abs(right)) + 1e-6
+    finite = np.isfinite(left) & np.isfinite(right)
+    low, high = np.minimum(left, right) - room, np.maximum(left, right) + room
+    return finite & ~((low <= derivatives) & (derivatives <= high))

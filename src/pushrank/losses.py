@@ -12,7 +12,11 @@ import numpy as np
 from pushrank._docstrings import shared_docs_from
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softplus
-from pushrank._validation import check_number, resolve_name
+from pushrank._validation import check_number, check_traits, resolve_name
+
+MARGINS = np.linspace(
+    -8.0, 8.0, 129
+)  # at which a loss of a user's own is checked: kinks are at round numbers
 
 
 class Piece(NamedTuple):
@@ -559,3 +563,33 @@ def resolve(loss: Loss | str) -> Loss:
     members = [globals()[name] for name in __all__]
     resolved: Loss = resolve_name(loss, Loss, members, "loss")
     return resolved
+
+
+def check_own(loss: Loss) -> None:
+    """Raise unless a loss of a user's own is what it declares, as far as a few margins tell.
+
+    Raises
+    ------
+    ValueError
+        When its value grows or is negative, or a derivative, a trait or the pieces are not true.
+    """
+    cls = type(loss)
+    if cls.__module__.partition(".")[0] == "pushrank":
+        return
+    smooth, twice = loss.differentiable, loss.twice_differentiable
+    check_traits(loss, "loss", MARGINS, -1.0, smooth=smooth, twice=twice, names=dir(Loss))
+    expected = np.exp(-MARGINS) if loss.factorises else loss.value(MARGINS)
+    if loss.pieces:
+        ends = np.array([piece.breakpoint for piece in loss.pieces])
+        numbers = np.searchsorted(ends, MARGINS)
+        expected = np.zeros_like(MARGINS)
+        for number, (end, coefficients) in enumerate(loss.pieces):
+            inside = numbers == number
+            expected[inside] = np.polynomial.polynomial.polyval(end - MARGINS[inside], coefficients)
+    wrong = ~np.isclose(loss.value(MARGINS), expected, rtol=1e-9, atol=1e-12)
+    if wrong.any():
+        form = "pieces" if loss.pieces else "factorises = True"
+        raise ValueError(
+            f"the loss {loss!r} is not what its {form} say: at {MARGINS[np.argmax(wrong)]:g} its value is "
+            f"{loss.value(MARGINS)[np.argmax(wrong)]:g}, not {expected[np.argmax(wrong)]:g}."
+        )

@@ -11,9 +11,10 @@ import numpy as np
 from pushrank._array import namespace
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
-from pushrank._validation import check_number, resolve_name
+from pushrank._validation import check_number, check_traits, resolve_name
 
 Scale = Literal["raw", "log"]
+INNER_SUMS = np.geomspace(1e-3, 1e3, 121)  # at which a price of a user's own is checked
 SAFE = 300.0  # exponents below it neither overflow nor vanish, nor times a number of their size
 
 
@@ -454,3 +455,19 @@ def resolve(price: Price | str) -> Price:
     members = [globals()[name] for name in __all__]
     resolved: Price = resolve_name(price, Price, members, "price")
     return resolved
+
+
+def check_own(price: Price) -> None:
+    """Raise unless a price of a user's own is what it declares, as far as a few inner sums tell.
+
+    One that acts on the vector of inner sums, by a ``total`` of its own, is taken at its word.
+
+    Raises
+    ------
+    ValueError
+        When its value falls or is negative, or a derivative or a trait is not true.
+    """
+    cls = type(price)
+    if cls.__module__.partition(".")[0] == "pushrank" or cls.total is not Price.total:
+        return
+    check_traits(price, "price", INNER_SUMS, 1.0, smooth=price.smooth, twice=price.smooth, names=dir(Price))

@@ -38,7 +38,7 @@ from pushrank.solvers.boosting.loop import (
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
-from pushrank.weak_rankers.base import PlusMinusOne, WeakRankers, plus_minus_one
+from pushrank.weak_rankers.base import PlusMinusOne, WeakRankers, check_own, plus_minus_one
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +133,7 @@ def fit_boosted(
         else:
             learner.fit(X, _training_weights(target, train), random_state)
         outputs = learner.training_outputs(X, n_threads)
+        check_own(learner, outputs, X)
         if joint:
             outputs = plus_minus_one(outputs, constant=constant)
         ridge: Floats | float = alpha

@@ -248,6 +248,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     def _pair_objective(self) -> PushObjective:
         price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
+        prices.check_own(price)
         scale: Scale = "mean" if price.log_divisor is None else "log"
         objective = PushObjective(price=price, side=self.side, scale=scale, bottom_weight=self.bottom_weight)
         if not objective.differentiable:

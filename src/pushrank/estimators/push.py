@@ -334,6 +334,8 @@ def push_objective(
 ) -> PushObjective:
     """Return the objective on a scale that is finite, convex and, if there is one, free of the row number."""
     loss, price = losses.resolve(loss), prices.resolve(price)
+    losses.check_own(loss)
+    prices.check_own(price)
     scale: Scale = "log"
     if price.log_divisor is None or not price.smooth or (price.homogeneous and not loss.factorises):
         scale = "mean"

@@ -138,6 +138,33 @@ class WeakRankers(BaseEstimator, ABC):
         """Forget the rankers that were made after so many rounds, where rounds make them."""
 
 
+def check_own(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
+    """Raise unless the first and the last ranker of a family of a user's own are what they declare.
+
+    Raises
+    ------
+    ValueError
+        When a value is beyond [0, 1], or the values on the training rows or the edges are not those of them.
+    """
+    if type(weak_rankers).__module__.partition(".")[0] == "pushrank" or not outputs.n_rankers:
+        return
+    probe = np.random.RandomState(0).standard_normal(outputs.n_rows)
+    edges = outputs.edges(probe)
+    for index in (0, outputs.n_rankers - 1):
+        values = np.asarray(outputs.values(index), dtype=np.float64)
+        where = f"weak ranker {index} of {weak_rankers}"
+        outside = ~((values >= 0.0) & (values <= 1.0))
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise ValueError(f"{where} must have values in [0, 1], and has {values[row]:g} in row {row}.")
+        if not np.allclose(values, weak_rankers.values(X, index)):
+            raise ValueError(f"{where} has other values in training than by values(X, {index}).")
+        if not np.isclose(edges[index], probe @ values, rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                f"{where} has an edge of {edges[index]:g}, where its values make {probe @ values:g}."
+            )
+
+
 class PlusMinusOne:
     """Rankers in the {-1, +1} encoding, :math:`2 h - 1`, of rankers h in [0, 1].
 
