@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs.pair_sums import PairSums, derivative_of
-from pushrank.pairs.samples import Normaliser, RowNumbers, Sample
+from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +67,8 @@ class CrucialSample(Sample):
             )
         better, worse = better[order], worse[order]
         positives, negatives = np.unique(better), np.unique(worse)
-        return cls(
-            n_rows,
-            positives,
-            negatives,
-            None if weights is None else weights[positives],
-            None if weights is None else weights[negatives],
-            better,
-            worse,
-            pair_weights[order],
-        )
+        row_weights = weights_of(weights, positives, negatives)
+        return cls(n_rows, positives, negatives, *row_weights, better, worse, pair_weights[order])
 
     def swapped(self) -> CrucialSample:
         """Return the sample with every pair turned around, made once."""

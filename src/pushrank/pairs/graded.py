@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.pairs.samples import Normaliser, RowNumbers, Sample
+from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of
 
 Indices = NDArray[np.intp]  # among the positives, or among the negatives
 
@@ -196,18 +196,8 @@ class GradedSample(Sample):
             )
         positives = order[np.repeat(~last, sizes)]
         negatives = order[np.repeat(~first, sizes)]
-        return cls(
-            len(grades),
-            positives,
-            negatives,
-            None if weights is None else weights[positives],
-            None if weights is None else weights[negatives],
-            grades,
-            groups,
-            sizes[~last],
-            sizes[~first],
-            first[~last],
-        )
+        rows = positives, negatives, *weights_of(weights, positives, negatives)
+        return cls(len(grades), *rows, grades, groups, sizes[~last], sizes[~first], first[~last])
 
     @cached_property
     def blocks(self) -> list[Block]:

@@ -221,9 +221,7 @@ class BipartiteSample(TwoClassSample):
         positives = np.flatnonzero(is_positive & counted)
         negatives = np.flatnonzero(~is_positive & counted)
         check_both_classes(len(positives), len(negatives))
-        if weights is None:
-            return cls(len(is_positive), positives, negatives)
-        return cls(len(is_positive), positives, negatives, weights[positives], weights[negatives])
+        return cls(len(is_positive), positives, negatives, *weights_of(weights, positives, negatives))
 
     @classmethod
     def from_labels(cls, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BipartiteSample:
@@ -262,6 +260,13 @@ class BipartiteSample(TwoClassSample):
         if self.row_weights is None:
             return BipartiteSample(self.n_rows, sample.positives, sample.negatives)
         return sample
+
+
+def weights_of(
+    weights: Floats | None, positives: RowNumbers, negatives: RowNumbers
+) -> tuple[Floats | None, Floats | None]:
+    """Return the weights of the positives and of the negatives, None where all weigh one."""
+    return (None, None) if weights is None else (weights[positives], weights[negatives])
 
 
 def check_both_classes(n_positives: int, n_negatives: int) -> None:

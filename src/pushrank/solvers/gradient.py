@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ def minimise(
     refined = tolerances.REFINED if cheap and proven is None else 1.0
     # line searches go after a descent that rounding may hide; a trust region does not
     searches = method == "L-BFGS-B"
-    iterates = _Iterates(problem, start, preconditioner, scales, tol, refined, proven, searches=searches)
+    iterates = _Iterates(problem, start, preconditioner, scales, tol, refined, proven, searches)
     del preconditioner
     stalled, message = 0, "converged" if iterates.converged else ""
     while not message:
@@ -168,42 +169,37 @@ def _run(
         )
 
 
+@dataclass(eq=False)
 class _Iterates:
     """The objective along the iterations, the best point among them, and whether to stop there."""
 
-    def __init__(
-        self,
-        problem: LinearProblem,
-        start: Floats,
-        preconditioner: Preconditioner,
-        scales: Floats,
-        tol: float,
-        refined: float,
-        proven: Proof | None,
-        *,
-        searches: bool,
-    ) -> None:
-        self._problem = problem
-        self.preconditioner = preconditioner
-        self._scales = scales
-        self._tol, self._refined, self._proven = tol, refined, proven
-        self._searches = searches
+    problem: LinearProblem
+    start: InitVar[Floats]
+    preconditioner: Preconditioner
+    scales: Floats
+    tol: float
+    refined: float  # the part of the tolerance that is worth its time
+    proven: Proof | None
+    searches: bool
+
+    def __post_init__(self, start: Floats) -> None:
+        """Take the start for the first point."""
         self.path: list[float] = []
-        self._seen: tuple[Floats, float, Floats] = (start, *problem.value_and_gradient(start))
+        self._seen: tuple[Floats, float, Floats] = (start, *self.problem.value_and_gradient(start))
         self.accept(start)
 
     @property
     def converged(self) -> bool:
         """Whether the gradient is within the tolerance."""
-        return self.size <= self._tol
+        return self.size <= self.tol
 
     @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
-        lost = self._searches and self.converged and self.level
+        lost = self.searches and self.converged and self.level
         # without a penalty a log-scale objective sinks so far where only separable data can take it
-        unbounded = self._problem.alpha == 0.0 and self.path[-1] < tolerances.MIN_LOG_OBJECTIVE
-        return self.size <= self._refined * self._tol or lost or unbounded
+        unbounded = self.problem.alpha == 0.0 and self.path[-1] < tolerances.MIN_LOG_OBJECTIVE
+        return self.size <= self.refined * self.tol or lost or unbounded
 
     @property
     def level(self) -> bool:
@@ -220,10 +216,10 @@ class _Iterates:
             When steps within the tolerance show no descent.
         """
         if not np.array_equal(coef, self._seen[0]):
-            if self._searches and self.converged and self._trials == tolerances.MAX_STALLED_TRIALS:
+            if self.searches and self.converged and self._trials == tolerances.MAX_STALLED_TRIALS:
                 raise StopIteration
             self._trials += 1
-            value, gradient = self._problem.value_and_gradient(coef)
+            value, gradient = self.problem.value_and_gradient(coef)
             self._seen = (coef, value, gradient)
         return self._seen[1:]
 
@@ -231,10 +227,10 @@ class _Iterates:
         """Take an iteration's point."""
         value, gradient = self.evaluate(coef)
         self.coef, self._trials = coef, 0
-        self.size = float(np.max(np.abs(gradient) / self._scales))
+        self.size = float(np.max(np.abs(gradient) / self.scales))
         self.path.append(value)
-        if self.converged and self._proven is not None and not self._proven(coef):
-            self._tol = tolerances.TIGHTER * self.size
+        if self.converged and self.proven is not None and not self.proven(coef):
+            self.tol = tolerances.TIGHTER * self.size
 
 
 def _reason_to_stop(

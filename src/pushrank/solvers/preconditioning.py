@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -21,62 +22,11 @@ from pushrank.solvers.tolerances import (
 )
 
 
-class Preconditioner(Protocol):
-    """A linear map S from preconditioned variables v to changes of the coefficients."""
+class Preconditioner(NamedTuple):
+    """A linear map S from preconditioned variables v to changes of the coefficients, and its transpose."""
 
-    def coef_change(self, v: Floats) -> Floats:
-        """Return ``S @ v``."""
-
-    def gradient(self, coef_gradient: Floats) -> Floats:
-        """Return ``S.T @ coef_gradient``, the gradient in v."""
-
-
-class DiagonalPreconditioner(NamedTuple):
-    """Every coefficient in a unit of its own."""
-
-    units: Floats
-
-    def coef_change(self, v: Floats) -> Floats:
-        """Return ``units * v``."""
-        return self.units * v
-
-    def gradient(self, coef_gradient: Floats) -> Floats:
-        """Return ``units * coef_gradient``."""
-        return self.units * coef_gradient
-
-
-class WhiteningPreconditioner(NamedTuple):
-    """The axes and units of the whole curvature."""
-
-    factor: Floats
-
-    def coef_change(self, v: Floats) -> Floats:
-        """Return ``factor @ v``."""
-        return self.factor @ v
-
-    def gradient(self, coef_gradient: Floats) -> Floats:
-        """Return ``factor.T @ coef_gradient``."""
-        return self.factor.T @ coef_gradient
-
-
-class LowRankPreconditioner(NamedTuple):
-    """Units of their own, shrunk along the few directions in which heavy rows curve the objective."""
-
-    units: Floats
-    basis: Floats
-    shrink: Floats
-
-    def coef_change(self, v: Floats) -> Floats:
-        """Return the shrunk variables in the coefficients' units."""
-        return self.units * self._shrunk(v)
-
-    def gradient(self, coef_gradient: Floats) -> Floats:
-        """Return the shrunk gradient in these units; the map is the product of two symmetric ones."""
-        return self._shrunk(self.units * coef_gradient)
-
-    def _shrunk(self, v: Floats) -> Floats:
-        shrunk: Floats = v + self.basis.T @ (self.shrink * (self.basis @ v))
-        return shrunk
+    coef_change: Callable[[Floats], Floats]  # S @ v
+    gradient: Callable[[Floats], Floats]  # S.T times the gradient in the coefficients: that in v
 
 
 def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Floats, Floats]:
@@ -101,13 +51,14 @@ def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Float
     return curvature, scales
 
 
-def diagonal(problem: LinearProblem, curvature: Floats) -> DiagonalPreconditioner:
+def diagonal(problem: LinearProblem, curvature: Floats) -> Preconditioner:
     """Return a preconditioner that scales every coefficient by the curvature along it."""
-    return DiagonalPreconditioner(_units(curvature + problem.alpha))
+    scaled = partial(np.multiply, _units(curvature + problem.alpha))
+    return Preconditioner(scaled, scaled)
 
 
-def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> WhiteningPreconditioner:
-    """Return a preconditioner from the whole curvature.
+def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Preconditioner:
+    """Return a preconditioner of the axes and units of the whole curvature.
 
     The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
     Push on the log scale this is the exact Hessian. O(n_rows * n_features ** 2) time, O(n_features ** 2)
@@ -119,15 +70,17 @@ def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Wh
     eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
     # columns that are copies or constants leave directions without curvature: they get a little
     floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
-    return WhiteningPreconditioner(eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None])
+    factor = eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None]
+    return Preconditioner(lambda v: factor @ v, lambda coef_gradient: factor.T @ coef_gradient)
 
 
-def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRankPreconditioner:
+def low_rank(problem: LinearProblem, row_weights: Floats) -> Preconditioner:
     """Return a preconditioner for wide data, from the heaviest rows and the diagonal of all others.
 
-    As p grows or the classes come apart, the weight gathers on few rows, and they shape the curvature.
-    Two readings of the data, and a dense basis of at most 512 rows that takes no more than a sixteenth of the
-    memory of the data (or 8 MiB).
+    Coefficients have units of their own, shrunk along the few directions in which heavy rows curve the
+    objective. As p grows or the classes come apart, the weight gathers on few rows, and they shape the
+    curvature. Two readings of the data, and a dense basis of at most 512 rows that takes no more than a
+    sixteenth of the memory of the data (or 8 MiB).
     """
     model = problem.host_model
     n_heavy = basis_size(problem)
@@ -143,7 +96,14 @@ def low_rank(problem: LinearProblem, row_weights: Floats) -> LowRankPrecondition
     squares, mixing = scipy.linalg.eigh(basis @ basis.T, check_finite=False)
     kept = squares > RIDGE * max(float(squares[-1]), 1.0)
     basis = (mixing[:, kept] / np.sqrt(squares[kept])).T @ basis
-    return LowRankPreconditioner(units, basis, 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0)
+    shrink = 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0
+
+    def shrunk(v: Floats) -> Floats:
+        directions: Floats = v + basis.T @ (shrink * (basis @ v))
+        return directions
+
+    # the map is the product of two symmetric ones
+    return Preconditioner(lambda v: units * shrunk(v), lambda coef_gradient: shrunk(units * coef_gradient))
 
 
 def basis_size(problem: LinearProblem) -> int:

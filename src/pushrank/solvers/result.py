@@ -26,17 +26,14 @@ class Certificate:
         """The relative duality gap, (primal - dual) / primal, or as much as rounding turned it round."""
         return abs(self.primal - self.dual) / max(abs(self.primal), TINY)
 
-    def proves_collapse(self, at_zero: float, tol: float) -> bool:
-        """Return whether zero coefficients are optimal, to a tolerance relative to the objective there.
+    def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
+        """Return what to say where zero coefficients are proven optimal; empty where they are not.
 
-        Where a better answer is known they are not, however little better it is.
+        The tolerance is relative to the objective there. Where a better answer is known they are not optimal,
+        however little better it is.
         """
         better = self.primal < at_zero - VALUE_ROUNDING * abs(at_zero)
-        return not better and self.dual >= at_zero - max(tol, VALUE_ROUNDING) * abs(at_zero)
-
-    def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
-        """Return what to say where zero coefficients are proven optimal; empty where they are not."""
-        if not self.proves_collapse(at_zero, tol):
+        if better or self.dual < at_zero - max(tol, VALUE_ROUNDING) * abs(at_zero):
             return ""
         return (
             f"zero coefficients are optimal (objective {at_zero:g} there, at least {self.dual:g} anywhere)"
