@@ -124,7 +124,7 @@ def ends_of_all_methods(
             "bootstrap": PercentileInterval(values[:, m]).limits(0.95),
             "bca": BCaInterval(values[:, m], found[m], [t[:, m] for t in twice], fewest).limits(0.95),
         }
-    ends["auc"]["delong"] = metrics.confidence_interval("auc", y, scores, method="delong")[:2]
+    ends["auc"]["delong"] = metrics.confidence_interval(y, scores, "auc", method="delong")[:2]
     return ends
 
 
@@ -134,7 +134,7 @@ def check_against_the_library(y: np.ndarray, scores: np.ndarray) -> None:
     for name, measure in MEASURES.items():
         for method in ("bootstrap", "bca"):
             expected = metrics.confidence_interval(
-                measure, y, scores, method=method, n_resamples=200, random_state=7
+                y, scores, measure, method=method, n_resamples=200, random_state=7
             )
             low, high = ends[name][method]
             if name.startswith("robust"):
@@ -207,7 +207,7 @@ def timing(n_rows: int, n_resamples: int) -> None:
         print(f"  {'measure':36s} {'seconds':>8s} {'argsorts':>9s} {'times quicker than copied rows':>31s}")
         for name in ("auc", "average_precision", "positives_at_top", "bedroc"):
             measure = getattr(metrics, name)
-            interval = partial(metrics.confidence_interval, measure, y, scores, random_state=0)
+            interval = partial(metrics.confidence_interval, y, scores, measure, random_state=0)
             interval(n_resamples=10)  # compile
             taken = min(seconds(partial(interval, n_resamples=n_resamples)) for _ in range(2))
             copied = n_resamples * copied_resample(y, scores, measure)

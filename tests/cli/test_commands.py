@@ -80,7 +80,7 @@ def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files):
     assert found["lift"] == pytest.approx(precision / y.mean())
     for name in ("average_precision", "auc", "partial_auc", "enrichment_factor", "bedroc"):
         assert found[name] == getattr(metrics, name)(y, scores)
-        interval = metrics.confidence_interval(name, y, scores, n_resamples=1000, random_state=0)
+        interval = metrics.confidence_interval(y, scores, name, random_state=0)
         expected = {"low": interval.low, "high": interval.high} if interval.low < interval.high else None
         assert found["intervals"].get(name) == expected
     low, high = (found["intervals"]["precision"][end] for end in ("low", "high"))

@@ -253,7 +253,7 @@ STATED = pd.Categorical(["inactive", "active"] * 20, ["unknown", "inactive", "ac
 OF_LABELS = {
     "auc": lambda y: metrics.auc(y, np.arange(40)),
     "reciprocal rank": lambda y: metrics.mean_reciprocal_rank(y, np.arange(40), qid=np.arange(40) // 4),
-    "interval": lambda y: metrics.confidence_interval("auc", y, np.arange(40), n_resamples=10),
+    "interval": lambda y: metrics.confidence_interval(y, np.arange(40), "auc", n_resamples=10),
     "sample": BipartiteSample.from_labels,
     "margin": lambda y: theory.max_margin(X[:40], y),
     "chunk": lambda y: PerceptronAtK().partial_fit(X[:40], y, classes=["active", "inactive"]),

@@ -151,7 +151,7 @@ def test_pos_label_names_the_positive_class():
 OF_LABELS_AND_SCORES = {
     **METRICS, "height": metrics.height, "reverse_height": metrics.reverse_height,
     "top_of_list": metrics.top_of_list, "roc_band": metrics.roc_band,
-    "confidence_interval": partial(metrics.confidence_interval, "auc", n_resamples=10, random_state=0),
+    "confidence_interval": partial(metrics.confidence_interval, metric="auc", n_resamples=10, random_state=0),
     "compare": lambda y, s, **rest: metrics.compare(y, s, s[::-1], "auc", method="delong", **rest),
     **{name: getattr(plots, name).from_predictions for name in plots.__all__ if "Path" not in name},
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 
 import numba
 import numpy as np
@@ -72,9 +73,9 @@ def test_counts_of_many_rows_are_uniform():
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_same_seed_gives_the_same_interval_with_any_number_of_threads(monkeypatch, threads):
     y, scores = draw(np.random.default_rng(1), n=300)
-    found = metrics.confidence_interval("average_precision", y, scores, n_resamples=100, random_state=7)
+    found = metrics.confidence_interval(y, scores, "average_precision", n_resamples=100, random_state=7)
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
-    again = metrics.confidence_interval("average_precision", y, scores, n_resamples=100, random_state=7)
+    again = metrics.confidence_interval(y, scores, "average_precision", n_resamples=100, random_state=7)
     assert found == again
 
 
@@ -105,7 +106,7 @@ def test_intervals_are_scipys(method):
         return s[y].mean() / s[~y].mean()
 
     found = metrics.confidence_interval(
-        difference, y, scores, method=method, n_resamples=10_000, random_state=0
+        y, scores, difference, method=method, n_resamples=10_000, random_state=0
     )
     reach = np.sqrt(25 / 24) * stats.t(24).ppf(0.975)
     expected = stats.bootstrap(
@@ -134,7 +135,7 @@ def test_intervals_cover_the_truth(method, n_sets, least, most):
     inside = 0
     for seed in range(n_sets):
         low, high, *_ = metrics.confidence_interval(
-            "auc", y, rng.normal(size=180) + y, method=method, n_resamples=300, random_state=seed
+            y, rng.normal(size=180) + y, "auc", method=method, n_resamples=300, random_state=seed
         )
         inside += low <= truth <= high
     assert least <= inside / n_sets <= most
@@ -167,6 +168,7 @@ def test_a_clear_difference_is_found_and_none_is_none(method):
     assert swapped == (0.0, 0.0, 0.0, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:.* on every resample")
 @pytest.mark.parametrize(
     ("metric", "method"),
     [
@@ -196,7 +198,8 @@ def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method):
         )
         assert found.difference == 0.0
         assert found.p_value == pytest.approx(1.0)
-        assert found.low <= 0.0 <= found.high
+        assert not found.low > 0.0
+        assert not found.high < 0.0
 
 
 def test_a_certain_difference_is_certain_whatever_the_rounding():
@@ -204,12 +207,136 @@ def test_a_certain_difference_is_certain_whatever_the_rounding():
     perfect, worst = rng.random((2, 20)) + np.array([[100.0], [-100.0]]) * y
     for method in ("bootstrap", "bca"):
         found = metrics.compare(
-            y, perfect, worst, "auc", method=method, sample_weight=rng.random(20), random_state=0
+            y, perfect, worst, "auc", method=method, sample_weight=1.0 + rng.random(20), random_state=0
         )
-        assert found.low == found.high == pytest.approx(1.0)
+        assert found.high == pytest.approx(1.0)
+        assert 0.2 < found.low < 0.5
         assert found.p_value < 0.01
 
 
+def clopper_pearson(hits, rows, level=0.95):
+    interval = stats.binomtest(hits, rows).proportion_ci(level)
+    return pytest.approx((interval.low, interval.high))
+
+
+AT_BOUNDS = [  # the first 40 of 100 rows are the positives
+    ("precision_at_k", {"k": 10}, 10, 10, 1.0), ("precision_at_k", {"fraction": 0.1}, 10, 10, 1.0),
+    ("lift", {"k": 10}, 10, 10, 2.5), ("recall_at_k", {"fraction_of_positives": 1.0}, 40, 40, 1.0),
+    ("positives_at_top", {}, 40, 40, 40.0), ("positives_at_top", {"normalize": True}, 40, 40, 1.0),
+    ("recall_at_k", {"k": 10}, 10, 10, 0.25), ("r_max", {}, 0, 40, 40.0), ("auc", {}, 40, 40, 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameters", "hits", "rows", "unit"), AT_BOUNDS)
+def test_a_proportion_at_its_bound_has_an_interval(name, parameters, hits, rows, unit):
+    """Ten hits of ten gave 1 to 1 at 95 %."""
+    scores = np.arange(100.0)[::-1]
+    for y, count in ((scores >= 60, hits), (scores < 40, rows - hits)):
+        if name == "precision_at_k" and parameters == {"k": 100}:
+            count = hits  # all rows: no resample changes their share of positives
+        for method in ("bootstrap", "bca") + ("delong",) * (name == "auc"):
+            found = metrics.confidence_interval(
+                y, scores, name, method=method, n_resamples=20, random_state=0, **parameters
+            )
+            assert (found.low / unit, found.high / unit) == clopper_pearson(count, rows)
+            assert found.estimate == pytest.approx(unit * count / rows)
+    by_weight = metrics.confidence_interval(
+        y, scores, name, sample_weight=np.full(100, 3.0), n_resamples=20, random_state=0, **SCALED(parameters)
+    )
+    weighed = 3.0 if unit == 40.0 else 1.0
+    assert (by_weight.low, by_weight.high) == pytest.approx((weighed * found.low, weighed * found.high))
+
+
+def SCALED(parameters):  # noqa: N802
+    return {name: 3 * value if name == "k" else value for name, value in parameters.items()}
+
+
+def test_hits_of_as_many_rows_are_never_surer_than_their_number():
+    """Twelve hits of twelve, the 18th row a miss: resamples said 0.92 to 1."""
+    y, scores = np.r_[np.ones(17), np.zeros(40), np.ones(33), np.zeros(507)] == 1, -np.arange(597.0)
+    found = metrics.confidence_interval(y, scores, "precision_at_k", k=12, random_state=0)
+    assert found.low <= 0.7354
+    assert found.high == 1.0
+    assert found.standard_error > 0.0
+    nothing = metrics.confidence_interval(
+        ~y, -scores * np.where(y, -1, 1), "precision_at_k", k=50, random_state=0
+    )
+    assert nothing.high >= nothing.estimate
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("truth", [0.9, 0.97])
+def test_the_interval_at_the_bound_covers(truth):
+    rng, inside, n_bounds = np.random.default_rng(0), 0, 0
+    for seed in range(400):
+        y = np.r_[rng.random(20) < truth, rng.random(380) < 0.1]
+        found = metrics.confidence_interval(
+            y, -np.arange(400.0), "precision_at_k", k=20, n_resamples=100, random_state=seed
+        )
+        n_bounds += found.estimate == 1.0
+        inside += found.estimate < 1.0 or found.low <= truth <= found.high
+    assert n_bounds > 10
+    assert inside / 400 >= 0.95
+
+
+@pytest.mark.parametrize("name", ["average_precision", "partial_auc", "bedroc"])
+def test_what_no_resample_changes_and_no_proportion_is_has_no_interval(name):
+    scores = np.arange(50.0)
+    y = scores >= 40
+    with pytest.warns(UserWarning, match=f"{name} is 1 on every resample, .* no interval, NaN"):
+        found = metrics.confidence_interval(y, scores, name, n_resamples=20, random_state=0)
+    assert np.isnan(found[:2]).all()
+    assert found.estimate == pytest.approx(1.0)
+    with pytest.warns(UserWarning, match=f"{name} is 0 on every resample"):
+        found = metrics.compare(
+            y, scores, np.where(y, -scores + 99, scores), name, n_resamples=20, random_state=0
+        )
+    assert np.isnan([found.low, found.high]).all()
+    assert found[2:] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
+def test_a_difference_that_no_resample_changes_has_an_interval(method):
+    scores = np.arange(50.0)
+    y = scores >= 40
+    settings = {"method": method, "n_resamples": 20, "random_state": 0}
+    other = np.where(y, -scores + 99, scores)  # another order, and as perfect
+    found = metrics.compare(y, scores, other, "auc", **settings)
+    reach = 1.0 - stats.binomtest(10, 10).proportion_ci(0.975).low
+    assert found == pytest.approx((-reach, reach, 0.0, 1.0))
+    reversed_ = metrics.compare(y, scores, -scores, "auc", **settings)
+    assert (reversed_.low, reversed_.high) == pytest.approx((1.0 - 2.0 * reach, 1.0))
+    assert reversed_.p_value == pytest.approx(4 * 0.5**10)  # where both intervals end at one half
+    assert metrics.compare(y, scores, 3.0 * scores, "auc", **settings) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_parameters_of_the_measure_are_passed_on():
+    y, scores = draw(np.random.default_rng(8), n=200)
+    other = scores[::-1]
+    whole = partial(metrics.precision_at_k, k=100)
+    by_name = metrics.confidence_interval(y, scores, "precision_at_k", k=100, random_state=0)
+    assert by_name == metrics.confidence_interval(y, scores, whole, random_state=0)
+    assert by_name.estimate == metrics.precision_at_k(y, scores, k=100)
+    found = metrics.compare(y, scores, other, "precision_at_k", k=100, random_state=0)
+    assert found == metrics.compare(y, scores, other, whole, random_state=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):
+        metrics.confidence_interval(y, scores, "auc", k=100)
+
+
+def test_both_take_what_they_measure_in_one_order_with_one_default():
+    one, two = (
+        list(signature(f).parameters.values()) for f in (metrics.confidence_interval, metrics.compare)
+    )
+    assert [p.name for p in one] == [
+        p.name.replace("scores_a", "scores") for p in two if p.name != "scores_b"
+    ]
+    assert [p.default for p in one] == [p.default for p in two if p.name != "scores_b"]
+    y, scores = draw(np.random.default_rng(8))
+    default = metrics.confidence_interval(y, scores, random_state=0)
+    assert default == metrics.confidence_interval(y, scores, n_resamples=2000, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore:.* on every resample")
 @pytest.mark.parametrize("name", sorted(MEASURES))
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])
 def test_rows_of_weight_zero_are_as_good_as_absent(name, method):
@@ -222,11 +349,12 @@ def test_rows_of_weight_zero_are_as_good_as_absent(name, method):
     kept = w > 0.0
     settings = {"method": method, "n_resamples": 40, "random_state": 0}
     found, expected = (
-        metrics.confidence_interval(MEASURES[name], y[rows], scores[rows], sample_weight=w[rows], **settings)
+        metrics.confidence_interval(y[rows], scores[rows], MEASURES[name], sample_weight=w[rows], **settings)
         for rows in (np.ones(len(y), dtype=bool), kept)
     )
-    assert found == expected
-    assert found.low <= found.estimate <= found.high or method == "bca"
+    np.testing.assert_equal(found, expected)
+    assert not found.low > found.estimate or method == "bca"
+    assert not found.estimate > found.high or method == "bca"
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -234,11 +362,12 @@ def test_a_single_row_of_a_class_is_never_left_out(name):
     y, scores = np.arange(12) == 8, np.arange(12.0)
     for labels in (y, ~y):
         found = metrics.confidence_interval(
-            MEASURES[name], labels, scores, method="bca", n_resamples=50, random_state=0
+            labels, scores, MEASURES[name], method="bca", n_resamples=50, random_state=0
         )
         assert np.isfinite(found).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* on every resample")
 @pytest.mark.parametrize("n_positive", [1, 3, 30])
 def test_the_p_value_agrees_with_the_interval(n_positive):
     rng = np.random.default_rng(7)
@@ -256,29 +385,29 @@ def test_the_p_value_agrees_with_the_interval(n_positive):
 @pytest.mark.parametrize("k", [1, 12])
 def test_precision_at_every_place_has_an_interval(k):
     y, scores = np.arange(12) % 3 == 0, np.arange(12.0)
-    found = metrics.confidence_interval(partial(metrics.precision_at_k, k=k), y, scores, random_state=0)
+    found = metrics.confidence_interval(y, scores, partial(metrics.precision_at_k, k=k), random_state=0)
     assert found.low <= found.estimate <= found.high
 
 
 def test_the_interval_of_two_rows_of_a_class_is_that_of_all_resamples():
     """Student's quantile with one degree of freedom reaches beyond every resample, and no pole turns it."""
     y, scores = np.arange(30) >= 28, np.random.default_rng(0).normal(size=30)
-    found = metrics.confidence_interval("auc", y, scores, n_resamples=500, random_state=0)
+    found = metrics.confidence_interval(y, scores, "auc", n_resamples=500, random_state=0)
     widest = metrics.confidence_interval(
-        "auc", y, scores, method="bootstrap", confidence_level=1 - 1e-12, n_resamples=500, random_state=0
+        y, scores, "auc", method="bootstrap", confidence_level=1 - 1e-12, n_resamples=500, random_state=0
     )
     assert found[:2] == pytest.approx(widest[:2])
 
 
 def test_names_callables_and_partials_are_one():
     y, scores = draw(np.random.default_rng(8), n=200)
-    by_name = metrics.confidence_interval("auc", y, scores, random_state=0)
-    assert metrics.confidence_interval(metrics.auc, y, scores, random_state=0) == by_name
+    by_name = metrics.confidence_interval(y, scores, "auc", random_state=0)
+    assert metrics.confidence_interval(y, scores, metrics.auc, random_state=0) == by_name
     assert (
-        metrics.confidence_interval(partial(metrics.auc, ties="half"), y, scores, random_state=0) == by_name
+        metrics.confidence_interval(y, scores, partial(metrics.auc, ties="half"), random_state=0) == by_name
     )
     labels = np.where(y, "bad", "good")
-    assert metrics.confidence_interval("auc", labels, scores, pos_label="bad", random_state=0) == by_name
+    assert metrics.confidence_interval(labels, scores, "auc", pos_label="bad", random_state=0) == by_name
 
 
 def test_a_metric_of_ones_own_need_not_be_hashable():
@@ -289,16 +418,18 @@ def test_a_metric_of_ones_own_need_not_be_hashable():
             return scores[y_true].mean() - scores[~y_true].mean()
 
     y, scores = [0, 0, 0, 1, 0, 1, 1, 1], np.arange(8.0)
-    assert metrics.confidence_interval(DifferenceOfMeans(), y, scores, random_state=0).estimate == 3.5
+    assert metrics.confidence_interval(y, scores, DifferenceOfMeans(), random_state=0).estimate == 3.5
 
 
+@pytest.mark.filterwarnings("ignore:.* on every resample")
 @pytest.mark.parametrize("name", ["ndcg_at_k", "mean_reciprocal_rank", "margin", "smooth_margin"])
 def test_measures_that_follow_from_rows_have_names_too(name):
     y, scores = draw(np.random.default_rng(8))
-    by_name = metrics.confidence_interval(name, y, scores, n_resamples=50, random_state=0)
-    assert by_name == metrics.confidence_interval(
-        getattr(metrics, name), y, scores, n_resamples=50, random_state=0
+    by_name = metrics.confidence_interval(y, scores, name, n_resamples=50, random_state=0)
+    as_function = metrics.confidence_interval(
+        y, scores, getattr(metrics, name), n_resamples=50, random_state=0
     )
+    np.testing.assert_equal(by_name, as_function)
     assert by_name.estimate == getattr(metrics, name)(y, scores)
     assert metrics.compare(y, scores, scores, name, n_resamples=50, random_state=0).p_value == 1.0
 
@@ -310,9 +441,9 @@ def test_every_metric_that_returns_a_number_has_a_name():
 
 def test_weights_of_one_change_the_numbers_of_the_rows_alone():
     y, scores = draw(np.random.default_rng(9), n=500)
-    plain = metrics.confidence_interval("average_precision", y, scores, random_state=0)
+    plain = metrics.confidence_interval(y, scores, "average_precision", random_state=0)
     ones = np.ones(500)
-    weighted = metrics.confidence_interval("average_precision", y, scores, sample_weight=ones, random_state=0)
+    weighted = metrics.confidence_interval(y, scores, "average_precision", sample_weight=ones, random_state=0)
     assert weighted.estimate == plain.estimate
     assert weighted.standard_error == pytest.approx(plain.standard_error, rel=0.1)
 
@@ -374,7 +505,7 @@ def test_bad_rates():
     ("arguments", "error", "message"),
     [
         ({"metric": "accuracy"}, ValueError, "metric='accuracy' is not known"),
-        ({"metric": "precision_at_k"}, ValueError, r"needs k: pass functools.partial"),
+        ({"metric": "precision_at_k"}, ValueError, r"one of k \(rows\), .* got none of them"),
         ({"metric": 3}, TypeError, "metric must be callable"),
         ({"method": "jackknife"}, ValueError, "method must be one of"),
         ({"metric": "average_precision", "method": "delong"}, ValueError, "method='delong' is for"),
@@ -396,11 +527,16 @@ def test_bad_rates():
             ValueError,
             "sets sample_weight, which is a parameter of confidence_interval",
         ),
-        ({"metric": partial(metrics.ndcg_at_k, qid=np.arange(60))}, ValueError, "sets qid"),
+        (
+            {"metric": partial(metrics.ndcg_at_k, qid=np.arange(60))},
+            ValueError,
+            "ndcg_at_k with qid has no interval",
+        ),
+        ({"metric": "ndcg_at_k", "qid": np.arange(60)}, ValueError, "ndcg_at_k with qid has no interval"),
         (
             {"metric": metrics.recall_at_k},
             ValueError,
-            r"needs k or fraction, one of them, .* pass functools.partial",
+            r"one of k \(rows\), .* got none of them",
         ),
         ({"metric": "height"}, ValueError, "metric='height' is not known"),
         ({"metric": metrics.height}, TypeError, r"one number for one ranking; height returned ndarray of sh"),

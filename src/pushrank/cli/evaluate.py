@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table as Grid
@@ -18,12 +17,11 @@ from pushrank.cli import options
 from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
 from pushrank.cli.read import TextFormat, label_column, positive_rows
+from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.intervals import ranking_intervals
 
 CONFIDENCE_LEVEL = 0.95
-MAX_RESAMPLES, MIN_RESAMPLES = 1000, 200
-MAX_ROWS_DRAWN = 100_000_000  # in all resamples, which takes some seconds
 
 OTHER_MEANINGS = {
     "precision_at_quarter": "precision among the first 1/4 as many rows as positives",
@@ -74,7 +72,7 @@ def find_intervals(
     """Return the ends of the intervals of the bias-corrected bootstrap, all from the same resamples.
 
     The number of positives at the top is an extreme, for which resampling promises no coverage: it has no
-    interval, and neither has what is the same in every resample, as at a top of nothing but hits.
+    interval, and neither has a measure that is no proportion and the same in every resample.
     """
     functions = dict.fromkeys(measure.function for measure in measures.values())
     del functions[metrics.positives_at_top]
@@ -112,10 +110,10 @@ def evaluate(
     positives; rows that the model scores alike count by the average over their orders.
 
     Intervals are of the bootstrap (BCa) and take the rows to be independent: where rows come in clusters,
-    such as the visits of one patient, they are too narrow. The number of positives at the top has none, for
-    resampling promises nothing of an extreme, and neither has what no resample changes, as at a top of hits
-    alone. Of a million rows they take from some seconds, with few positives, to a minute; --no-intervals
-    leaves them out.
+    such as the visits of one patient, they are too narrow. A share of hits of 0 or 1 has the interval of
+    Clopper and Pearson. The number of positives at the top has none, for resampling promises nothing of an
+    extreme, and neither has a measure such as the average precision where no resample changes it. Of a
+    million rows they take from some seconds, with few positives, to a minute; --no-intervals leaves them out.
 
     With --json every figure is there, not rounded.
 
@@ -134,8 +132,7 @@ def evaluate(
     values = {name: factor * estimates[function] for name, (_, function, factor) in measures.items()}
     every_value = metrics.top_of_list(y, scores)
     other_values = {name: every_value[name] for name in OTHER_MEANINGS}
-    # fewer resamples of a long list, which moves less
-    n_resamples = int(np.clip(MAX_ROWS_DRAWN // len(y), MIN_RESAMPLES, MAX_RESAMPLES))
+    n_resamples = default_n_resamples(len(y))
     ends = find_intervals(Ranking(y, scores), measures, n_resamples, seed) if intervals else {}
     if as_json:
         summary: dict[str, Any] = {"rows": len(y), "positives": n_positive, "budget": depth}

@@ -7,9 +7,8 @@ sorted again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from inspect import signature
 from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal
@@ -139,7 +138,7 @@ class StratifiedBootstrap:
         self.n_positive = int(np.count_nonzero(first.is_positive))
         self.n_negative = len(first.is_positive) - self.n_positive
         self._binned: list[tuple[BinnedRows, BinnedRows]] | None = None
-        if all(_innermost(metric) in RANK_METRICS for metric in metrics):
+        if all(innermost(metric) in RANK_METRICS for metric in metrics):
             numbered_in_order = len(rankings) == 1 and first.weights is None
             self._binned = [_binned_classes(r, numbered_in_order=numbered_in_order) for r in rankings]
 
@@ -223,11 +222,10 @@ def _binned_classes(ranking: Ranking, *, numbered_in_order: bool) -> tuple[Binne
     )
 
 
-def resolve_metric(metric: Any) -> Callable[..., Any]:
-    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for.
+def resolve_metric(metric: Any, parameters: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for, with its parameters.
 
-    A metric that needs a parameter which a name cannot give is a ValueError, and so is a partial that sets
-    what belongs to the rows.
+    Those that belong to the rows are a ValueError.
     """
     if isinstance(metric, str):
         if metric not in METRICS:
@@ -238,22 +236,15 @@ def resolve_metric(metric: Any) -> Callable[..., Any]:
         metric = METRICS[metric]
     if not callable(metric):
         raise TypeError(f"metric must be callable or one of {sorted(METRICS)}, got {type(metric).__name__}.")
-    resolved: Callable[..., Any] = metric
-    if _innermost(resolved) in METRICS.values():
+    resolved: Callable[..., Any] = partial(metric, **parameters) if parameters else metric
+    if innermost(resolved) in METRICS.values():
         _check_resamplable(resolved)
     return resolved
 
 
 def _check_resamplable(metric: Callable[..., Any]) -> None:
-    """Raise where a metric of ours, or a partial of one, cannot be called on labels and scores alone."""
-    name = _innermost(metric).__name__
-    parameters = signature(metric).parameters.values()
-    needed = [p.name for p in parameters if p.default is p.empty and p.name not in ("y_true", "scores")]
-    if needed:
-        raise ValueError(
-            f"metric={name!r} needs {needed[0]}: pass functools.partial(pushrank.metrics.{name}, "
-            f"{needed[0]}=...)."
-        )
+    """Raise where a partial of a metric of ours sets what resamples draw anew."""
+    name = innermost(metric).__name__
     given = metric.keywords if isinstance(metric, partial) else {}  # those of partials within it as well
     for row_parameter in ("pos_label", "sample_weight"):
         if given.get(row_parameter) is not None:
@@ -263,12 +254,12 @@ def _check_resamplable(metric: Callable[..., Any]) -> None:
             )
     if given.get("qid") is not None:
         raise ValueError(
-            f"the partial of {name} sets qid, which is of the rows in the order given; resamples draw rows, "
-            "not queries, and have no interval for it."
+            f"{name} with qid has no interval: the queries are of the rows in the order given, and resamples "
+            "draw rows, not queries."
         )
 
 
-def _innermost(metric: Callable[..., Any]) -> Callable[..., Any]:
+def innermost(metric: Callable[..., Any]) -> Callable[..., Any]:
     while isinstance(metric, partial):
         metric = metric.func
     return metric
@@ -278,7 +269,7 @@ def _as_float(value: Any, metric: Callable[..., Any]) -> float:
     """Return what a metric gave as a float; all but one number is a TypeError."""
     if isinstance(value, Real) or (hasattr(value, "__float__") and getattr(value, "ndim", None) == 0):
         return float(value)
-    name = getattr(_innermost(metric), "__name__", type(metric).__name__)
+    name = getattr(innermost(metric), "__name__", type(metric).__name__)
     what = type(value).__name__
     if getattr(value, "ndim", 0):
         what += f" of shape {tuple(value.shape)}"
@@ -306,6 +297,11 @@ class PercentileInterval:
 
     def __init__(self, values: Floats) -> None:
         self.values = values
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all resamples have the same value."""
+        return bool((self.values == self.values[0]).all())
 
     def limits(self, confidence_level: float) -> tuple[float, float]:
         """Return the quantiles that leave equal tails."""
@@ -399,6 +395,9 @@ def _share_below(values: Floats, cut: float) -> float:
 Method = Literal["bootstrap", "bca", "delong"]
 METHODS = ("bootstrap", "bca", "delong")
 MIN_RESAMPLES = 10
+DEFAULT_RESAMPLES = 2000
+MIN_DEFAULT_RESAMPLES = 200
+MAX_ROWS_DRAWN = 200_000_000  # in all resamples by default, which takes some seconds
 BOOTSTRAP_ROUNDING = 1e-12
 """The part of a value below which a difference is that of the order of a sum, and not of rankings."""
 
@@ -453,11 +452,23 @@ def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) ->
     return differences
 
 
+def default_n_resamples(n_rows: int) -> int:
+    """Return how many resamples to draw: fewer of a long list, which moves less.
+
+    Examples
+    --------
+    >>> default_n_resamples(100), default_n_resamples(400_000), default_n_resamples(10**7)
+    (2000, 500, 200)
+    """
+    return int(np.clip(MAX_ROWS_DRAWN // n_rows, MIN_DEFAULT_RESAMPLES, DEFAULT_RESAMPLES))
+
+
 def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any) -> None:
     """Raise a ValueError where a method is unknown, or DeLong's for a metric but the area with half ties."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
-    check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+    if n_resamples is not None:
+        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
     is_area = metric is auc
     if isinstance(metric, partial) and metric.func is auc:
         is_area = not metric.args and metric.keywords in ({}, {"ties": "half"})

@@ -91,27 +91,29 @@ ValueError
     When there are not two classes, a score is not finite, lengths differ, or
     `alpha` or `ties` is out of range.""",
     "metric": """metric : str or callable
-    A metric of this module that returns one number, or its name, such as ``"average_precision"``, a
-    ``functools.partial`` of one, or any ``metric(y_true, scores)`` that takes a boolean array and scores
-    and returns a number.""",
+    A metric of this module that returns one number, or its name, such as ``"precision_at_k"``, or any
+    ``metric(y_true, scores)`` that takes a boolean array and scores and returns a number.""",
     "resampling": """method : {"bootstrap", "bca", "delong"}
     Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
     also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
 confidence_level : float
     The coverage aimed at, strictly between 0 and 1.
-n_resamples : int
-    How many resamples the bootstrap draws, at least 10.
+n_resamples : int, optional
+    How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as many
+    as draw 200 million rows in all, and at least 200. The command line draws as many.
 sample_weight : array-like of shape (n,), optional
     Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
 pos_label : label, optional
     The positive class; by default the larger of two numbers, yes of yes and no, true of true and
     false. Of other texts it must be given.
 random_state : int, RandomState or None
-    The seed of the resamples; the same seed gives the same interval with any number of threads.""",
+    The seed of the resamples; the same seed gives the same interval with any number of threads.
+**parameters
+    Parameters of the metric, such as ``k=100``.""",
     "resampling_errors": """ValueError
-    When the data do not fit, a parameter is out of range, `metric` is not a known name, it is a partial
-    that sets ``pos_label``, ``sample_weight`` or ``qid``, or the method is DeLong's and the metric is
-    not the area with half ties.
+    When the data do not fit, a parameter is out of range, `metric` is not a known name, a
+    ``functools.partial`` sets ``pos_label`` or ``sample_weight``, there is a ``qid``, or the method is
+    DeLong's and the metric is not the area with half ties.
 TypeError
     When `metric` is neither a name nor callable, or returns something other than one number, or a
     parameter is not a number.""",
