@@ -18,9 +18,9 @@ MAX_HALVINGS = 20  # a direction that has to be cut to a millionth was not one o
 
 # gradient methods
 FIRST_RESTART = 30  # iterations; the weights of the rows settle early, and a new preconditioner then pays
-LATER_RESTARTS = 20
+LATER_RESTARTS = 20  # the weights have settled by then, and a preconditioner made near the minimum needs few
 LATER_RESTARTS_WIDE = 100  # where the preconditioner knows few directions, the method has to learn the others
-MAX_STALLED_RESTARTS = 3
+MAX_STALLED_RESTARTS = 3  # without descent, each with a preconditioner of its own: what is left is rounding
 CHEAP_WORK = 1 << 26  # below this n_rows * n_features ** 2 whitening takes milliseconds, as does going on to
 REFINED = 1e-5  # this part of the tolerance, or as far as the objective shows descent
 MAX_STALLED_TRIALS = 5  # of a line search within the tolerance, after which it sees nothing but rounding

@@ -23,7 +23,7 @@ class Regressors(WeakRankers):
 
     The target of a row is its Newton step :math:`-g_i / H_i` and its weight the curvature :math:`H_i`: a
     regressor of least squares then descends the objective's second-order expansion. For RankBoost targets are
-    +1 and -1 and weights the masses of the rows. Outputs are scaled by the range that they had in training.
+    +1 and -1 and weights :math:`|g_i|`. Outputs are scaled by the range that they had in training.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ RESTRICTED_TOLERANCE = 0.1  # of the tolerated gap: what rows outside leave come
 SHRINKING_TOLERANCE = 0.1  # of the tolerated gap, which variables at the wrong bound may cost
 FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, times the last whole gap
 CHEAP_WORK = 1 << 20  # below this (I + J) d^2 iterations take milliseconds, and it goes on to the gap below
-CHEAP_GAP = 1e-14
+CHEAP_GAP = 1e-14  # relative: what rounding of the sums leaves
 MAX_STALLED = 3  # iterations that did not halve the gap, before that is as far as rounding lets it
 
 # The method itself.
