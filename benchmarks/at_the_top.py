@@ -69,9 +69,9 @@ def models() -> dict[str, object]:
 
 
 def almost_linear() -> tuple[np.ndarray, np.ndarray]:
-    """Return 60 normal features of 100,000 rows, and labels whose log odds are linear in them."""
+    """Return 60 normal features of 20,000 rows, and labels whose log odds are linear in them."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((100_000, 60))
+    X = rng.standard_normal((20_000, 60))
     log_odds = X @ rng.standard_normal(60) / np.sqrt(60) * 1.5 - 5.0
     return X, (rng.random(len(X)) < 1.0 / (1.0 + np.exp(-log_odds))).astype(int)
 
@@ -97,7 +97,9 @@ def main() -> None:
     """Print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=5)
-    n_splits = parser.parse_args().splits
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    options = parser.parse_args()
+    n_splits = options.splits
     import lightgbm
 
     # LightGBM keeps no names of columns, and sklearn asks for them where there were some
@@ -111,8 +113,8 @@ def main() -> None:
     X = np.random.default_rng(0).standard_normal((200, 3)) + y[:, None]
     for model in models().values():
         model.fit(X, y.astype(int))  # type: ignore[attr-defined]
-    for title, load in DATA.items():
-        X, y = (np.asarray(part) for part in load())
+    for title in options.data:
+        X, y = (np.asarray(part) for part in DATA[title]())
         print(f"\n{title}: {len(X):,} x {X.shape[1]}, {y.mean():.2%} positive, {n_splits} splits")
         print(
             f"  {'':32s}{'positives at top':>20s}{'precision at 100':>18s}"
