@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
-import zlib
 from importlib import import_module
+from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from sklearn.tree._tree import Tree
 
 from pushrank._io import TRUSTED_TYPES, atomic_write
 from pushrank._optional import import_optional
+from pushrank._validation import warn
 from pushrank.exceptions import ModelFileError
 
 __all__ = ["load", "save"]
@@ -25,17 +28,7 @@ FOREIGN_TYPES = {
 }
 """Types of others that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
 
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    KeyError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    ImportError,
-)
-"""What skops raises, here and there, on a file that is not whole or not its own."""
+VERSION_FILE = "pushrank.txt"  # in the archive, beside what skops writes: the version that wrote it
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -85,6 +78,8 @@ def save(model: Any, path: str | Path) -> None:
                 f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
             ) from error
+        with zipfile.ZipFile(beside, "a") as archive:
+            archive.writestr(VERSION_FILE, version("pushrank"))
         strangers = _strangers(beside.read_bytes())
         if strangers:
             raise TypeError(
@@ -95,7 +90,7 @@ def save(model: Any, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Any:
-    """Read a model that :func:`save` wrote.
+    """Read a model that :func:`save` or ``pushrank fit`` wrote.
 
     Parameters
     ----------
@@ -105,7 +100,7 @@ def load(path: str | Path) -> Any:
     Returns
     -------
     object
-        What was saved.
+        What was saved; of ``pushrank fit`` the pipeline from columns to scores.
 
     Raises
     ------
@@ -115,6 +110,11 @@ def load(path: str | Path) -> Any:
         When skops is not installed: it comes with ``pip install "pushrank[io]"``.
     OSError
         When the file cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        When a later version of pushrank wrote the file.
 
     Notes
     -----
@@ -130,6 +130,15 @@ def load(path: str | Path) -> Any:
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
     """
+    content = load_content(path)
+    return content["pipeline"] if isinstance(content, dict) and "pipeline" in content else content
+
+
+def load_content(path: str | Path) -> Any:
+    """Return all that a model file holds: of ``pushrank fit`` a dict with the pipeline and its columns.
+
+    It raises and warns as :func:`load` does.
+    """
     io = import_optional("skops.io", "io")
 
     data = Path(path).read_bytes()
@@ -137,18 +146,39 @@ def load(path: str | Path) -> Any:
         strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
         _check_trees(model)
+        written_by = _written_by(data)
     except io.exceptions.UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
-    except DAMAGED as error:
+    except (
+        Exception
+    ) as error:  # from the depths of skops, zip, JSON and numpy: there is no kind that is not raised
         raise ModelFileError(
-            f"{path} is not a model file of pushrank, or is damaged ({error}); fit the model again."
+            f"{path} is not a model file of pushrank, or is damaged ({str(error) or type(error).__name__}); "
+            "fit the model again."
         ) from error
     if strangers:
         raise ModelFileError(
             f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "
             "saved can be loaded; fit the model again."
         )
+    if _numbers(written_by) > _numbers(version("pushrank")):
+        warn(
+            f"{path} was written by pushrank {written_by}, which is later than this, {version('pushrank')}: "
+            "scores may differ. Install that version.",
+            UserWarning,
+        )
     return model
+
+
+def _written_by(data: bytes) -> str:
+    """Return the version that wrote a file; of one without, the first."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return archive.read(VERSION_FILE).decode() if VERSION_FILE in archive.namelist() else "0"
+
+
+def _numbers(version: str) -> list[int]:
+    """Return the numbers of a version, which sort as versions do."""
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
 def _strangers(data: bytes) -> list[str]:

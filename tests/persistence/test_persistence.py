@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from mutations import mutated
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import linear_kernel
@@ -21,7 +23,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.tree import DecisionTreeRegressor
 from skops import io
 
-from pushrank import PushRanker, RankBoost, RankSVM, estimators, persistence
+from pushrank import PerceptronAtK, PushRanker, RankBoost, RankSVM, estimators, persistence
 from pushrank._io import atomic_write
 from pushrank.exceptions import ModelFileError
 from pushrank.losses import Logistic
@@ -139,6 +141,78 @@ def test_a_damaged_file_is_said_to_be(tmp_path, damage):
     path.write_bytes({"cut": whole[: len(whole) // 2], "text": b"a,b\n1,2\n", "empty": b""}[damage])
     with pytest.raises(ModelFileError, match="not a model file of pushrank, or is damaged"):
         persistence.load(path)
+
+
+def rewritten(path, **files):
+    """Replace or add files in an archive."""
+    with zipfile.ZipFile(path) as archive:
+        all_files = {name: archive.read(name) for name in archive.namelist()} | files
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in all_files.items():
+            archive.writestr(name, content)
+
+
+def test_a_file_of_a_later_version_is_loaded_with_a_warning(tmp_path):
+    path = tmp_path / "model.skops"
+    persistence.save(PushRanker(), path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        persistence.load(path)
+    rewritten(path, **{persistence.VERSION_FILE: b"99.9.9"})
+    with pytest.warns(
+        UserWarning, match=r"was written by pushrank 99\.9\.9, which is later than this"
+    ) as caught:
+        persistence.load(path)
+    assert caught[0].filename == __file__
+
+
+def test_brackets_within_brackets_are_damage(tmp_path):
+    path = tmp_path / "model.skops"
+    persistence.save(PushRanker(), path)
+    rewritten(path, **{"schema.json": b"[" * 100_000 + b"]" * 100_000})
+    with pytest.raises(ModelFileError, match=r"or is damaged \(maximum recursion depth exceeded"):
+        persistence.load(path)
+
+
+RUN = {"os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect", "os.remove"}
+WATCHED: list[set[str]] = []
+
+
+def watch(event, _):
+    """See what the interpreter does that a model file must not make it do."""
+    if WATCHED and event in RUN:
+        WATCHED[-1].add(event)
+
+
+@pytest.mark.parametrize("seeds", [range(30), pytest.param(range(30, 1030), marks=pytest.mark.nightly)])
+def test_a_mutated_file_is_refused_or_loads_and_runs_nothing(tmp_path, seeds):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = X[:, 0] > 0.3
+    kinds = [
+        PushRanker(),
+        RankBoost(n_estimators=3, warm_start=True, subsample=0.5, random_state=0),
+        RankBoost(weak_rankers="regressors", n_estimators=2, random_state=0),
+        make_pipeline(StandardScaler(), PushRanker("logistic", Power(2))),
+        PerceptronAtK(batch_size=10, random_state=0),
+    ]
+    path, whole = tmp_path / "model.skops", []
+    for kind in kinds:
+        persistence.save(kind.fit(X, y), path)
+        whole.append(path.read_bytes())
+    sys.addaudithook(watch)
+    WATCHED.append(set())
+    refused = 0
+    try:
+        for seed in seeds:
+            path.write_bytes(mutated(whole[seed % len(whole)], np.random.default_rng(seed)))
+            try:
+                persistence.load(path)
+            except ModelFileError:
+                refused += 1
+    finally:
+        seen = WATCHED.pop()
+    assert not seen
+    assert 0.5 * len(seeds) < refused < len(seeds)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

@@ -121,7 +121,7 @@ def evaluate(
     """
     saved = SavedModel.load(model)
     table = saved.read(data, written)
-    column = label_column(table, label or saved.label)
+    column = label_column(table, label or saved.label or None)
     y, _ = positive_rows(table, column, positive or saved.positive)
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")

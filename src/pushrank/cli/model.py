@@ -125,12 +125,14 @@ class SavedModel:
     def load(cls, path: Path) -> SavedModel:
         """Read a model, or raise InputError of a file that is missing, damaged, not trusted or no model."""
         try:
-            content = persistence.load(path)
+            content = persistence.load_content(path)
         except FileNotFoundError as error:
             raise InputError(f"{path} does not exist; fit a model first: pushrank fit.") from error
         except (OSError, ModelFileError) as error:
             raise InputError(str(error)) from error
-        if not isinstance(content, dict) or "format" not in content:
+        if not isinstance(content, dict):
+            return cls.from_python(content, path)
+        if "format" not in content:
             raise InputError(f"{path} was not written by pushrank fit.")
         if content["format"] < FORMAT:
             raise InputError(f"{path} was written by an earlier pushrank; fit the model again.")
@@ -139,6 +141,28 @@ class SavedModel:
                 f"{path} was written by pushrank {content['pushrank']}; install that version or later."
             )
         return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
+
+    @classmethod
+    def from_python(cls, model: Any, path: Path) -> SavedModel:
+        """Return a model that ``pushrank.save`` wrote; without column names it takes libsvm files."""
+        if not hasattr(model, "decision_function") or not hasattr(model, "n_features_in_"):
+            raise InputError(f"{path} holds no fitted ranker: save a ranker or pipeline after fit.")
+        names = [str(name) for name in getattr(model, "feature_names_in_", [])]
+        first = model[0] if isinstance(model, Pipeline) else None
+        encoders = (
+            [part for _, part, _ in first.transformers_] if isinstance(first, ColumnTransformer) else []
+        )
+        words = {name for part in encoders if hasattr(part, "categories_") for name in part.feature_names_in_}
+        return cls(
+            model,
+            kebab_case(type(model[-1] if isinstance(model, Pipeline) else model).__name__),
+            label="",
+            positive=str(model.classes_[-1]),
+            numeric=[name for name in names if name not in words],
+            categorical=[name for name in names if name in words],
+            sparse=not names,
+            n_features=int(model.n_features_in_),
+        )
 
     def read(self, path: Path, written: TextFormat = DEFAULT_FORMAT) -> Table:
         """Read rows of the kind that the model was fitted on."""
@@ -151,7 +175,7 @@ class SavedModel:
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
         features: Any = feature_frame(table, self.numeric, self.categorical)
-        for place, name in enumerate(self.categorical):
+        for place, name in enumerate(self.categorical if self.label else ()):  # of a pipeline of our own
             self._warn_of_unknown_values(table, name, features[name].dropna(), place)
         return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
 

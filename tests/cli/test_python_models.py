@@ -1,0 +1,65 @@
+"""Models that pushrank.save wrote, on the command line; models of pushrank fit, in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from runner import call
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import dump_svmlight_file
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from pushrank import PNormPush, load, save
+
+
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"]).round(3)
+    frame["kind"] = rng.choice(["x", "y", "z"], 80)
+    return frame, (frame["a"] + frame["kind"].eq("x") + rng.normal(size=80) > 0.5).astype(int)
+
+
+@pytest.mark.parametrize("kind", ["ranker", "pipeline", "columns"])
+def test_a_model_saved_in_python_scores_and_is_evaluated(tmp_path, kind):
+    frame, y = table()
+    words = make_column_transformer((StandardScaler(), ["a", "b"]), (OneHotEncoder(), ["kind"]))
+    model = {
+        "ranker": PNormPush(),
+        "pipeline": make_pipeline(StandardScaler(), PNormPush()),
+        "columns": make_pipeline(words, PNormPush()),
+    }[kind]
+    X = frame if kind == "columns" else frame[["b", "a"]]
+    save(model.fit(X, y), tmp_path / "m.skops")
+    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
+    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.csv")
+    ranked = pd.read_csv(tmp_path / "ranked.csv")
+    np.testing.assert_allclose(ranked["score"], np.sort(model.decision_function(X))[::-1])
+    shown = call(
+        "evaluate", tmp_path / "m.skops", tmp_path / "data.csv", "--label", "label", "--no-intervals"
+    )
+    assert "average_precision" in shown.output
+    refused = call("evaluate", tmp_path / "m.skops", tmp_path / "data.csv", code=2)
+    assert "name the column that holds the label: --label COLUMN" in refused.stderr
+
+
+def test_a_ranker_without_column_names_scores_libsvm_files(tmp_path):
+    frame, y = table()
+    X = frame[["a", "b"]].to_numpy()
+    save(PNormPush().fit(X, y), tmp_path / "m.skops")
+    dump_svmlight_file(X, y, str(tmp_path / "data.libsvm"), zero_based=False)
+    call("score", tmp_path / "m.skops", tmp_path / "data.libsvm", "-o", tmp_path / "ranked.csv")
+    assert pd.read_csv(tmp_path / "ranked.csv")["row"].nunique() == 80
+    save(PNormPush(), tmp_path / "m.skops")
+    refused = call("score", tmp_path / "m.skops", tmp_path / "data.libsvm", "-o", tmp_path / "r.csv", code=2)
+    assert "holds no fitted ranker: save a ranker or pipeline after fit" in refused.stderr
+
+
+def test_a_model_of_the_command_line_is_a_pipeline_in_python(tmp_path):
+    frame, y = table()
+    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
+    call("fit", tmp_path / "data.csv", "--label", "label", "-o", tmp_path / "m.skops")
+    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.csv")
+    scores = load(tmp_path / "m.skops").decision_function(frame)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "ranked.csv")["score"], np.sort(scores)[::-1])
