@@ -253,7 +253,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     # rankers of batches
     "k_of_batch": """k : int or float
     The rows of a batch to predict positive: a float in (0, 1] is the fraction of the batch's positives,
-    rounded to a number between 1 and theirs; an int is a number, at most theirs.""",
+    rounded to a number between 1 and theirs, as in the paper; an int is a number, at most theirs. Measures
+    take such a share as ``fraction_of_positives``.""",
     "batch_size": """batch_size : int
     The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a positive or without
     a negative are passed over. With 1, every row is compared with a row of zeros of the other class, as the

@@ -454,7 +454,8 @@ class StructSVM(RankerMixin, BaseEstimator):
         positives.
     k : int or float, default=0.25
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
-        fraction of the positives, rounded to a number between 1 and theirs.
+        fraction of the positives, rounded to a number between 1 and theirs, which measures take as
+        ``fraction_of_positives``.
     %(class_weight_C tol_gap max_iter_planes verbose)s
 
     Attributes

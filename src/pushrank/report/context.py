@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from pushrank import metrics
 from pushrank._numeric import Floats
+from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.model_selection import HITS, PRECISION, RankerComparison
 from pushrank.report.models import importances, model_sentences
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONFIDENCE = 0.95
-N_RESAMPLES = 2000
 MIN_P_VALUE = 0.001
 """Smaller p-values are not written out."""
 WHOLE = 1e-6
@@ -126,22 +126,21 @@ class ReportData:
     def hits(self, model: str, depth: int | None = None) -> float:
         """Return how many of the first rows, by default of the budget, are hits; ties by expectation."""
         depth = depth or self.depth
-        return float(depth * metrics.precision_at_k(self.y, self.held_out[model], depth, ties="half"))
+        return float(depth * metrics.precision_at_k(self.y, self.held_out[model], depth))
 
     @cached_property
     def list_differences(self) -> list[ListDifference]:
         """The best model's list against every other."""
         others = [model for model in self.names if model != self.best]
-        measure = partial(metrics.precision_at_k, k=self.depth, ties="half")
         found = []
         for model in others:
             low, high, difference, p_value = metrics.compare(
                 self.y,
                 self.held_out[self.best],
                 self.held_out[model],
-                measure,
+                "precision_at_k",
+                k=self.depth,
                 confidence_level=1.0 - (1.0 - CONFIDENCE) / len(others),
-                n_resamples=N_RESAMPLES,
                 random_state=self.seed,
             )
             k = self.depth
@@ -231,7 +230,7 @@ def template_context(data: ReportData) -> dict[str, Any]:
         "measures": sorted(
             data.comparison.measures[data.best], key=lambda name: name != data.comparison.criterion
         ),
-        "n_resamples": N_RESAMPLES,
+        "n_resamples": default_n_resamples(len(data.y)),
         "none_is_better": data.comparison.none_is_better_,
         "facts": {**_facts(data), **data.settings},
         "top": top,
