@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SGDAtK,
         SmoothMarginRanking,
         StructSVM,
+        TopRankerCV,
         TrimmedPush,
     )
     from pushrank.objectives import PushObjective
@@ -51,6 +52,7 @@ __all__ = [
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",
+    "TopRankerCV",
     "TrimmedPush",
     "load",
     "losses",

@@ -39,6 +39,7 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
+    TopRankerCV,
     TrimmedPush,
     estimators,
     metrics,
@@ -76,6 +77,7 @@ CONFIGURED = [
     SGDAtK(radius=10.0),
     RampAtK(init="logistic", tol=1e-13),
     TrimmedPush(0.5, alpha=0.1, tol=1e-8),
+    TopRankerCV(candidates=["logistic-regression", "trimmed-push"], cv=3),
 ]
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),

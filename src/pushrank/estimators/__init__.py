@@ -7,6 +7,7 @@ from pushrank.estimators.precision_at_k import PerceptronAtK, RampAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
+from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",
+    "TopRankerCV",
     "TrimmedPush",
 ]
 

@@ -300,14 +300,14 @@ class Fold:
         train_weights, test_weights = (
             None if target.weights is None else target.weights[rows] for rows in (train, test)
         )
-        self._X, self._train, self._test = X, train, test
+        self._X, self.train, self.test = X, train, test
         self.sample = BipartiteSample.from_mask(codes[train], train_weights)
         self._scorer = HeldOutScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
 
     @property
     def train_X(self) -> Any:  # noqa: N802
         """The rows to learn from, copied."""
-        return self._X[self._train]
+        return self._X[self.train]
 
     def score(self, coef: NDArray[np.floating]) -> float:
         """Return the score of coefficients on the rows to score; classes part at the others' threshold.
@@ -320,9 +320,9 @@ class Fold:
             When the scorer asks for probabilities, or gives no number.
         """
         scores = linear_scores(self._X, coef)
-        threshold = break_even_threshold(scores[self._train], self.sample)
+        threshold = break_even_threshold(scores[self.train], self.sample)
         return self._scorer.score(
-            self._X[self._test], scores[self._test].astype(np.float64), np.array([threshold])
+            self._X[self.test], scores[self.test].astype(np.float64), np.array([threshold])
         )
 
 
@@ -355,13 +355,14 @@ def stratified_folds(
     return folds
 
 
-def results_table(params: Sequence[dict[str, Any]], scores: Floats, n_iter: Floats) -> dict[str, Any]:
-    """Return ``cv_results_`` with the keys of scikit-learn's grid searches, and the mean iterations."""
-    table: dict[str, Any] = {"params": list(params), "mean_n_iter": n_iter.mean(axis=1)}
-    for name in params[0]:
+def results_table(params: Sequence[dict[str, Any]], scores: Floats) -> dict[str, Any]:
+    """Return ``cv_results_`` with the keys of scikit-learn's searches, masked where a row has no value."""
+    table: dict[str, Any] = {"params": list(params)}
+    for name in dict.fromkeys(name for chosen in params for name in chosen):
         column = np.ma.masked_all(len(params), dtype=object)
         for row, chosen in enumerate(params):
-            column[row] = chosen[name]
+            if name in chosen:
+                column[row] = chosen[name]
         table[f"param_{name}"] = column
     for fold, of_fold in enumerate(scores.T):
         table[f"split{fold}_test_score"] = of_fold

@@ -287,7 +287,7 @@ def fit_search(
     starts = [fold[best][0].coef for fold in by_fold]
     path = RegularisationPath(LinearModel(X), target.sample, ranker.tol, ranker.max_iter)
     final = path.solve(objectives[q], alphas[a], [np.mean(starts, axis=0), *starts])
-    ranker.cv_results_ = results_table(params, scores, n_iter)
+    ranker.cv_results_ = results_table(params, scores) | {"mean_n_iter": n_iter.mean(axis=1)}
     ranker.best_index_, ranker.best_params_ = best, params[best]
     ranker.best_score_ = float(scores[best].mean())
     ranker.n_splits_ = len(folds)

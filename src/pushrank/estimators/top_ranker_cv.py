@@ -1,0 +1,422 @@
+"""A linear ranker for the rows that one can act on, whose objective is chosen by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank._validation import check_number
+from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._scoring import Fold, results_table, stratified_folds
+from pushrank.estimators._target import validate_two_classes
+from pushrank.estimators.precision_at_k import PerceptronAtK
+from pushrank.estimators.push_cv import SELECTIONS, GroupRoutingMixin, split_params
+from pushrank.metrics import average_precision, precision_at_k
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import LogOnePlus, Power
+from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.trimming import trimmed_path
+
+DEFAULT_FRACTION = 0.25  # of the positives
+MAX_SOLUTION_ITERATIONS = 1000
+MAX_TRIMMING = 20  # choices of positives at each k of the path; more hardly change a solution
+PERCEPTRON_PASSES = 20
+
+
+class Rows(NamedTuple):
+    """Rows to learn from."""
+
+    X: Any
+    is_positive: NDArray[np.bool_]
+    weights: Floats
+
+    @property
+    def path(self) -> RegularisationPath:
+        """The solver of penalised objectives on these rows."""
+        sample = BipartiteSample.from_mask(self.is_positive, self.weights)
+        return RegularisationPath(LinearModel(self.X), sample, 1e-3, MAX_SOLUTION_ITERATIONS)
+
+
+class Solution(NamedTuple):
+    """Coefficients, what they were found with, and whether the solver got there."""
+
+    params: dict[str, Any]
+    coef: NDArray[np.floating]
+    converged: bool
+
+
+Grid = dict[str, Sequence[Any]]
+
+
+def logistic_regressions(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+    """Return logistic regressions from the largest penalty to the smallest, each from the one before."""
+    model = LogisticRegression(warm_start=True, max_iter=MAX_SOLUTION_ITERATIONS, tol=1e-3)
+    solutions = []
+    for alpha in sorted(grid["alpha"], reverse=True):
+        model.set_params(C=1.0 / (alpha * rows.weights.sum()))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(rows.X, rows.is_positive, sample_weight=rows.weights)
+        stopped = any(issubclass(one.category, ConvergenceWarning) for one in caught)
+        solutions.append(Solution({"alpha": alpha}, model.coef_[0].copy(), not stopped))
+    return solutions
+
+
+def p_norm_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+    """Return P-Norm Pushes along paths of p and of the penalty."""
+    objectives = [PushObjective(price=Power(float(p)), scale="log") for p in grid["p"]]
+    solved = rows.path.solve_grid(objectives, grid["alpha"])
+    return [
+        Solution({"p": p, "alpha": alpha}, result.coef, result.converged)
+        for p, results in zip(grid["p"], solved, strict=True)
+        for alpha, result in zip(grid["alpha"], results, strict=True)
+    ]
+
+
+def ir_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+    """Return IR Pushes along a path of the penalty."""
+    objective = PushObjective(price=LogOnePlus(), side="pull", scale="mean")
+    (results,) = rows.path.solve_grid([objective], grid["alpha"])
+    return [
+        Solution({"alpha": alpha}, result.coef, result.converged)
+        for alpha, result in zip(grid["alpha"], results, strict=True)
+    ]
+
+
+def trimmed_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+    """Return trimmed pushes along paths of the positives that count."""
+    model, n_positive = LinearModel(rows.X), float(rows.weights[rows.is_positive].sum())
+    ks = sorted(grid["k"], reverse=True)
+    totals = [max(1.0, k * n_positive) for k in ks]
+    solutions = []
+    for p in grid["p"]:
+        objective = PushObjective(price=Power(float(p)), scale="log")
+        for alpha in grid["alpha"]:
+            found = trimmed_path(
+                objective, model, rows.is_positive, rows.weights, alpha, totals, 1e-3, MAX_TRIMMING
+            )
+            solutions += [
+                Solution({"k": k, "p": p, "alpha": alpha}, one.coef, one.converged)
+                for k, one in zip(ks, found, strict=True)
+            ]
+    return solutions
+
+
+def perceptrons(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
+    """Return averaged Perceptron@k-max rankers."""
+    solutions = []
+    for k in grid["k"]:
+        ranker = PerceptronAtK(k, "max", max_iter=PERCEPTRON_PASSES, random_state=random_state)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            ranker.fit(rows.X, rows.is_positive, sample_weight=rows.weights)
+        solutions.append(Solution({"k": k}, ranker.coef_, True))
+    return solutions
+
+
+class Family(NamedTuple):
+    """Rankers with one objective: the place of the family from simple to complex, and how they are solved."""
+
+    complexity: int
+    solve: Callable[[Rows, Grid, int], list[Solution]]
+    grid: Callable[[float], Grid]
+
+
+ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
+
+
+def falling_ks(k: float) -> Sequence[float]:
+    """Return shares of the positives to keep, down to the share that the budget has room for."""
+    return tuple(np.geomspace(0.7, min(DEFAULT_FRACTION, k), 5).round(4).tolist())
+
+
+FAMILIES = {
+    "logistic-regression": Family(0, logistic_regressions, lambda _: {"alpha": (1e-6, 1e-5, *ALPHAS)}),
+    "p-norm-push": Family(1, p_norm_pushes, lambda _: {"p": (1.0, 4.0, 16.0, 64.0), "alpha": ALPHAS}),
+    "ir-push": Family(1, ir_pushes, lambda _: {"alpha": ALPHAS}),
+    "trimmed-push": Family(
+        2, trimmed_pushes, lambda k: {"k": falling_ks(k), "p": (4.0, 64.0), "alpha": (1e-3, 1e-2)}
+    ),
+    "perceptron-at-k": Family(2, perceptrons, lambda k: {"k": falling_ks(k)[::2]}),
+}
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
+    r"""The linear ranker for the first rows that you can act on, chosen by cross-validation.
+
+    Of several families of objectives, each over its own parameters, it takes the one with the best precision
+    at your budget,
+
+    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    over the positives i, on the parts of a cross-validation that were not learned from:
+
+    ``"logistic-regression"``
+        that of scikit-learn, over the penalty.
+    ``"p-norm-push"``, ``"ir-push"``
+        :class:`PNormPush` over p and the penalty, :class:`IRPush` over the penalty: convex objectives.
+    ``"trimmed-push"``, ``"perceptron-at-k"``
+        :class:`TrimmedPush` and :class:`PerceptronAtK` with ``variant="max"``, which give up on positives
+        that no linear score can bring to the top, over how many they keep.
+
+    Parameters
+    ----------
+    budget : int, default=None
+        How many rows you can act on, of as many rows as ``X`` has.
+    fraction : float, default=None
+        In place of `budget`: the share of the rows, in (0, 1].
+    fraction_of_positives : float, default=None
+        In place of `budget`: the number of rows as a share of the number of positives, in (0, 1]. Where none
+        of the three is given it is 0.25.
+    candidates : sequence of str, default=None
+        The families to choose from; None takes all.
+    %(cv)s
+    selection : {"one_standard_error", "best"}, default="one_standard_error"
+        Take the simplest family whose best member is within one standard error of the best of all, logistic
+        regression being simpler than the convex pushes, and these simpler than those that give up on
+        positives; or the best. The standard error is that of the difference, fold by fold.
+    %(n_jobs_folds random_state verbose_cv)s
+
+    Attributes
+    ----------
+    candidate_ : str
+        The family that was chosen.
+    best_params_ : dict
+        Its parameters, and the family as ``"candidate"``.
+    best_score_ : float
+        Their mean precision at the budget over the folds. It is optimistic, as the best of many: for a figure
+        to report, put the whole estimator in ``cross_val_score``.
+    best_index_ : int
+        Their place in ``cv_results_``.
+    candidates_ : list of dict
+        For each family the parameters of its best member, the ``"precision"`` and its ``"standard_error"``
+        over the folds, the ``"average_precision"``, and ``"below_best"`` with its
+        ``"below_best_standard_error"``, by which the family was judged. ``pandas.DataFrame`` makes a table of
+        them.
+    cv_results_ : dict of str to array
+        As of scikit-learn's ``GridSearchCV``, without times, and with ``mean_average_precision``.
+    n_splits_ : int
+        The number of folds.
+    %(coef_ classes_ threshold_ features_)s
+
+    Notes
+    -----
+    Features should be scaled alike. Within a family, members whose precision differs by no more than one hit
+    over all folds count as equals, of which the one with the best average precision is taken. Tied rows count
+    by their expectation.
+
+    Solutions start from their neighbours' along paths of the parameters, so that some 250 of them cost about
+    as much as ten runs of ``LogisticRegressionCV``. A fold's rows are copied, of `n_jobs` folds at a time.
+
+    What is gained at the budget is often paid for further down the list: ``candidates_`` shows the average
+    precision beside the precision.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+    of one standard error.
+
+    Examples
+    --------
+    >>> from pushrank.datasets import make_hidden_positives
+    >>> X, y = make_hidden_positives(600, random_state=0, return_X_y=True)
+    >>> ranker = TopRankerCV(budget=30, candidates=["logistic-regression", "trimmed-push"]).fit(X, y)
+    >>> ranker.candidate_, int(y[ranker.rank(X)[:30]].sum())
+    ('trimmed-push', 30)
+    """
+
+    budget: int | None = None
+    _: KW_ONLY
+    fraction: float | None = None
+    fraction_of_positives: float | None = None
+    candidates: Sequence[str] | None = None
+    cv: Any = 5
+    selection: Literal["one_standard_error", "best"] = "one_standard_error"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose the family and its parameters by cross-validation, and learn the coefficients with them.
+
+        Parameters
+        ----------
+        %(X y_two_classes sample_weight_cv groups)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(search_value_error)s
+        TypeError
+            When a parameter has the wrong type.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When the last solution stopped early.
+        """
+        names = check_candidates(self.candidates)
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {self.selection!r}.")
+        X, target = validate_two_classes(self, X, y, sample_weight)
+        is_positive = np.asarray(target.codes, dtype=bool)
+        weights = np.ones(len(is_positive)) if target.weights is None else target.weights
+        depth = self._depth(float(weights.sum()))
+        kept = share_of_positives(depth, is_positive, weights)
+        grids = {name: FAMILIES[name].grid(min(1.0, kept)) for name in names}
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        folds = stratified_folds(self.cv, "average_precision", X, target, split_params(self, groups))
+
+        def solve(fold: Fold) -> list[tuple[dict[str, Any], float, float]]:
+            """Return the parameters, precision and average precision of all members of all families."""
+            rows = Rows(fold.train_X, is_positive[fold.train], weights[fold.train])
+            test, labels, test_weights = X[fold.test], is_positive[fold.test], weights[fold.test]
+            found = []
+            for name in names:
+                for solution in FAMILIES[name].solve(rows, grids[name], seed):
+                    scores = linear_scores(test, solution.coef.astype(X.dtype))
+                    precision = precision_at_k(labels, scores, **depth, sample_weight=test_weights)
+                    overall = average_precision(labels, scores, sample_weight=test_weights)
+                    found.append(({"candidate": name, **solution.params}, precision, overall))
+            return found
+
+        by_fold = []
+        with progress_bar(self, len(folds)) as callback, one_blas_thread():
+            solved = Parallel(self.n_jobs, require="sharedmem", return_as="generator")(
+                delayed(solve)(fold) for fold in folds
+            )
+            for number, found in enumerate(solved, 1):
+                by_fold.append(found)
+                if callback is not None:
+                    callback(number, precision=max(precision for _, precision, _ in found))
+            params = [one[0] for one in by_fold[0]]
+            precisions, overall = (np.array([[one[m] for one in fold] for fold in by_fold]).T for m in (1, 2))
+            n_hits = sum(kept * weights[fold.test][is_positive[fold.test]].sum() for fold in folds)
+            self.candidates_ = best_members(params, precisions, overall.mean(axis=1), 1.0 / max(1.0, n_hits))
+            chosen = choose_family(self.candidates_, self.selection)
+            self.candidate_, self.best_params_ = chosen["candidate"], chosen["params"]
+            grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
+            (final,) = FAMILIES[self.candidate_].solve(Rows(X, is_positive, weights), grid, seed)
+        self.best_index_, self.best_score_ = params.index(self.best_params_), chosen["precision"]
+        self.cv_results_ = results_table(params, precisions)
+        self.cv_results_["mean_average_precision"] = overall.mean(axis=1)
+        self.n_splits_ = len(folds)
+        self.coef_ = final.coef.astype(X.dtype)
+        set_two_classes(self, target, linear_scores(X, self.coef_))
+        if not final.converged:
+            warn(
+                f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
+                ConvergenceWarning,
+            )
+        return self
+
+    def _depth(self, total_weight: float) -> dict[str, Any]:
+        """Return the rows that can be acted on as a share, which is the same in every fold.
+
+        Raises
+        ------
+        ValueError
+            When two of the parameters are given, one is out of range, or there are not so many rows.
+        """
+        names = ("budget", "fraction", "fraction_of_positives")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if len(given) > 1:
+            raise ValueError(f"give one of {', '.join(names)}, got {given}.")
+        for name, share in given.items():
+            if name == "budget":
+                check_number(name, share, 1, integer=True)
+                if share > total_weight:
+                    raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
+                return {"fraction": share / total_weight}
+            check_number(name, share, above=0.0, most=1.0)
+        return given or {"fraction_of_positives": DEFAULT_FRACTION}
+
+
+def check_candidates(candidates: Sequence[str] | None) -> list[str]:
+    """Return the names of the families to choose from.
+
+    Raises
+    ------
+    ValueError
+        When there are none, or one is not known.
+    """
+    names = list(FAMILIES) if candidates is None else list(candidates)
+    if not names or not set(names) <= set(FAMILIES):
+        raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {candidates!r}.")
+    return list(dict.fromkeys(names))
+
+
+def share_of_positives(depth: dict[str, float], is_positive: NDArray[np.bool_], weights: Floats) -> float:
+    """Return how many rows can be acted on, as a share of the number of positives."""
+    if "fraction_of_positives" in depth:
+        return depth["fraction_of_positives"]
+    return depth["fraction"] * float(weights.sum() / weights[is_positive].sum())
+
+
+def best_members(
+    params: list[dict[str, Any]], precisions: Floats, overall: Floats, hit: float
+) -> list[dict[str, Any]]:
+    """Return each family's best member: of those within one hit of the best, the best average precision."""
+    means, n_folds = precisions.mean(axis=1), precisions.shape[1]
+
+    def standard_error(values: Floats) -> float:
+        return float(values.std(ddof=1) / np.sqrt(n_folds)) if n_folds > 1 else 0.0
+
+    members: dict[str, int] = {}
+    for name in dict.fromkeys(one["candidate"] for one in params):
+        places = np.array([place for place, one in enumerate(params) if one["candidate"] == name])
+        equals = places[means[places] >= means[places].max() - hit * (1.0 + 1e-9)]
+        members[name] = int(equals[np.argmax(overall[equals])])
+    best = max(members.values(), key=lambda place: (means[place], overall[place]))
+    return [
+        {
+            "candidate": name,
+            "params": params[place],
+            "precision": float(means[place]),
+            "standard_error": standard_error(precisions[place]),
+            "average_precision": float(overall[place]),
+            "below_best": float(means[best] - means[place]),
+            "below_best_standard_error": standard_error(precisions[best] - precisions[place]),
+        }
+        for name, place in members.items()
+    ]
+
+
+def choose_family(candidates: list[dict[str, Any]], selection: str) -> dict[str, Any]:
+    """Return the best family, or the simplest within one standard error; the better of two as simple."""
+
+    def is_eligible(one: dict[str, Any]) -> bool:
+        allowed = one["below_best_standard_error"] if selection == "one_standard_error" else 0.0
+        return bool(one["below_best"] <= allowed)
+
+    def order(one: dict[str, Any]) -> tuple[int, float, float]:
+        return FAMILIES[one["candidate"]].complexity, -one["precision"], -one["average_precision"]
+
+    return min(filter(is_eligible, candidates), key=order)

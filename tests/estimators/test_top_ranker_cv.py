@@ -1,0 +1,112 @@
+"""The choice of a ranker for a budget: what is chosen, and by what rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.preprocessing import scale
+
+from pushrank import PNormPush, TopRankerCV, TrimmedPush
+from pushrank.datasets import make_hidden_positives
+from pushrank.estimators.top_ranker_cv import FAMILIES, best_members, choose_family
+from pushrank.metrics import average_precision, precision_at_k
+
+QUICK = ["logistic-regression", "p-norm-push", "trimmed-push"]
+
+
+def table(*rows):
+    """Return parameters, precisions by fold and average precisions of some members."""
+    params = [{"candidate": name, "alpha": float(place)} for place, (name, *_) in enumerate(rows)]
+    return params, np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+
+
+def test_of_equals_within_a_hit_the_average_precision_decides():
+    made = table(("ir-push", [0.5, 0.6], 0.1), ("ir-push", [0.5, 0.5], 0.9), ("ir-push", [0.4, 0.4], 1.0))
+    assert best_members(*made, hit=0.05)[0]["params"]["alpha"] == 1.0
+    assert best_members(*made, hit=0.01)[0]["params"]["alpha"] == 0.0
+
+
+def test_the_simplest_within_one_standard_error_of_the_difference_is_taken():
+    noisy = [0.1, 0.9, 0.5, 0.3]
+    close = table(
+        ("trimmed-push", noisy, 0.5),
+        ("p-norm-push", [0.1, 0.88, 0.52, 0.28], 0.5),  # .005 below, give or take .0096
+        ("logistic-regression", [0.05, 0.85, 0.45, 0.25], 0.5),  # .05 below in every fold
+    )
+    found = best_members(*close, hit=1e-9)
+    assert choose_family(found, "one_standard_error")["candidate"] == "p-norm-push"
+    assert choose_family(found, "best")["candidate"] == "trimmed-push"
+    by_name = {one["candidate"]: one for one in found}
+    assert by_name["logistic-regression"]["below_best"] == pytest.approx(0.05)
+    assert by_name["logistic-regression"]["below_best_standard_error"] == pytest.approx(0.0, abs=1e-12)
+    assert by_name["trimmed-push"]["standard_error"] == pytest.approx(np.std(noisy, ddof=1) / 2)
+
+
+def test_positives_that_hide_are_given_up_and_an_easy_set_is_left_to_the_simplest():
+    X, y = make_hidden_positives(1500, random_state=0, return_X_y=True)
+    hidden = TopRankerCV(100, candidates=QUICK).fit(X, y)
+    assert hidden.candidate_ == "trimmed-push"
+    fresh, labels = make_hidden_positives(3000, random_state=1, return_X_y=True)
+    assert precision_at_k(labels, hidden.decision_function(fresh), 200) > 0.95
+    easy, labels = load_breast_cancer(return_X_y=True)
+    assert TopRankerCV(candidates=QUICK, cv=3).fit(scale(easy), labels).candidate_ == "logistic-regression"
+
+
+def test_the_choice_is_the_one_made_by_hand():
+    """The scores in the folds are those of the estimators fitted there, and the answer is the chosen one's."""
+    X, y = make_hidden_positives(600, random_state=2, return_X_y=True)
+    cv = StratifiedKFold(3)
+    ranker = TopRankerCV(fraction=0.05, candidates=["p-norm-push", "trimmed-push"], cv=cv).fit(X, y)
+    results = ranker.cv_results_
+    for place in (0, len(results["params"]) - 1):
+        options = dict(results["params"][place])
+        kind = {"p-norm-push": PNormPush, "trimmed-push": TrimmedPush}[options.pop("candidate")]
+        for fold, (train, test) in enumerate(cv.split(X, y)):
+            scores = kind(**options, tol=1e-6).fit(X[train], y[train]).decision_function(X[test])
+            found = results[f"split{fold}_test_score"][place]
+            assert found == pytest.approx(precision_at_k(y[test], scores, fraction=0.05), abs=0.11)
+    assert results["mean_test_score"][ranker.best_index_] == pytest.approx(ranker.best_score_)
+    options = {name: value for name, value in ranker.best_params_.items() if name != "candidate"}
+    alone = TrimmedPush(**options).fit(X, y).decision_function(X)
+    assert average_precision(y, ranker.decision_function(X)) == pytest.approx(
+        average_precision(y, alone), abs=0.01
+    )
+
+
+def test_a_budget_is_the_same_share_of_every_fold():
+    X, y = make_hidden_positives(600, random_state=3, return_X_y=True)
+    options = {"candidates": ["logistic-regression"], "cv": 3}
+    counted, shared = TopRankerCV(60, **options).fit(X, y), TopRankerCV(fraction=0.1, **options).fit(X, y)
+    np.testing.assert_array_equal(
+        counted.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"]
+    )
+    by_positives = TopRankerCV(fraction_of_positives=60 / y.sum(), **options).fit(X, y)
+    np.testing.assert_allclose(
+        by_positives.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"], atol=0.05
+    )
+
+
+def test_jobs_change_nothing_and_groups_stay_whole():
+    X, y = make_hidden_positives(400, random_state=4, return_X_y=True)
+    groups = np.arange(400) // 4
+    options = {"cv": StratifiedGroupKFold(3), "random_state": 0}
+    one, two = (TopRankerCV(20, n_jobs=n, **options).fit(X, y, groups=groups) for n in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert {row["candidate"] for row in one.candidates_} == set(FAMILIES)
+
+
+def test_what_is_out_of_range_is_said():
+    X, y = make_hidden_positives(60, random_state=5, return_X_y=True)
+    for options, message in (
+        ({"budget": 61}, "more than the 60 rows"),
+        ({"budget": 0}, "budget must"),
+        ({"budget": 5, "fraction": 0.1}, "give one of"),
+        ({"fraction": 1.5}, "fraction must"),
+        ({"candidates": []}, "candidates must be some of"),
+        ({"candidates": ["forest"]}, "candidates must be some of"),
+        ({"selection": "any"}, "selection must"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TopRankerCV(**options).fit(X, y)
