@@ -46,7 +46,8 @@ WARNING = [
     CascadeRanker([PNormPush(), PNormPush()], keep=[2]),
     CascadeRanker([PNormPush(max_iter=1)]),
 ]
-SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker"}  # rounds are all that was asked of them
+# rounds are all that was asked of them, and solutions of a search have no limit to set
+SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "TopRankerCV"}
 
 
 MESSAGE = "did not converge|collapsed|smooth margin is not|learned nothing|ends after"
