@@ -97,25 +97,25 @@ def compare(
     seed: options.Seed = 0,
     nested: options.Nested = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save every test part's measures here, too.")
+        Path | None, typer.Option("--output", "-o", help="Also save the measures of every test part here.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Save a report with curves and rows here, too (.html).")
+        Path | None, typer.Option(help="Also save a report with curves and rows here (.html).")
     ] = None,
     force: options.Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare models under the same cross-validation and say which is best at the top.
 
     Logistic regression, RankBoost's objective, the P-Norm Push at several p, the IR Push and, on tables,
-    boosted stumps see the same splits and the same preprocessing. A figure is the mean over the test
-    parts with its standard error. With --budget N, models are judged by how many of the N rows acted on are
-    hits; else by the precision among the first rows, a quarter as many as there are positives. Rows that a
-    model scores alike count by the average over their orders.
+    boosted stumps get the same splits and the same preprocessing. A figure is the mean over the test
+    parts with its standard error. With --budget N, models are judged by how many of the N rows that you can
+    act on are hits; otherwise by the precision among the first rows, a quarter as many as there are
+    positives. Ties count as their expected value.
 
-    The best of several figures is too good, for it was chosen by the rows it is read from. With --nested,
-    a P-Norm Push whose p and alpha are chosen joins, and the last line is what the whole choice achieves on
-    rows that had no say in it. It takes about as many times longer as there are folds.
+    The best of several figures is too good, because it was chosen on the rows that it is measured on. With
+    --nested, a P-Norm Push that chooses its p and alpha joins, and the last line is what the whole choice
+    achieves on rows that had no part in it. With V folds this takes about V times as long.
 
     With --json, "differences" holds by how much the best model exceeds every other one by the criterion, with
     a 95 % interval; "more_than_chance" is null where the test parts are too few to tell.

@@ -1,4 +1,4 @@
-"""``pushrank evaluate``: measure a saved model on labelled rows, with what chance may do to the figures."""
+"""``pushrank evaluate``: measure a saved model on labelled rows, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -97,25 +97,25 @@ def evaluate(
         typer.Option(help="The positive label, where it differs from the training data's."),
     ] = None,
     budget: options.Budget = None,
-    every: Annotated[bool, typer.Option("--all", help="Show the other measures, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also show the other measures.")] = False,
     intervals: Annotated[
-        bool, typer.Option("--intervals/--no-intervals", help="Whether to say what chance may do.")
+        bool, typer.Option("--intervals/--no-intervals", help="Show 95 % confidence intervals.")
     ] = True,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the resampling.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print how good the top of the list is, with 95 % intervals.
 
-    The first four measures are of the first N rows of --budget N, by default a quarter as many as there are
-    positives; rows that the model scores alike count by the average over their orders.
+    The first four measures count hits in the first N rows of --budget N, by default a quarter as many as there
+    are positives. Ties count as their expected value.
 
-    Intervals are of the bootstrap (BCa) and take the rows to be independent: where rows come in clusters,
-    such as the visits of one patient, they are too narrow. A share of hits of 0 or 1 has the interval of
-    Clopper and Pearson. The number of positives at the top has none, for resampling promises nothing of an
-    extreme, and neither has a measure such as the average precision where no resample changes it. Of a
-    million rows they take from some seconds, with few positives, to a minute; --no-intervals leaves them out.
+    The intervals come from the bootstrap (BCa) and assume independent rows: if rows come in clusters, such as
+    the visits of one patient, they are too narrow. Where all or none of the first rows are hits, the interval
+    is that of Clopper and Pearson. The number of positives at the top has no interval, because resampling
+    says nothing about an extreme; nor has a measure that no resample changes. With a million rows the
+    intervals take from some seconds to a minute; --no-intervals leaves them out.
 
-    With --json every figure is there, not rounded.
+    --json prints all figures, not rounded.
 
     Example: pushrank evaluate model.skops test.csv --budget 100
     """

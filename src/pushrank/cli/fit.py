@@ -61,8 +61,8 @@ def fit(
     solver: Annotated[
         str | None,
         typer.Option(
-            help="lbfgs, newton-cg, coordinate or what else the model has; by default what the other options "
-            f"need. For {models_with('solver')}."
+            help="lbfgs, newton-cg, coordinate or another solver of the model; by default the one that the "
+            f"other options need. For {models_with('solver')}."
         ),
     ] = None,
     weak_rankers: Annotated[
@@ -70,15 +70,15 @@ def fit(
     ] = None,
     n_estimators: Annotated[int | None, typer.Option(help="The number of boosting rounds.")] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="The part of each boosting step that is taken, in (0, 1].")
+        float | None, typer.Option(help="The factor of each boosting step, in (0, 1].")
     ] = None,
     seed: options.Seed = 0,
 ) -> None:
     """Learn to rank from a file and save the model.
 
-    Text columns are one-hot encoded (the 99 most frequent values of each, the others as one), missing values
-    imputed and numbers scaled; all of that is saved with the model, so that scoring needs nothing else.
-    Columns that look like identifiers, row numbers, dates or a constant are warned of: leave them out with
+    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing values are
+    filled in and numbers are scaled. All of this is saved with the model, so scoring needs nothing else. You
+    are warned about columns that look like identifiers, row numbers, dates or a constant: leave them out with
     --exclude.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
@@ -106,6 +106,6 @@ def fit(
     for line in warned:
         warn(line)
     typer.echo(
-        f"{model} fitted on {len(rows.y):,} rows, {int(rows.y.sum()):,} of them {rows.label_meaning}, by "
+        f"{model} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
         f"{rows.describe_features()}; saved as {output}."
     )

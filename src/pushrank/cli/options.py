@@ -28,21 +28,21 @@ Separator = Annotated[
     typer.Option(
         parser=lambda text: "\t" if text in ("tab", "\\t") else text,
         metavar="CHARACTER",
-        help="What separates columns: one character or tab; by default a comma in .csv, a tab in .tsv.",
+        help="Column separator: one character or tab; by default a comma in .csv, a tab in .tsv.",
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="How .csv and .tsv files are coded, such as cp1252; by default utf-8.")
+    str | None, typer.Option(help="File encoding of .csv and .tsv files, such as cp1252; by default utf-8.")
 ]
 Decimal = Annotated[
-    str | None, typer.Option(help="The decimal mark of .csv and .tsv files; by default a point.")
+    str | None, typer.Option(help="Decimal mark of .csv and .tsv files; by default a point.")
 ]
 Thousands = Annotated[
     str | None,
-    typer.Option(help="What parts the thousands of .csv and .tsv files, as in 1,025; by default nothing."),
+    typer.Option(help="Thousands separator of .csv and .tsv files, as in 1,025; by default none."),
 ]
 Budget = Annotated[
-    int | None, typer.Option(min=1, help="How many of the rows you can act on: count hits among them.")
+    int | None, typer.Option(min=1, help="How many rows you can act on: hits are counted among them.")
 ]
 Powers = Annotated[list[float] | None, typer.Option(help="A strength of the push; may be repeated.")]
 Alpha = Annotated[
@@ -51,12 +51,12 @@ Alpha = Annotated[
 Folds = Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-validation.")]
 Nested = Annotated[
-    bool, typer.Option("--nested", help="Choose p, alpha and the model inside every training part, too.")
+    bool, typer.Option("--nested", help="Also choose p, alpha and the model inside every training part.")
 ]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is drawn at random.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 
 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:

@@ -151,7 +151,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         + \frac{\alpha}{2} \|\lambda\|^2 , \qquad f = \sum_j \lambda_j h_j ,
 
     i over the positives and k over the negatives: the algorithm of the P-Norm Push on any weak rankers. The
-    larger p, the more the objective looks at the negatives near the top alone; p = 1 is :class:`RankBoost`.
+    larger p, the more the objective is decided by the negatives near the top; p = 1 is :class:`RankBoost`.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 @shared_docs
 @dataclass(eq=False, repr=False)
 class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
-    r"""Rank separable data so that the least margin of a pair is as large as it can be.
+    r"""Rank separable data so that the smallest margin of a pair is as large as possible.
 
     Coordinate ascent on the smooth margin
 
@@ -268,8 +268,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         G(\lambda) = \frac{-\ln F(\lambda)}{\|\lambda\|_1}, \qquad
         F(\lambda) = \sum_{(i, k)} e^{-(f(x_i) - f(x_k))} ,
 
-    which lies below the ranking margin and rises with every round, towards the largest margin :math:`\rho`
-    there is. Rounds are RankBoost's until G is positive.
+    which is a lower bound of the ranking margin and rises with every round, towards the largest possible
+    margin :math:`\rho`. Rounds are those of RankBoost until G is positive.
 
     Parameters
     ----------
@@ -393,8 +393,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
         \ln F = \ln (F_+ + F_-), \qquad F_+ = \sum_i e^{-f(x_i)}, \quad F_- = \sum_k e^{f(\tilde x_k)} ,
         \qquad f = \lambda_0 + \sum_j \lambda_j (2 h_j - 1) .
 
-    The step along the constant makes the F-skew :math:`F_+ - F_-` vanish, and with it the RankBoost loss
-    :math:`F_+ F_-` comes down to its infimum.
+    The step along the constant brings the F-skew :math:`F_+ - F_-` to zero; the RankBoost loss
+    :math:`F_+ F_-` then reaches its infimum, too.
 
     Parameters
     ----------

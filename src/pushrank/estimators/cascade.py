@@ -40,7 +40,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         l + \frac{1}{3} \, \frac{a}{1 + |a|}, \qquad a = \operatorname{arsinh} \frac{s - m_l}{d_l} ,
 
     where :math:`m_l` and :math:`d_l` are the median and the interquartile range of that stage's training
-    scores: whoever survives more cuts stands above, and within a level the stage's order holds.
+    scores. Rows that survive more cuts stand above the others, and within a level the stage's order holds.
 
     Parameters
     ----------

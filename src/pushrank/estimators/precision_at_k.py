@@ -321,8 +321,8 @@ class StreamRankerMixin(RankerMixin):
 class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, by a perceptron on batches: Perceptron@k-avg and -max.
 
-    For every batch the k highest rows are predicted positive. Where :math:`\Delta` of them are negatives,
-    these are subtracted from the weights, and of the positives that were missed are added
+    In every batch the k highest rows are predicted positive. If :math:`\Delta` of them are negatives, these
+    are subtracted from the weights, and missed positives are added:
 
     - ``"avg"``: all :math:`m - k + \Delta`, each times :math:`\Delta / (m - k + \Delta)`;
     - ``"max"``: the :math:`\Delta` highest.

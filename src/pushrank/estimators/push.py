@@ -73,9 +73,9 @@ class PNormPush(LinearPushMixin, BaseEstimator):
         \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p
         + \frac{\alpha}{2} \|w\|^2 ,
 
-    i over the positives and k over the negatives. The larger p, the more the objective looks at the negatives
-    near the top alone; p = 1 is RankBoost's objective. With ``side="pull"`` the roles of i and k are
-    exchanged, so that the worst-placed positives are pulled up: use it where what lies at the bottom will be
+    i over the positives and k over the negatives. The larger p, the more the objective is
+    decided by the negatives near the top; p = 1 is RankBoost's objective. With ``side="pull"`` the roles of i and k are
+    exchanged, so that the worst-placed positives are pulled up: use it where the bottom of the list will be
     discarded unseen. ``side="both"`` minimises
 
     .. math::

@@ -357,8 +357,9 @@ class SVMMAP(RankerMixin, BaseEstimator):
         \frac12 \|w\|^2 + C \max_{\hat y} \Bigl[ 1 - AP(\hat y)
         + \frac{1}{m n} \sum_{i, k} (\hat y_{ik} - 1) (f(x_i) - f(\tilde x_k)) \Bigr] ,
 
-    over all orders :math:`\hat y` of the m positives among the n negatives. Sample weights are copies
-    of rows, and must be whole numbers, of at most 10 million in a class; the time grows with their sum.
+    over all orders :math:`\hat y` of the m positives among the n negatives. A sample weight is a
+    number of copies of a row, so weights must be whole numbers, at most 10 million in a class; the time
+    grows with their sum.
 
     Parameters
     ----------
