@@ -106,8 +106,8 @@ def evaluate(
 ) -> None:
     """Print how good the top of the list is, with 95 % intervals.
 
-    The first four measures count hits in the first N rows of --budget N, by default a quarter as many as there
-    are positives. Ties count as their expected value.
+    The first four measures count hits in the first N rows of --budget N, by default a quarter as many as
+    there are positives. Ties count as their expected value.
 
     The intervals come from the bootstrap (BCa) and assume independent rows: if rows come in clusters, such as
     the visits of one patient, they are too narrow. Where all or none of the first rows are hits, the interval

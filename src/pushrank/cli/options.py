@@ -34,9 +34,7 @@ Separator = Annotated[
 Encoding = Annotated[
     str | None, typer.Option(help="File encoding of .csv and .tsv files, such as cp1252; by default utf-8.")
 ]
-Decimal = Annotated[
-    str | None, typer.Option(help="Decimal mark of .csv and .tsv files; by default a point.")
-]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of .csv and .tsv files; by default a point.")]
 Thousands = Annotated[
     str | None,
     typer.Option(help="Thousands separator of .csv and .tsv files, as in 1,025; by default none."),

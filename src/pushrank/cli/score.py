@@ -25,11 +25,11 @@ def score(
 ) -> None:
     """Write the rows best first, with their score and rank.
 
-    Every cell is written as it was read, whether the model uses it or not. Only when text becomes .parquet are
-    the model's numbers written as numbers. A text file keeps the separator, encoding and decimal mark that it
-    was read with. Rows with equal scores keep their order. Columns named score or rank in the data are kept;
-    the new ones are then called pushrank_score and pushrank_rank. Rows of a libsvm file are named by their
-    number, from 1.
+    Every cell is written as it was read, whether the model uses it or not. Only when text becomes
+    .parquet are the model's numbers written as numbers. A text file keeps the separator, encoding and
+    decimal mark that it was read with. Rows with equal scores keep their order. Columns named score or
+    rank in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a
+    libsvm file are named by their number, from 1.
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """

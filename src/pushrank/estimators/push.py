@@ -73,8 +73,8 @@ class PNormPush(LinearPushMixin, BaseEstimator):
         \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p
         + \frac{\alpha}{2} \|w\|^2 ,
 
-    i over the positives and k over the negatives. The larger p, the more the objective is
-    decided by the negatives near the top; p = 1 is RankBoost's objective. With ``side="pull"`` the roles of i and k are
+    i over the positives and k over the negatives. The larger p, the more the objective is decided by the
+    negatives near the top; p = 1 is RankBoost's objective. With ``side="pull"`` the roles of i and k are
     exchanged, so that the worst-placed positives are pulled up: use it where the bottom of the list will be
     discarded unseen. ``side="both"`` minimises
 

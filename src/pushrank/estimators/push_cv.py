@@ -66,8 +66,8 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p
         + \frac{\alpha}{2} \|w\|^2
 
-    for every p and :math:`\alpha` of the grid on the training rows of every fold, and then on all rows with the
-    values that scored best.
+    for every p and :math:`\alpha` of the grid on the training rows of every fold, and then on all rows with
+    the values that scored best.
 
     Parameters
     ----------
