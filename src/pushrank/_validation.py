@@ -218,8 +218,8 @@ def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
     if not all(isinstance(label, str | bytes) for label in classes):
         return classes[1]
     texts = [text.strip().lower() for text in np.asarray(classes).astype(str)]
-    if set(texts) in ({"no", "yes"}, {"false", "true"}):
-        return classes[int(texts[1] in ("yes", "true"))]
+    if set(texts) in ({"no", "yes"}, {"n", "y"}, {"false", "true"}):
+        return classes[int(texts[1] in ("yes", "y", "true"))]
     try:
         lower, upper = map(float, texts)
     except ValueError:

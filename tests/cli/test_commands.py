@@ -20,6 +20,8 @@ from pushrank import metrics
 from pushrank.cli.model import MODELS, SavedModel
 from tests.cli.runner import call
 
+LABEL = ["--label", "class", "--positive", "malignant"]
+
 
 @pytest.fixture(scope="module")
 def frame():
@@ -46,7 +48,7 @@ def files(tmp_path, frame):
 
 def fitted(files, *more, data="data.csv"):
     model = files / "model.skops"
-    label = [] if data.endswith("libsvm") else ["--label", "class"]
+    label = [] if data.endswith("libsvm") else LABEL
     call("fit", files / data, *label, "-o", model, *more)
     return model
 
@@ -196,8 +198,7 @@ def test_compare(files):
     arguments = [
         "compare",
         files / "data.csv",
-        "--label",
-        "class",
+        *LABEL,
         "--budget",
         200,
         "--folds",
@@ -227,7 +228,7 @@ def test_compare(files):
 
 
 def test_a_nested_comparison_says_what_to_report(files):
-    arguments = ["compare", files / "data.csv", "--label", "class", "--folds", 2, "--p", 4, "--nested"]
+    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, "--p", 4, "--nested"]
     summary = json.loads(call(*arguments, "--json").stdout)
     assert summary["best"] != "best of the above, chosen inside"
     chosen = summary["models"]["best of the above, chosen inside"]["precision at 1/4"]
@@ -239,7 +240,7 @@ def test_a_nested_comparison_says_what_to_report(files):
 
 
 def test_seeds_are_those_of_numpy(files):
-    arguments = ["compare", files / "data.csv", "--label", "class", "--folds", 2, "--p", 4, "--seed"]
+    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, "--p", 4, "--seed"]
     call(*arguments, 2**32 - 1)
     assert "--seed" in call(*arguments, 2**32, code=2).stderr
 
@@ -265,18 +266,28 @@ def bad(files, frame):
     (files / "cut.parquet").write_bytes((files / "data.parquet").read_bytes()[:2000])
     (files / "cut.csv.gz").write_bytes((files / "data.csv.gz").read_bytes()[:500])
     (files / "bad.libsvm").write_text("1 1:0.5\n0 what\n")
-    (files / "data.xlsx").write_text("")
+    (files / "data.docx").write_text("")
     frame[["class"]].to_csv(files / "bare.csv", index=False)
     data, out = files / "data.csv", files / "out.skops"
-    fit = ["fit", "-o", out, "--label", "class", "--positive", "malignant"]
-    compare = ["compare", "--label", "class", "--positive", "malignant"]
+    fit = ["fit", "-o", out, *LABEL]
+    compare = ["compare", *LABEL]
     return {
         "has no column 'klass' for --label": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],
-        "one class only (benign)": [*fit, files / "one.csv"],
-        "holds 3 values (0, 1, 2)": ["fit", files / "three.csv", "--label", "digit", "-o", out],
-        "no label in row 4": [*fit, files / "missing.csv"],
-        "--positive 'maybe' does not occur": [*fit, data, "--positive", "maybe"],
+        "one class only (benign (569 rows))": [*fit, files / "one.csv"],
+        "holds 3 values, 0 (190 rows), 1 (190 rows), 2 (189 rows); name the one": [
+            "fit",
+            files / "three.csv",
+            "--label",
+            "digit",
+            "-o",
+            out,
+        ],
+        "no label in 1 of 569 rows (1 empty), first in row 4; leave them out with --drop-unlabelled": [
+            *fit,
+            files / "missing.csv",
+        ],
+        "the label to rank at the top, 'maybe', does not occur": [*fit, data, "--positive", "maybe"],
         "holds infinity in row 6": [*fit, files / "infinite.csv"],
         "column 'area' of": [*fit, files / "huge.csv"],
         "holds -1e+300 in row 6, too large": [*compare, files / "huge.csv"],
@@ -286,10 +297,10 @@ def bad(files, frame):
         "cannot be read as parquet": [*fit, files / "cut.parquet"],
         "ended before the end-of-stream": [*fit, files / "cut.csv.gz"],
         "cannot be read as libsvm": ["fit", "-o", out, files / "bad.libsvm"],
-        "kind of file is not known": [*fit, files / "data.xlsx"],
+        "kind of file is not known": [*fit, files / "data.docx"],
         "does not exist": [*fit, files / "nothing.csv"],
-        "is a folder": ["fit", data, "--label", "class", "-o", files],
-        "the folder": ["fit", data, "--label", "class", "-o", files / "no" / "out.skops"],
+        "is a folder": ["fit", data, *LABEL, "-o", files],
+        "the folder": ["fit", data, *LABEL, "-o", files / "no" / "out.skops"],
         "p must be finite and >= 1": [*fit, data, "--p", "0.5"],
         "--p is not an option of --model ir-push": [*fit, data, "--model", "ir-push", "--p", "2"],
         "--model 'svm' is not known": [*fit, data, "--model", "svm"],
@@ -344,7 +355,7 @@ def test_bad_input_at_score_time(files, frame):
 def test_a_folder_without_permission_is_named(files):
     closed = files / "closed"
     closed.mkdir(mode=0o500)
-    result = call("fit", files / "data.csv", "--label", "class", "-o", closed / "m.skops", code=2)
+    result = call("fit", files / "data.csv", *LABEL, "-o", closed / "m.skops", code=2)
     assert "cannot be written" in result.stderr
 
 
@@ -354,7 +365,7 @@ def test_a_write_that_fails_is_one_line(files, monkeypatch):
 
     monkeypatch.setattr("pushrank._io.tempfile.mkstemp", refuse)
     out = files / "m.skops"
-    result = call("fit", files / "data.csv", "--label", "class", "-o", out, code=2)
+    result = call("fit", files / "data.csv", *LABEL, "-o", out, code=2)
     assert "cannot be written: Permission denied" in result.stderr
 
 

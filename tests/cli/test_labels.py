@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pushrank.cli.read import TEXT, Table, positive_rows
+from pushrank.cli.columns import labelled_rows
+from pushrank.cli.errors import InputError
+from pushrank.cli.read import TEXT, Table
 
 
 def table(tmp_path, few, many, n_few=3):
@@ -19,29 +21,43 @@ def table(tmp_path, few, many, n_few=3):
 @pytest.mark.parametrize(
     ("positive", "negative"),
     [("yes", "no"), ("YES", "no"), ("Yes", "No"), ("true", "false"), ("TRUE", "FALSE"),
-     ("1", "0"), (1, 0), (1, -1), (2.0, 1.0), (True, False)],
+     ("Y", "N"), ("1", "0"), (1, 0), (1, -1), (2.0, 1.0), (True, False)],
 )  # fmt: skip
 @pytest.mark.parametrize("is_rare", [True, False])
 def test_yes_and_the_larger_number_are_positive(tmp_path, capsys, positive, negative, is_rare):
     rows = table(tmp_path, *((positive, negative) if is_rare else (negative, positive)))
-    y, value = positive_rows(rows, "y", None)
+    _, y, value = labelled_rows(rows, "y", None)
     np.testing.assert_array_equal(y, rows.frame["y"] == positive)
     assert value == str(positive).removesuffix(".0")
     assert capsys.readouterr().err == ""
 
 
-def test_another_text_is_taken_with_a_warning(tmp_path, capsys):
-    y, value = positive_rows(table(tmp_path, "left us", "is here"), "y", None)
-    assert (y.sum(), value) == (3, "left us")
-    told = capsys.readouterr().err
-    assert "holds 'is here' and 'left us'; which is to be ranked at the top? 'left us' is taken" in told
-    assert "which 3 of 10 rows are; if it is the other one, say --positive 'is here'." in told
+def test_of_two_texts_none_is_guessed(tmp_path):
+    rows = table(tmp_path, "fraud", "legit")
+    said = r"holds 2 values, fraud \(3 rows\), legit \(7 rows\); .*: --positive fraud or --positive legit\."
+    with pytest.raises(InputError, match=said):
+        labelled_rows(rows, "y", None)
+    assert labelled_rows(rows, "y", "fraud")[1].sum() == 3
 
 
-def test_that_most_rows_are_it_is_told(tmp_path, capsys):
-    rows = table(tmp_path, "churned", "stayed")
-    assert positive_rows(rows, "y", None)[1] == "stayed"
+def test_other_spellings_and_other_labels_are_counted_out_loud(tmp_path, capsys):
+    texts = ["Fraud"] * 5 + ["FRAUD "] * 2 + ["legit"] * 6 + ["open"] * 4
+    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT))
+    _, y, value = labelled_rows(rows, "y", "fraud")
+    assert (y.sum(), value) == (7, "Fraud")
     told = capsys.readouterr().err
-    assert "which 7 of 10 rows are, most of them; if it is the other one, say --positive churned." in told
-    assert positive_rows(rows, "y", "stayed")[0].sum() == 7
-    assert capsys.readouterr().err == ""
+    assert "'Fraud' (5 rows), 'FRAUD ' (2 rows) count as one label" in told
+    assert "all but 'Fraud' count as negative: 'legit' (6 rows), 'open' (4 rows)." in told
+
+
+def test_rows_without_a_label_are_dropped_on_request_alone(tmp_path, capsys):
+    texts = ["1"] * 3 + ["0"] * 5 + ["?"] * 2 + [None, " ", "NA"]
+    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT))
+    with pytest.raises(
+        InputError, match=r"no label in 5 of 13 rows \(2 empty, 2 '\?', 1 'NA'\), first in row 9"
+    ):
+        labelled_rows(rows, "y", "1")
+    kept, y, _ = labelled_rows(rows, "y", "1", drop_unlabelled=True)
+    assert (len(kept), y.sum()) == (8, 3)
+    assert "5 of 13 rows (2 empty, 2 '?', 1 'NA') have no label" in capsys.readouterr().err
+    assert labelled_rows(rows, "y", "?", drop_unlabelled=True)[1].sum() == 2

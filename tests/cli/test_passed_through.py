@@ -108,4 +108,4 @@ def test_a_report_shows_what_was_left_out_as_it_is_in_the_file(tmp_path):
 def test_rows_with_more_cells_than_names_are_refused(model, tmp_path):
     (tmp_path / "new.csv").write_text("x,z\nrow 1,1,2\nrow 2,3,4\n")
     shown = call("score", model, tmp_path / "new.csv", "-o", tmp_path / "ranked.csv", code=2)
-    assert "more cells than the first line has names" in shown.stderr
+    assert "row 2 has 3 cells, where the first has 2; give every row as many cells" in shown.stderr

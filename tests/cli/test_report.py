@@ -116,7 +116,8 @@ def test_a_folder_that_must_not_be_written_to_is_told_before_any_work(data, tmp_
 
 
 def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_path):
-    pd.DataFrame({"plan": ["x"] * 120, "y": [1, 0, 0] * 40}).to_csv(tmp_path / "equal.csv", index=False)
+    names = [f"row {row}" for row in range(120)]  # of rows that no training part holds
+    pd.DataFrame({"plan": names, "y": [1, 0, 0] * 40}).to_csv(tmp_path / "equal.csv", index=False)
     arguments = ["report", tmp_path / "equal.csv", "--label", "y", "--p", 4, "-o", tmp_path / "a.html"]
     shown = call(*arguments).stdout
     page = (tmp_path / "a.html").read_text(encoding="utf-8")

@@ -20,9 +20,10 @@ from rich.table import Table as Grid
 from sklearn.base import BaseEstimator
 
 from pushrank.cli import options
+from pushrank.cli.columns import LabelledSource, read_labelled
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import make_preprocessor, make_ranking_pipeline
-from pushrank.cli.read import LabelledSource, TextFormat, read_labelled
+from pushrank.cli.read import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
 from pushrank.model_selection import (
     ALPHAS,

@@ -14,9 +14,10 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
+from pushrank.cli.columns import label_column, labelled_rows
 from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import TextFormat, label_column, positive_rows
+from pushrank.cli.read import TextFormat
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.intervals import ranking_intervals
@@ -96,6 +97,7 @@ def evaluate(
         str | None,
         typer.Option(help="The positive label, where it differs from the training data's."),
     ] = None,
+    drop_unlabelled: options.DropUnlabelled = False,
     budget: options.Budget = None,
     every: Annotated[bool, typer.Option("--all", help="Also show the other measures.")] = False,
     intervals: Annotated[
@@ -122,7 +124,7 @@ def evaluate(
     saved = SavedModel.load(model)
     table = saved.read(data, written)
     column = label_column(table, label or saved.label or None)
-    y, _ = positive_rows(table, column, positive or saved.positive)
+    table, y, _ = labelled_rows(table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled)
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
     scores, n_positive = saved.scores(table), int(y.sum())

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
+from pushrank.cli.columns import LabelledSource, read_labelled
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import (
     MODELS,
@@ -17,7 +18,7 @@ from pushrank.cli.model import (
     make_ranking_pipeline,
     models_with,
 )
-from pushrank.cli.read import LabelledSource, TextFormat, read_labelled
+from pushrank.cli.read import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, check_output, writing
 from pushrank.model_selection import record_warnings
 
@@ -77,9 +78,9 @@ def fit(
     """Learn to rank from a file and save the model.
 
     Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing values are
-    filled in and numbers are scaled. All of this is saved with the model, so scoring needs nothing else. You
-    are warned about columns that look like identifiers, row numbers, dates or a constant: leave them out with
-    --exclude.
+    filled in and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
+    Columns of dates, and of numbers with other marks, are rejected: the message says what to type. You are
+    warned about columns that look like identifiers or give the label away: leave them out with --exclude.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """

@@ -18,8 +18,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from pushrank import estimators, persistence
+from pushrank.cli.columns import feature_frame
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, feature_frame, read_table
+from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, read_table
 from pushrank.exceptions import ModelFileError
 
 FORMAT = 3
@@ -164,9 +165,10 @@ class SavedModel:
             n_features=int(model.n_features_in_),
         )
 
-    def read(self, path: Path, written: TextFormat = DEFAULT_FORMAT) -> Table:
+    def read(self, path: Path, written: TextFormat = DEFAULT_FORMAT, *, may_be_empty: bool = False) -> Table:
         """Read rows of the kind that the model was fitted on."""
-        table = read_table(path, written, self.n_features if self.sparse else None)
+        n_features = self.n_features if self.sparse else None
+        table = read_table(path, written, n_features, may_be_empty=may_be_empty)
         if table.is_sparse != self.sparse:
             wanted = "a libsvm file" if self.sparse else "a table with named columns"
             raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
@@ -177,6 +179,8 @@ class SavedModel:
         features: Any = feature_frame(table, self.numeric, self.categorical)
         for place, name in enumerate(self.categorical if self.label else ()):  # of a pipeline of our own
             self._warn_of_unknown_values(table, name, features[name].dropna(), place)
+        if not len(table):
+            return np.empty(0)
         return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
 
     def _warn_of_unknown_values(self, table: Table, name: str, values: Any, place: int) -> None:

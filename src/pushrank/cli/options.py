@@ -11,33 +11,49 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-Data = Annotated[Path, typer.Argument(help="Labelled rows: .csv, .tsv, .parquet or .libsvm.")]
+Data = Annotated[
+    Path,
+    typer.Argument(help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin."),
+]
 Label = Annotated[str | None, typer.Option(help="The column that holds the label.")]
 Positive = Annotated[
     str | None,
     typer.Option(
-        help="The label to rank at the top; by default the larger of two numbers, and yes of yes and no. "
-        "Of two other texts, the later in the alphabet, with a warning."
+        help="The label to rank at the top. By default 1 of 0 and 1, the larger of two other numbers, yes of "
+        "yes and no, and true of true and false; everything else needs it."
     ),
 ]
 Exclude = Annotated[
     list[str] | None, typer.Option(help="A column to leave out, such as an identifier; may be repeated.")
+]
+DropUnlabelled = Annotated[
+    bool, typer.Option("--drop-unlabelled", help="Leave out the rows that have no label, or ? or NA for one.")
 ]
 Separator = Annotated[
     str | None,
     typer.Option(
         parser=lambda text: "\t" if text in ("tab", "\\t") else text,
         metavar="CHARACTER",
-        help="Column separator: one character or tab; by default a comma in .csv, a tab in .tsv.",
+        help="Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
     ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(help="File encoding of .csv and .tsv files, such as cp1252; by default utf-8.")
+    str | None, typer.Option(help="File encoding of text files, such as cp1252; by default utf-8.")
 ]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of .csv and .tsv files; by default a point.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of text files; by default a point.")]
 Thousands = Annotated[
     str | None,
-    typer.Option(help="Thousands separator of .csv and .tsv files, as in 1,025; by default none."),
+    typer.Option(help="Thousands separator of text files, as in 1,025; by default none."),
+]
+Units = Annotated[
+    str | None, typer.Option(help="Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
+]
+NaValues = Annotated[
+    list[str] | None, typer.Option(help="A text that stands for a missing value, such as -; may be repeated.")
+]
+SkipRows = Annotated[int, typer.Option(min=0, help="Lines above the column names to skip.")]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first row holds no names; columns are called 1, 2, ...")
 ]
 Budget = Annotated[
     int | None, typer.Option(min=1, help="How many rows you can act on: hits are counted among them.")

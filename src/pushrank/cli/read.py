@@ -1,79 +1,114 @@
-"""Labelled rows from a file: tables as they are written, their columns as features, and the label."""
+"""Rows from a file: tables as they are written, with their columns as numbers or as text."""
 
 from __future__ import annotations
 
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
 import re
-import shlex
+import sys
+import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from pushrank.cli import options
-from pushrank.cli.errors import InputError, warn
+from pushrank.cli.errors import InputError
 
 STANDARD_STREAM = Path("-")
+STANDARD_INPUT = Path("standard input")  # as messages call it
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+TEXT_FILES = {*SEPARATORS, ".txt"}
+SHEETS = {".xlsx"}
+JSON_FILES = {".json", ".jsonl", ".ndjson"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
-READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet) or libsvm (.libsvm, .svmlight, .svm)"
+COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+READABLE = (
+    "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
+    "Excel (.xlsx), JSON (.json, .jsonl), Parquet (.parquet or a folder of such) or libsvm (.libsvm, "
+    ".svmlight, .svm)"
+)
+SAMPLE_BYTES = 1 << 14  # in which the standard library looks for the separator
+BLOCK_BYTES = 1 << 24  # what Arrow parses at a time, which must hold the longest row
 LIBSVM_LABEL = "label"
 TEXT = pd.ArrowDtype(pa.string())
 FLOAT = pd.ArrowDtype(pa.float64())
-MISSING = ["", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-           "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]  # fmt: skip
-"""The cells that are missing numbers, categories or labels, as in pandas.read_csv."""
+MISSING = ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+           "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]  # fmt: skip
+"""The cells that are missing numbers, as in pandas.read_csv. Beside text they are text: NA is Namibia."""
 TRUTH_VALUES = {"true": 1.0, "false": 0.0}
-MAX_NUMBER = 1e150  # scaling squares and adds up a column's numbers; those of larger ones would overflow
-NEARLY_ALL = 0.9  # of the values of a column: the others may be mistakes
-MIN_ROWS_TO_DOUBT = 20  # with fewer, categories may well be nearly all distinct, and numbers rise by chance
-DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[T ,].*)?\s*"
-IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|Unnamed: \d+|\s*"
-"""Names of columns of identifiers, and what pandas calls one without a name, as it writes row numbers."""
 # TypeError is what pandas raises of a file whose types it does not know
-UNREADABLE = (OSError, ValueError, TypeError, EOFError, zlib.error, pa.ArrowException)
+UNREADABLE = (
+    OSError, ValueError, TypeError, KeyError, EOFError, csv.Error, zlib.error, lzma.LZMAError,
+    zipfile.BadZipFile, pa.ArrowException,
+)  # fmt: skip
 
 
 def file_kind(path: Path) -> str:
     """Return the extension that says what a file is, without that of compression."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+    if path in (STANDARD_STREAM, STANDARD_INPUT):
+        return ".csv"
+    if path.is_dir():
+        return ".parquet"
+    endings = "|".join(re.escape(ending) for ending in (*COMPRESSED, ".zip"))
+    return Path(re.sub(rf"({endings})$", "", path.name.lower())).suffix
 
 
 def open_file(path: Path) -> Any:
-    """Open a file, compressed or not, for reading bytes."""
-    return pa.input_stream(str(path))
+    """Open a file for reading bytes, uncompressed by its extension; ``-`` is standard input."""
+    if path == STANDARD_INPUT:
+        return io.BytesIO(sys.stdin.buffer.read())
+    if path.suffix.lower() == ".zip":
+        archive = zipfile.ZipFile(path)
+        if len(archive.namelist()) != 1:
+            raise InputError(f"{path} holds {len(archive.namelist())} files; zip one alone.")
+        return archive.open(archive.namelist()[0])
+    opener: Any = COMPRESSED.get(path.suffix.lower(), open)
+    return opener(path, "rb")
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a CSV or TSV file is written, where not as its extension says, in UTF-8 and with decimal points."""
+    """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
 
     separator: options.Separator = None
     encoding: options.Encoding = None
     decimal: options.Decimal = None
     thousands: options.Thousands = None
+    units: options.Units = None
+    na_values: options.NaValues = None
+    skip_rows: options.SkipRows = 0
+    no_header: options.NoHeader = False
 
     def check(self, path: Path) -> None:
-        """Raise InputError when a file is no CSV or TSV, or the encoding or a mark cannot be one."""
-        for option, value in vars(self).items():
-            if value is None:
-                continue
-            if file_kind(path) not in SEPARATORS:
-                raise InputError(f"--{option} is for CSV and TSV files, not for {path}.")
-            if option != "encoding" and len(value) != 1:
-                raise InputError(f"--{option} must be one character, got {value!r}.")
+        """Raise InputError when a file is no text file, or the encoding or a mark cannot be one."""
+        kind = file_kind(path)
+        for name, value in vars(self).items():
+            of_sheets = name in ("units", "na_values", "skip_rows", "no_header") and kind in SHEETS
+            if value and kind not in TEXT_FILES and not of_sheets:
+                raise InputError(
+                    f"--{name.replace('_', '-')} is for CSV, TSV and other text files, not for {path}."
+                )
+            if name in ("separator", "decimal", "thousands") and value is not None and len(value) != 1:
+                raise InputError(f"--{name} must be one character, got {value!r}.")
         if self.thousands == (self.decimal or "."):
             raise InputError(
                 f"--thousands {self.thousands!r} is the decimal mark, too; say which that is: --decimal."
@@ -85,32 +120,75 @@ class TextFormat:
                 f"--encoding {self.encoding!r} is not known; utf-8, latin-1, cp1252 and utf-16 are."
             ) from error
 
-    def read(self, path: Path) -> pd.DataFrame:
+    def read(self, path: Path) -> Table:
         """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
-        try:
-            frame = pd.read_csv(
-                path,
-                sep=self.separator or SEPARATORS[file_kind(path)],
-                encoding=self.encoding,
-                dtype=TEXT,
-                keep_default_na=False,
-                na_values=[""],
+        with open_file(path) as stream:
+            head = stream.read(SAMPLE_BYTES) + stream.readline()
+            stream.seek(0)
+            text = head.decode(self.encoding or "utf-8-sig", errors="replace")
+            lines = re.split(r"\r\n|\r|\n", text)[self.skip_rows :]
+            stated = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
+            sample = "\n".join(lines[stated is not None :])
+            separator = (
+                self.separator
+                or (stated and stated[1])
+                or ("\t" if file_kind(path) == ".tsv" else sniffed_separator(sample))
             )
-        except UnicodeError as error:
+            first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
+            if first is None:
+                raise InputError(
+                    f"{path} cannot be read as {file_kind(path)[1:]}: it is empty. Check that it is whole."
+                )
+            names = column_names(path, first, self.no_header)
+            try:
+                rows = _read_separated(
+                    stream, separator, self.encoding, self.skip_rows + (stated is not None), len(names)
+                )
+            except (pa.ArrowInvalid, UnicodeError) as error:
+                raise self._error(path, error, first) from error
+        if rows.num_rows and any(str(column[-1]).endswith("\n") for column in rows.itercolumns()):
             raise InputError(
+                f'{path}: a quotation mark (") is never closed, and takes in the last lines; close it.'
+            )
+        rows = rows.slice(not self.no_header).rename_columns(names)
+        return Table(
+            path, rows.to_pandas(types_mapper=pd.ArrowDtype), written=replace(self, separator=separator)
+        )
+
+    def _error(self, path: Path, error: Exception, first: list[str]) -> InputError:
+        cells = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(error))
+        if cells:
+            row, expected, n_cells = cells.groups()
+            return InputError(
+                f"{path}: row {row} has {n_cells} cells, where the first has {expected}; give every row as many "
+                "cells as there are columns, or, if the names stand further down, skip what is above them: "
+                f"--skip-rows{separator_hint(first)}."
+            )
+        if isinstance(error, UnicodeError) or "UTF8" in str(error):
+            return InputError(
                 f"{path} is not coded as {self.encoding or 'utf-8'} ({error}); say how it is: for example "
                 "--encoding latin-1, cp1252 or utf-16."
-            ) from error
-        if not isinstance(frame.index, pd.RangeIndex):
-            raise InputError(
-                f"{path}: rows have more cells than the first line has names; name every column"
-                f"{separator_hint(frame.columns)}."
             )
-        return frame
+        return InputError(f"{path} cannot be read as text: {error}. Check that it is whole.")
+
+    def read_sheet(self, path: Path) -> Table:
+        """Return the rows of the first sheet of an Excel file, every cell as text."""
+        if find_spec("openpyxl") is None:
+            raise InputError(f"{path}: Excel files are read with openpyxl: pip install openpyxl.")
+        cells = pd.read_excel(path, header=None, skiprows=self.skip_rows, dtype=object, na_filter=False)
+        if not len(cells):
+            raise InputError(f"{path} holds no rows.")
+        texts = cells.map(lambda cell: None if cell in ("", None) else as_text(cell))
+        names = column_names(path, texts.iloc[0].fillna("").tolist(), self.no_header)
+        return Table(
+            path, texts.iloc[int(not self.no_header) :].set_axis(names, axis=1).astype(TEXT), written=self
+        )
 
     def plain(self, text: pd.Series) -> pd.Series:
-        """Return text whose numbers are written with a decimal point and without marks of thousands."""
+        """Return text whose numbers are written with a decimal point, without units or marks of thousands."""
         text = text.str.strip()
+        if self.units:
+            text = text.astype(object).str.translate(str.maketrans("", "", self.units)).str.strip()
         if self.thousands is not None:
             # only where three digits follow, so that 1,25 is not taken for 125; \s are spaces of all kinds
             mark = r"\s" if self.thousands.isspace() else re.escape(self.thousands)
@@ -125,15 +203,69 @@ class TextFormat:
 DEFAULT_FORMAT = TextFormat()
 
 
+def sniffed_separator(sample: str) -> str:
+    """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
+    try:
+        found = csv.Sniffer().sniff(sample, ",;\t|").delimiter
+    except csv.Error:
+        return ","
+    return found if found in next(filter(None, sample.split("\n"))) else ","
+
+
+def column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]:
+    """Return the names of the columns: those of the first row, or their numbers from 1."""
+    if no_header:
+        return [str(number) for number in range(1, len(first) + 1)]
+    names = [name if name.strip() else f"Unnamed: {place}" for place, name in enumerate(first)]
+    check_names(path, names)
+    return names
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise InputError when two columns have the same name."""
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
+
+
+def _read_separated(
+    stream: Any, separator: str, encoding: str | None, skip_rows: int, n_columns: int, *, fast: bool = True
+) -> pa.Table:
+    """Return all rows of a text file, the first included, as text; an error names the row."""
+    names = [str(number) for number in range(n_columns)]
+    try:
+        return pyarrow.csv.read_csv(
+            stream,
+            pyarrow.csv.ReadOptions(
+                use_threads=fast,
+                block_size=BLOCK_BYTES,
+                skip_rows=skip_rows,
+                column_names=names,
+                encoding=encoding or "utf8",
+            ),
+            pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+            ),
+        )
+    except pa.ArrowInvalid:
+        if not fast:
+            raise
+        stream.seek(0)  # threads do not know which row it is
+        return _read_separated(stream, separator, encoding, skip_rows, n_columns, fast=False)
+
+
 @dataclass(frozen=True)
 class Table:
-    """Rows as they are in the file: text, Parquet's types, or a sparse matrix with labels."""
+    """Rows as they are in the file: text, the file's types, or a sparse matrix with labels."""
 
     path: Path
     frame: pd.DataFrame
     features: sp.csr_matrix | None = None
     written: TextFormat = DEFAULT_FORMAT
-    _numbers: dict[str, pd.Series] = field(default_factory=dict, init=False, repr=False)
+    _numbers: dict[str, tuple[NDArray[np.float64], bool]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -143,59 +275,100 @@ class Table:
         """Whether the rows came from a libsvm file."""
         return self.features is not None
 
-    @property
-    def is_text(self) -> bool:
-        """Whether the rows came from a CSV or TSV file."""
-        return file_kind(self.path) in SEPARATORS
-
     @cached_property
-    def missing(self) -> pd.DataFrame:
-        """Which cells are missing."""
-        return self.frame.isna() | (self.frame.isin(MISSING) if self.is_text else False)
+    def is_text(self) -> bool:
+        """Whether the rows came from a text file or a sheet, where every cell is text."""
+        return file_kind(self.path) in TEXT_FILES | SHEETS
 
-    def numbers(self, name: str) -> pd.Series:
+    def where(self, kept: NDArray[np.bool_]) -> Table:
+        """Return some of the rows, under their numbers in the file."""
+        return replace(
+            self, frame=self.frame[kept], features=None if self.features is None else self.features[kept]
+        )
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as floats; what is missing or no number is NaN."""
+        return self._parsed(name)[0]
+
+    def holds_numbers(self, name: str) -> bool:
+        """Return whether all cells that are not missing can be read as numbers."""
+        return self._parsed(name)[1]
+
+    def is_numeric(self, name: str) -> bool:
+        """Return whether a column is one of numbers; text in Parquet and JSON stays text."""
+        return self.holds_numbers(name) and (self.is_text or is_number_type(self.frame[name].dtype))
+
+    def _parsed(self, name: str) -> tuple[NDArray[np.float64], bool]:
         if name not in self._numbers:
-            self._numbers[name] = self._as_numbers(name)
+            column = self.frame[name]
+            if is_text_type(column.dtype):
+                self._numbers[name] = self._parsed_text(column)
+            else:
+                is_number = is_number_type(column.dtype)
+                values = column if is_number else pd.Series(np.nan, index=column.index, dtype=FLOAT)
+                self._numbers[name] = values.to_numpy(np.float64, na_value=np.nan), is_number
         return self._numbers[name]
 
-    def _as_numbers(self, name: str) -> pd.Series:
-        column = self.frame[name]
-        if is_text_type(column.dtype):
-            column = self.written.plain(column.astype(TEXT).mask(self.missing[name]))
-            try:
-                column = column.astype(FLOAT)
-            except pa.ArrowInvalid:  # a cell is no number: cell by cell, which takes some ten times as long
-                truths = column.str.lower().map(TRUTH_VALUES)
-                all_are_truths = (truths.notna() == column.notna()).all()
-                column = truths if all_are_truths else pd.to_numeric(column.astype(object), errors="coerce")
-        elif not is_number_type(column.dtype):
-            return pd.Series(np.nan, index=column.index)
-        return pd.Series(column.to_numpy(np.float64, na_value=np.nan), index=column.index)
+    def _parsed_text(self, column: pd.Series) -> tuple[NDArray[np.float64], bool]:
+        if column.dtype != TEXT:  # encoded in a dictionary, or of large offsets
+            column = column.astype(TEXT)
+        marks = (
+            self.written.decimal or ".",
+            self.written.thousands,
+            self.written.units,
+            self.written.na_values,
+        )
+        if marks == (".", None, None, None) and (values := _as_floats(column)) is not None:
+            return values, True
+        column = self.written.plain(column.mask(self._is_empty(column)))
+        column = column.mask(column.isin(["", *MISSING]))
+        if (values := _as_floats(column)) is not None:
+            return values, True
+        truths = column.str.lower().map(TRUTH_VALUES)
+        if (truths.notna() == column.notna()).all():
+            return truths.to_numpy(np.float64, na_value=np.nan), True
+        return pd.to_numeric(column.astype(object), errors="coerce").to_numpy(
+            np.float64, na_value=np.nan
+        ), False
+
+    def _is_empty(self, column: pd.Series) -> pd.Series:
+        """Return which cells of text hold nothing, or what stands for nothing."""
+        return column.isna() | column.str.strip().isin(["", *(self.written.na_values or [])])
 
     def texts(self, name: str) -> pd.Series:
         """Return a column as text, NaN where missing; whole numbers have no decimal point."""
-        column = self.frame[name].astype(object)
-        if not self.is_text:
-            column = column.map(as_text, na_action="ignore")
-        return column.mask(self.missing[name], np.nan).astype(object)
-
-    def is_numeric(self, name: str) -> bool:
-        """Return whether all cells that are not missing are numbers; text in Parquet stays text."""
         column = self.frame[name]
-        if not self.is_text:
-            return is_number_type(column.dtype)
-        return bool((self.numbers(name).notna() | self.missing[name]).all())
+        if self.is_text:
+            return column.astype(object).mask(self._is_empty(column), np.nan)
+        texts = column.astype(object).map(as_text, na_action="ignore")
+        return texts.mask(column.isna(), np.nan).astype(object)
 
     def describe_columns(self) -> str:
         """Return which columns there are, and, where it seems so, that they are separated otherwise."""
-        hint = separator_hint(self.frame.columns) if self.is_text else ""
-        return ", ".join(map(repr, self.frame.columns[:20])) + hint
+        columns: list[str] = self.frame.columns.to_list()
+        hint = separator_hint(columns) if self.is_text else ""
+        return ", ".join(map(repr, columns[:20])) + ", ..." * (len(columns) > 20) + hint
+
+    def describe_similar(self, name: str) -> str:
+        """Return which column has a name that differs in nothing but case and blanks, if one has."""
+        similar = [
+            other for other in self.frame.columns if str(other).strip().casefold() == name.strip().casefold()
+        ]
+        return f" ({similar[0]!r} differs in case or blanks only; rename one of them)" if similar else ""
+
+
+def _as_floats(column: pd.Series) -> NDArray[np.float64] | None:
+    """Return a column of text as numbers, or None when a cell is no number."""
+    try:
+        values = pa.array(column.array).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
 def separator_hint(names: Sequence[str]) -> str:
     """Return what to do where the one name of a text file seems to be several."""
-    for mark, name in OTHER_SEPARATORS.items():
+    for mark, name in SEPARATOR_NAMES.items():
         if len(names) == 1 and mark in str(names[0]):
             return f". If {name} separates the columns, say so: --separator {name}"
     return ""
@@ -210,7 +383,9 @@ def is_number_type(dtype: Any) -> bool:
 def is_text_type(dtype: Any) -> bool:
     """Return whether cells of this type are text, encoded in a dictionary or not."""
     kind = dtype.pyarrow_dtype
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def as_text(value: Any) -> str:
@@ -220,294 +395,58 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def read_table(path: Path, written: TextFormat = DEFAULT_FORMAT, n_features: int | None = None) -> Table:
+def read_table(
+    path: Path,
+    written: TextFormat = DEFAULT_FORMAT,
+    n_features: int | None = None,
+    *,
+    may_be_empty: bool = False,
+) -> Table:
     """Read a file by its extension; a libsvm file with `n_features`, where that is known.
 
     Raises
     ------
     InputError
-        When the file is missing, unreadable, empty, or of an unknown kind.
+        When the file is missing, unreadable, of an unknown kind, or empty where it may not be.
     """
+    if path == STANDARD_STREAM:
+        path = STANDARD_INPUT
     kind = file_kind(path)
-    if kind not in {*SEPARATORS, *SPARSE, ".parquet"}:
+    if kind not in {*TEXT_FILES, *SHEETS, *JSON_FILES, *SPARSE, ".parquet"}:
         raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
-    if not path.exists():
+    if path != STANDARD_INPUT and not path.exists():
         raise InputError(f"{path} does not exist.")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file.")
+    if path.is_dir() and not any(path.rglob("*.parquet")):
+        raise InputError(f"{path} is a folder without .parquet files; give the name of a file.")
     written.check(path)
     try:
-        if kind in SPARSE:
-            features, labels = load_svmlight_file(str(path), n_features=n_features)
-            frame = pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT)
-            table = Table(path, frame, sp.csr_matrix(features))
-        elif kind == ".parquet":
-            names = pd.Index(pq.read_schema(path).names)
-            if names.has_duplicates:
-                twice = names[names.duplicated()][0]
-                raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
-            # pandas' index is no column, and its own types have no place for gaps in whole numbers
-            rows = pq.read_table(path).replace_schema_metadata(None)
-            table = Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))
-        else:
-            table = Table(path, written.read(path), written=written)
+        table = _read_kind(path, kind, written, n_features)
     except UNREADABLE as error:
-        otherwise = " If its columns are separated otherwise, say so: --separator."
         raise InputError(
             f"{path} cannot be read as {kind[1:]}: {error}. Check that the file is whole and of that kind."
-            + otherwise * isinstance(error, pd.errors.ParserError)
         ) from error
-    if not len(table):
+    if not len(table) and not may_be_empty:
         raise InputError(f"{path} holds no rows.")
     return table
 
 
-def label_column(table: Table, label: str | None) -> str:
-    """Return the name of the label column, or raise InputError when it is not named or not there."""
-    if table.is_sparse:
-        return LIBSVM_LABEL
-    if label is None:
-        raise InputError("name the column that holds the label: --label COLUMN.")
-    if label not in table.frame.columns:
-        raise InputError(
-            f"{table.path} has no column {label!r} for --label; it has {table.describe_columns()}."
-        )
-    return label
-
-
-def positive_rows(table: Table, column: str, positive: str | None) -> tuple[NDArray[np.bool_], str]:
-    """Return which rows are positive, and the value that makes them so.
-
-    Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
-    are not. Where `positive` is None, the larger of two numbers, true of truth values, and yes of yes and no
-    is positive; of other texts the later in the alphabet, with a warning.
-
-    Raises
-    ------
-    InputError
-        When a label is missing, there are not two classes, or the value does not occur.
-    """
-    here = f"column {column!r} of {table.path}"
-    texts = table.texts(column)
-    if n_missing := int(texts.isna().sum()):
-        row = int(np.argmax(texts.isna())) + 1
-        others = f" and {n_missing - 1:,} more" * (n_missing > 1)
-        raise InputError(f"{here} has no label in row {row}{others}; drop such rows or fill them in.")
-    plain = table.written.plain(texts.astype(TEXT)) if table.is_text else texts
-    written = dict(zip(plain.unique(), texts[~plain.duplicated()], strict=True))
-    keys = {text: _label_key(text) for text in written}
-    labels: dict[Any, str] = {}
-    for text, key in sorted(keys.items(), key=lambda item: (isinstance(item[1], str), item[1])):
-        is_whole = isinstance(key, Decimal) and key == key.to_integral_value()
-        labels.setdefault(key, str(int(key)) if is_whole else written[text])
-    shown = ", ".join(list(labels.values())[:10]) + (", ..." if len(labels) > 10 else "")
-    if len(labels) < 2:
-        raise InputError(f"{here} holds one class only ({shown}); ranking needs two.")
-    if positive is None and len(labels) > 2:
-        raise InputError(
-            f"{here} holds {len(labels)} values ({shown}); name the one to be ranked at the top: "
-            "--positive VALUE."
-        )
-    chosen = list(labels)[-1] if positive is None else _label_key(positive)
-    if chosen not in labels:
-        raise InputError(f"--positive {positive!r} does not occur in {here}, which holds {shown}.")
-    is_positive = plain.map(keys).eq(chosen).to_numpy(dtype=bool)
-    if positive is None and isinstance(chosen, str):
-        other = next(iter(labels))
-        if {other, chosen} not in ({"false", "true"}, {"no", "yes"}):
-            n_rows = int(is_positive.sum())
-            most = ", most of them" if n_rows > len(table) / 2 else ""
-            warn(
-                f"{here} holds {labels[other]!r} and {labels[chosen]!r}; which is to be ranked at the top? "
-                f"{labels[chosen]!r} is taken, which {n_rows:,} of {len(table):,} rows are{most}; if it is "
-                f"the other one, say --positive {shlex.quote(labels[other])}."
-            )
-    return is_positive, labels[chosen]
-
-
-def _label_key(text: str) -> Decimal | str:
-    """Return what two labels have in common that are the same: the exact number, or the text."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        lower = text.strip().lower()
-        return lower if lower in {"true", "false", "yes", "no"} else text
-    return number if number.is_finite() else text
-
-
-@dataclass(frozen=True)
-class LabelledTable:
-    """A table, which of its rows are positive, and its features."""
-
-    table: Table
-    label: str
-    positive: str
-    y: NDArray[np.bool_]
-    numeric: list[str]
-    categorical: list[str]
-    features: Any
-
-    @property
-    def label_meaning(self) -> str:
-        """What makes a row positive."""
-        return f"{self.label} = {self.positive}"
-
-    def describe_features(self) -> str:
-        """Return how the columns were read."""
-        if self.table.is_sparse:
-            return f"{self.features.shape[1]:,} sparse features"
-        numbers = f"{len(self.numeric)} numeric column{'s' * (len(self.numeric) != 1)}"
-        if not self.categorical:
-            return numbers
-        shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
-        return f"{numbers} and {len(self.categorical)} of text ({shown})"
-
-    @property
-    def rows_to_show(self) -> pd.DataFrame:
-        """The rows to show: numbers as numbers, all else as it is in the file."""
-        frame = self.table.frame.drop(columns=self.label)
-        return frame.assign(**{name: self.features[name] for name in self.numeric})
-
-    @property
-    def excluded(self) -> list[str]:
-        """The columns that were left out."""
-        used = {self.label, *self.numeric, *self.categorical}
-        return [name for name in self.table.frame if name not in used]
-
-
-@dataclass(frozen=True)
-class LabelledSource:
-    """Where labelled rows come from."""
-
-    data: options.Data
-    label: options.Label = None
-    positive: options.Positive = None
-    exclude: options.Exclude = None
-
-
-def read_labelled(source: LabelledSource, written: TextFormat) -> LabelledTable:
-    """Read a file with labels, and warn of columns that are doubtful."""
-    table = read_table(source.data, written)
-    column = label_column(table, source.label)
-    y, positive_value = positive_rows(table, column, source.positive)
-    numeric, categorical = feature_columns(table, column, source.exclude or [])
-    for doubt in column_warnings(table, numeric, categorical):
-        warn(doubt)
-    features = feature_frame(table, numeric, categorical)
-    return LabelledTable(table, column, positive_value, y, numeric, categorical, features)
-
-
-def feature_columns(table: Table, label: str, excluded: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the numeric and of the text columns to rank by, all but those left out."""
-    if table.is_sparse:
-        if excluded:
-            raise InputError(f"--exclude is for named columns; those of {table.path} have none.")
-        return [], []
-    for name in excluded:
-        if name == label:
-            raise InputError(f"--exclude {name!r} is the label.")
-        if name not in table.frame.columns:
-            raise InputError(
-                f"--exclude {name!r} is not in {table.path}, which has {table.describe_columns()}."
-            )
-    names = [name for name in table.frame.columns if name not in (label, *excluded)]
-    if not names:
-        raise InputError(f"{table.path} has no column but the label; there is nothing to rank by.")
-    numeric = [name for name in names if table.is_numeric(name)]
-    return numeric, [name for name in names if name not in numeric]
-
-
-def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> Any:
-    """Return the features that a model was fitted on: floats, and text with NaN where it is missing.
-
-    Raises InputError when one of them is not there, or holds what cannot be computed with.
-    """
-    if table.is_sparse:
-        return table.features
-    missing = [name for name in numeric + categorical if name not in table.frame.columns]
-    if missing:
-        raise InputError(
-            f"{table.path} lacks the column{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))} that "
-            f"the model was fitted on; it has {table.describe_columns()}."
-        )
-    for name in numeric:
-        _check_numbers(table, name)
-    columns = {name: table.numbers(name) for name in numeric} | {
-        name: table.texts(name) for name in categorical
-    }
-    return pd.DataFrame(columns, index=table.frame.index)
-
-
-def _check_numbers(table: Table, name: str) -> None:
-    numbers = table.numbers(name)
-    is_bad = ~(numbers.abs() <= MAX_NUMBER) & ~table.missing[name]
-    if not is_bad.any():
-        return
-    row = int(np.argmax(is_bad))
-    here, number = f"column {name!r} of {table.path}", numbers.iloc[row]
-    if np.isnan(number):
-        how = "; say how numbers are written: --decimal, --thousands." if table.is_text else "."
-        raise InputError(
-            f"{here} must hold numbers, as where the model was fitted; row {row + 1} holds "
-            f"{str(table.frame[name].iloc[row])!r}{how}"
-        )
-    if np.isinf(number):
-        raise InputError(f"{here} holds infinity in row {row + 1}; replace or drop it.")
-    raise InputError(
-        f"{here} holds {number:g} in row {row + 1}, too large to compute with (more than {MAX_NUMBER:g}); "
-        "divide the column or take its logarithm."
-    )
-
-
-def column_warnings(table: Table, numeric: list[str], categorical: list[str]) -> Iterator[str]:
-    """Yield what is doubtful about features: dates, identifiers, row numbers and constants."""
-    for name in numeric + categorical:
-        values = table.numbers(name) if name in numeric else table.texts(name)
-        if values.nunique(dropna=False) == 1:
-            doubt = "holds the same in every row, which tells nothing;"
-        elif name in numeric:
-            doubt = _doubt_of_numbers(name, values)
-        else:
-            doubt = _doubt_of_text(table, name, values)
-        if doubt:
-            yield (
-                f"column {name!r} of {table.path} {doubt} leave the column out: "
-                f"--exclude {shlex.quote(str(name))}."
-            )
-
-
-def _doubt_of_numbers(name: str, numbers: pd.Series) -> str:
-    if len(numbers) < MIN_ROWS_TO_DOUBT or not numbers.is_unique or not (numbers % 1.0 == 0.0).all():
-        return ""
-    is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
-    has_no_gaps = numbers.max() - numbers.min() == len(numbers) - 1
-    if not (is_steady or has_no_gaps or re.fullmatch(IDENTIFIER, str(name))):
-        return ""
-    return (
-        f"holds another whole number in every row ({', '.join(map(as_text, numbers[:3]))}, ...), as row "
-        "numbers and identifiers do, which tell nothing of new rows; if it is one,"
-    )
-
-
-def _doubt_of_text(table: Table, name: str, texts: pd.Series) -> str:
-    shares = texts.value_counts(normalize=True)
-    is_time = pa.types.is_temporal(table.frame[name].dtype.pyarrow_dtype)
-    if is_time or shares[shares.index.str.fullmatch(DATE)].sum() >= NEARLY_ALL:
-        return (
-            f"holds dates or times, such as {shares.index[0]}, which count as so many categories; make "
-            "numbers of what matters about them (days since a date, hours, weekdays), or"
-        )
-    is_number = pd.to_numeric(shares.index.to_series(), errors="coerce").notna().to_numpy()
-    if shares[is_number].sum() >= NEARLY_ALL and not is_number.all():
-        stranger = shares.index[~is_number][0]
-        return (
-            f"is read as text, for row {int(np.argmax(texts == stranger)) + 1} holds {stranger!r}, though "
-            f"{100 * shares[is_number].sum():.4g} % of its values are numbers; if all should be, leave such "
-            "cells empty or say how they are written (--decimal, --thousands), or"
-        )
-    if len(texts) >= MIN_ROWS_TO_DOUBT and len(shares) > len(texts) / 2:
-        return (
-            f"holds {len(shares):,} different texts in {len(texts):,} rows, as names of rows do; if they are "
-            "numbers, say how they are written (--decimal, --thousands), and if they name rows,"
-        )
-    return ""
+def _read_kind(path: Path, kind: str, written: TextFormat, n_features: int | None) -> Table:
+    if kind in TEXT_FILES:
+        return written.read(path)
+    if kind in SHEETS:
+        return written.read_sheet(path)
+    if kind in SPARSE:
+        features, labels = load_svmlight_file(str(path), n_features=n_features)
+        return Table(path, pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT), sp.csr_matrix(features))
+    if kind in JSON_FILES:
+        with open_file(path) as stream:
+            content = stream.read()
+        if content.lstrip()[:1] == b"[":  # an array of objects, of which Arrow reads one a line
+            content = "\n".join(json.dumps(row) for row in json.loads(content)).encode()
+        rows = pyarrow.json.read_json(io.BytesIO(content))
+    else:
+        if path.is_file():
+            check_names(path, pq.read_schema(path).names)
+        # pandas' index is no column, and its own types have no place for gaps in whole numbers
+        rows = pq.read_table(path).replace_schema_metadata(None)
+    return Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))

@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
+from pushrank.cli.columns import LabelledSource, LabelledTable, read_labelled
 from pushrank.cli.compare import ComparisonConfig, run
 from pushrank.cli.model import MAX_CATEGORIES, penalty
-from pushrank.cli.read import LabelledSource, LabelledTable, TextFormat, read_labelled
+from pushrank.cli.read import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, writing
 from pushrank.model_selection import CHOOSING_PUSH, POWERS, RankerComparison
 from pushrank.report import ReportData, sentences

@@ -11,7 +11,7 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, file_kind
+from pushrank.cli.read import DEFAULT_FORMAT, STANDARD_STREAM, TextFormat, file_kind
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
 
 
@@ -35,17 +35,18 @@ def score(
     """
     check_output(output, TABLES_WRITTEN, [model, data], force=force)
     saved = SavedModel.load(model)
-    table = saved.read(data, written)
+    table = saved.read(data, written, may_be_empty=True)
     scores = saved.scores(table)
     order = np.argsort(-scores, kind="stable")[:top]
     # those of a libsvm file by their number, from 1
     rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
     if table.is_text and output.suffix.lower() == ".parquet":
-        rows = rows.assign(**{name: table.numbers(name).iloc[order] for name in saved.numeric})
+        rows = rows.assign(**{name: table.numbers(name)[order] for name in saved.numeric})
     for name, values in (("score", scores[order]), ("rank", np.arange(1, len(order) + 1))):
         free_name = name
         while free_name in rows.columns:
             free_name = f"pushrank_{free_name}"
         rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name)], axis=1)
     write_table(rows, output, table.written if file_kind(output) == file_kind(table.path) else DEFAULT_FORMAT)
-    typer.echo(f"{len(order):,} of {len(table):,} rows, best first, in {output}.")
+    said = f"{len(order):,} of {len(table):,} rows, best first, in {output}."
+    typer.echo(said, err=output == STANDARD_STREAM)

@@ -1,0 +1,258 @@
+"""Files of every kind that business has, and what is said of those that cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import shlex
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+from pushrank.cli.columns import LabelledSource, read_labelled
+from pushrank.cli.errors import InputError
+from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, read_table
+from tests.cli.runner import call
+
+N_ROWS = 40
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    y = np.arange(N_ROWS) % 2
+    frame = pd.DataFrame({"size": rng.normal(size=N_ROWS), "kind": list("aabbccdd") * 5, "y": y})
+    return frame.assign(n=rng.integers(0, 9, N_ROWS))
+
+
+def rows_of(path, written=DEFAULT_FORMAT, **source):
+    return read_labelled(LabelledSource(path, **{"label": "y", **source}), written)
+
+
+def refused(path, written=DEFAULT_FORMAT, **source):
+    with pytest.raises(InputError) as caught:
+        rows_of(path, written, **source)
+    return str(caught.value)
+
+
+def write(frame, path):
+    """Write rows in the way that the name of the file says."""
+    text = frame.to_csv(index=False)
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("data.csv", text)
+    elif path.suffix in (".jsonl", ".json"):
+        frame.to_json(path, orient="records", lines=path.suffix == ".jsonl", double_precision=15)
+    elif path.suffix == "":
+        path.mkdir()
+        frame[:30].to_parquet(path / "part-0.parquet")
+        frame[30:].to_parquet(path / "part-1.parquet")
+    elif path.suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    else:
+        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv.gz", "a.csv.zip", "a.jsonl", "a.json", "parts", "a.xlsx"])
+def test_every_kind_of_file_holds_the_same_rows(tmp_path, frame, name):
+    write(frame, tmp_path / name)
+    rows = rows_of(tmp_path / name)
+    assert (rows.numeric, rows.categorical, rows.positive) == (["size", "n"], ["kind"], "1")
+    np.testing.assert_allclose(rows.features["size"], frame["size"], rtol=1e-12)
+    np.testing.assert_array_equal(rows.y, frame["y"] == 1)
+
+
+def test_a_missing_package_for_excel_is_told(tmp_path, monkeypatch):
+    (tmp_path / "a.xlsx").write_bytes(b"")
+    monkeypatch.setattr("pushrank.cli.read.find_spec", lambda _: None)
+    assert "pip install openpyxl" in refused(tmp_path / "a.xlsx")
+
+
+def test_standard_streams(tmp_path, frame):
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")
+    command = ["score", str(tmp_path / "m.skops"), "-", "-o", "-", "--top", "3"]
+    shown = CliRunner().invoke(app, command, input=frame.to_csv(index=False, sep=";"))
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.splitlines()[0] == "size;kind;y;n;score;rank"
+    assert len(shown.stdout.splitlines()) == 4
+    assert "3 of 40 rows" in shown.stderr
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("head", ["", "sep={}\n"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_the_separator_is_found_out(tmp_path, frame, separator, head, bom):
+    text = frame.to_csv(index=False, sep=separator)
+    (tmp_path / "a.csv").write_text(bom + head.format(separator) + text, encoding="utf-8")
+    assert list(read_table(tmp_path / "a.csv").frame) == list(frame)
+
+
+def test_rows_above_the_names_are_skipped_and_files_without_names_read(tmp_path, frame):
+    data = tmp_path / "a.csv"
+    data.write_text("Report of May\n\n" + frame.to_csv(index=False))
+    assert "row 2 has 4 cells, where the first has 1; give every row as many" in refused(data)
+    assert "--skip-rows" in refused(data)
+    assert len(rows_of(data, TextFormat(skip_rows=2)).y) == N_ROWS
+    frame.to_csv(data, index=False, header=False)
+    assert len(rows_of(data, TextFormat(no_header=True), label="3").y) == N_ROWS
+
+
+def test_what_is_no_table_is_told_in_a_line(tmp_path, frame):
+    data = tmp_path / "a.csv"
+    text = frame.to_csv(index=False)
+    for content, said in {
+        text + "1,2\n": "row 42 has 2 cells, where the first has 4",
+        text.replace("size", "y"): "more than one column 'y'; give each its own name",
+        text + '1,a,1,"2\n': 'a quotation mark (") is never closed',
+        "": "is empty",
+    }.items():
+        data.write_text(content)
+        assert said in refused(data)
+    data.write_bytes(text.replace("a", "ä").encode("latin-1"))
+    assert "is not coded as utf-8" in refused(data)
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
+        archive.writestr("1.csv", text)
+        archive.writestr("2.csv", text)
+    assert "holds 2 files; zip one alone" in refused(tmp_path / "a.csv.zip")
+    (tmp_path / "none").mkdir()
+    assert "is a folder without .parquet files" in refused(tmp_path / "none")
+    (tmp_path / "a.json").write_text("{]")
+    assert "cannot be read as json" in refused(tmp_path / "a.json")
+
+
+def test_all_unusable_columns_are_named_at_once_with_what_to_type(tmp_path, frame, capsys):
+    amounts = np.round(np.random.default_rng(0).gamma(1.0, 2000.0, N_ROWS), 2)
+    german = str.maketrans(",.", ".,")
+    frame["Betrag €"] = [f"€ {amount:,.2f}".translate(german) for amount in amounts]
+    frame["pct"] = [f"{amount % 100:.1f}%".translate(german) for amount in amounts]
+    frame["Datum"] = [f"{1 + day % 28:02}.03.2024" for day in range(N_ROWS)]
+    data = tmp_path / "a.csv"
+    frame.to_csv(data, index=False, sep=";", decimal=",", encoding="utf-8-sig")
+    told = refused(data)
+    assert f"'Betrag €' holds numbers written as '{frame['Betrag €'][0]}' (read them with --decimal ," in told
+    assert "--thousands . --units '€')" in told
+    assert "'pct' holds numbers written as" in told
+    assert "--units %)" in told
+    assert "'Datum' holds dates or times, such as " in told
+    ready = "--exclude size --exclude 'Betrag €' --exclude pct --exclude Datum."
+    assert told.endswith(f"Or leave out what cannot be used: {ready}")
+    rows = rows_of(data, TextFormat(decimal=",", thousands=".", units="€%"), exclude=["Datum,kind"])
+    assert rows.categorical == []
+    np.testing.assert_allclose(rows.features["Betrag €"], amounts)
+    assert shlex.split(ready)[3] == "Betrag €"
+    assert capsys.readouterr().err == ""
+
+
+def test_dollars_and_percents(tmp_path, frame):
+    frame["usd"] = [f"-${1000.5 + row:,.2f}" for row in range(N_ROWS)]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert "(read them with --thousands , --units '$')" in refused(tmp_path / "a.csv")
+    rows = rows_of(tmp_path / "a.csv", TextFormat(thousands=",", units="$"))
+    assert rows.features["usd"][1] == -1001.5
+
+
+def test_lists_and_structs_are_refused_with_their_type(tmp_path, frame):
+    table = pa.Table.from_pandas(frame)
+    table = table.append_column("tags", [[["a"]] * N_ROWS])
+    table = table.append_column("place", [[{"lat": 1.0}] * N_ROWS])
+    pq.write_table(table, tmp_path / "a.parquet")
+    told = refused(tmp_path / "a.parquet")
+    assert "'tags' holds list<" in told
+    assert "'place' holds struct<lat: double>" in told
+    assert told.endswith("--exclude tags --exclude place.")
+
+
+def test_na_is_missing_among_numbers_and_namibia_among_texts(tmp_path, frame):
+    frame["size"] = frame["size"].astype(str).where(frame.index > 2, "NA")
+    frame["kind"] = frame["kind"].where(frame.index > 4, "NA").where(frame.index != 7, "-")
+    frame["n"] = frame["n"].astype(str).where(frame.index != 7, "-")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    told = rows_of(tmp_path / "a.csv").categorical
+    assert told == ["kind", "n"]
+    rows = rows_of(tmp_path / "a.csv", TextFormat(na_values=["-"]))
+    assert (rows.numeric, rows.categorical) == (["size", "n"], ["kind"])
+    assert rows.features["size"].isna().sum() == 3
+    assert (rows.features["kind"] == "NA").sum() == 5
+    assert rows.features["kind"].isna().sum() == 1
+
+
+def test_a_number_that_only_one_cell_lacks_says_how_to_read_it(tmp_path, frame, capsys):
+    frame["n"] = frame["n"].astype(str).where(frame.index != 7, "-")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rows_of(tmp_path / "a.csv")
+    assert "row 8 holds '-'" in (told := capsys.readouterr().err)
+    assert "--na-values -, or" in told
+
+
+DOUBTFUL = {
+    "customer": (100_000 + 17 * np.random.default_rng(1).permutation(N_ROWS), "identifiers do"),
+    "card": (4_000_000_000_000_000 + 10**11 * np.random.default_rng(2).permutation(N_ROWS), "identifiers do"),
+    "zip": ([f"0{1000 + 7 * row % 60}" for row in range(N_ROWS)], "begins with a zero"),
+    "day": (20240101 + np.arange(N_ROWS) % 28, "as days are written"),
+    "at": (1_700_000_000 + 977 * np.random.default_rng(3).permutation(N_ROWS), "as seconds since 1970"),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_what_looks_like_an_identifier_is_warned_of(tmp_path, frame, name, capsys):
+    values, said = DOUBTFUL[name]
+    frame.assign(**{name: values}).to_csv(tmp_path / "a.csv", index=False)
+    rows_of(tmp_path / "a.csv")
+    told = capsys.readouterr().err
+    assert f"column '{name}' of" in told
+    assert said in told
+    assert f"--exclude {name}." in told
+
+
+def test_columns_that_give_the_label_away_are_warned_of(tmp_path, frame, capsys):
+    y = frame["y"] == 1
+    frame = frame.assign(copy=1 - frame["y"], after=np.where(y, 9.0, np.nan) + frame["n"], paid=y * 2.0 + 0.5)
+    frame["state"] = np.where(y, "closed", "open")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rows_of(tmp_path / "a.csv")
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split("'")[1] for line in told[:-1]] == ["copy", "after", "paid", "state"]
+    assert all("alone tells the two classes apart" in line for line in told[:-1])
+    assert told[-1].endswith("--exclude copy --exclude after --exclude paid --exclude state")
+
+
+def test_names_that_differ_in_case_or_blanks_only_are_told(tmp_path, frame):
+    data = tmp_path / "a.csv"
+    frame.to_csv(data, index=False)
+    call("fit", data, "--label", "y", "-o", tmp_path / "m.skops")
+    frame.rename(columns={"size": " SIZE", "y": "Y"}).to_csv(data, index=False)
+    assert "no column 'y' for --label ('Y' differs in case or blanks only" in refused(data)
+    assert "'KIND' is not in" in refused(data, label="Y", exclude=["KIND"])
+    told = call("score", tmp_path / "m.skops", data, "-o", tmp_path / "r.csv", code=2).stderr
+    assert "lacks the column 'size' (' SIZE' differs in case or blanks only; rename one of them)" in told
+
+
+def test_a_rare_class_is_noted(tmp_path, frame, capsys):
+    frame["y"] = (frame.index < 3).astype(int)
+    frame.drop(columns="kind").to_csv(tmp_path / "a.csv", index=False)
+    rows_of(tmp_path / "a.csv")
+    assert "only 3 rows are of one of the two classes" in capsys.readouterr().err
+
+
+def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")
+    frame[:0].to_csv(tmp_path / "new.csv", index=False)
+    call("score", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").read_text() == "size,kind,y,n,score,rank\n"
+
+
+def test_too_little_memory_is_one_line(tmp_path, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise MemoryError
+
+    monkeypatch.setattr("pushrank.cli.fit.read_labelled", refuse)
+    told = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
+    assert told == "Error: there is not enough memory; take fewer rows or columns, or another machine.\n"
