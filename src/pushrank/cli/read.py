@@ -161,8 +161,8 @@ class TextFormat:
             row, expected, n_cells = cells.groups()
             return InputError(
                 f"{path}: row {row} has {n_cells} cells, where the first has {expected}; give every row "
-                "as many cells as there are columns, or, if the names stand further down, skip what is above: "
-                f"--skip-rows{separator_hint(first)}."
+                "as many cells as there are columns, or, if the names stand further down, skip what is above "
+                f"them: --skip-rows{separator_hint(first)}."
             )
         if isinstance(error, UnicodeError) or "UTF8" in str(error):
             return InputError(
