@@ -76,15 +76,17 @@ def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files):
     table = saved.read(data)
     y, scores = (table.frame["class"] == "malignant").to_numpy(), saved.scores(table)
     found = json.loads(call("evaluate", model, data, "--budget", 200, "--json").output)
-    precision = metrics.precision_at_k(y, scores, 200, ties="half")
+    precision = metrics.precision_at_k(y, scores, 200)
     assert found["hits"] == 200 * precision
-    assert found["recall"] == pytest.approx(metrics.recall_at_k(y, scores, 200, ties="half"))
+    assert found["recall"] == pytest.approx(metrics.recall_at_k(y, scores, 200))
     assert found["lift"] == pytest.approx(precision / y.mean())
-    for name in ("average_precision", "auc", "partial_auc", "enrichment_factor", "bedroc"):
-        assert found[name] == getattr(metrics, name)(y, scores)
-        interval = metrics.confidence_interval(y, scores, name, random_state=0)
-        expected = {"low": interval.low, "high": interval.high} if interval.low < interval.high else None
-        assert found["intervals"].get(name) == expected
+    first_rows = {"precision": "precision_at_k", "recall": "recall_at_k", "lift": "lift"}
+    depths = {**{name: {"k": 200} for name in first_rows}, "enrichment_factor": {"fraction": 0.01}}
+    for name in (*depths, "average_precision", "auc", "partial_auc", "bedroc"):
+        measure, depth = first_rows.get(name, name), depths.get(name, {})
+        assert found[name] == pytest.approx(getattr(metrics, measure)(y, scores, **depth))
+        interval = metrics.confidence_interval(y, scores, measure, random_state=0, **depth)
+        assert found["intervals"][name] == pytest.approx({"low": interval.low, "high": interval.high})
     low, high = (found["intervals"]["precision"][end] for end in ("low", "high"))
     assert found["intervals"]["hits"] == {"low": 200 * low, "high": 200 * high}
     assert low < precision < high

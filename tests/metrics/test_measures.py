@@ -313,7 +313,8 @@ def test_the_length_of_a_list_is_said_in_one_of_three_ways(measure):
 
 def test_a_budget_is_scored_in_a_search():
     X, y = load_breast_cancer(return_X_y=True)
-    model = make_pipeline(StandardScaler(), LogisticRegression())
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2])
+    scores = fitted.decision_function(X[1::2])
     for make, measure in (
         (scorers.precision_at, metrics.precision_at_k),
         (scorers.recall_at, metrics.recall_at_k),
@@ -321,8 +322,6 @@ def test_a_budget_is_scored_in_a_search():
     ):
         for depth in ({"k": 150}, {"fraction": 0.3}, {"fraction_of_positives": 0.8}):
             scorer = pickle.loads(pickle.dumps(make(**depth)))  # noqa: S301
-            fitted = model.fit(X[::2], y[::2])
-            scores = fitted.decision_function(X[1::2])
             assert scorer(fitted, X[1::2], y[1::2]) == measure(y[1::2], scores, **depth)
     search = GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorers.precision_at(fraction=0.05), cv=2

@@ -44,17 +44,17 @@ class Measure(NamedTuple):
     factor: float = 1.0
 
 
-def measures_at(depth: int, n_positive: int, n_rows: int) -> dict[str, Measure]:
+def measures_at(depth: int) -> dict[str, Measure]:
     """Return the measures of a list whose first rows are looked at; these count ties by their expectation."""
     first = f"the first {depth:,} row{'s' * (depth > 1)}"
-    precision = partial(metrics.precision_at_k, k=depth)
+    precision, recall = partial(metrics.precision_at_k, k=depth), partial(metrics.recall_at_k, k=depth)
     lift = partial(metrics.lift, fraction=0.01)
     return {
         "hits": Measure(f"positives among {first}", precision, depth),
         "precision": Measure(f"share of positives among {first}", precision),
-        "recall": Measure(f"share of all positives that is among {first}", precision, depth / n_positive),
+        "recall": Measure(f"share of all positives that is among {first}", recall),
         "lift": Measure(
-            f"precision among {first} over that of a random order", precision, n_rows / n_positive
+            f"precision among {first} over that of a random order", partial(metrics.lift, k=depth)
         ),
         "positives_at_top": Measure("positives above every negative", metrics.positives_at_top),
         "average_precision": Measure("average precision", metrics.average_precision),
@@ -129,7 +129,7 @@ def evaluate(
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
     scores, n_positive = saved.scores(table), int(y.sum())
     depth = budget or max(1, round(n_positive / 4))
-    measures = measures_at(depth, n_positive, len(y))
+    measures = measures_at(depth)
     estimates = {function: function(y, scores) for _, function, _ in measures.values()}
     values = {name: factor * estimates[function] for name, (_, function, factor) in measures.items()}
     every_value = metrics.top_of_list(y, scores)

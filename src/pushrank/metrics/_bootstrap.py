@@ -192,9 +192,9 @@ class StratifiedBootstrap:
         """Return the values of every ranking on rows drawn so often."""
         first = self.rankings[0]
         if self._binned is not None:
-            kind = first.is_unweighted, first.has_whole_weights
+            whole = first.has_whole_weights
             resampled = (
-                RankCounts(positives.totals(positive), negatives.totals(negative), *kind)
+                RankCounts(positives.totals(positive), negatives.totals(negative), whole)
                 for positives, negatives in self._binned
             )
             return [metric(None, counts) for counts in resampled for metric in self.metrics]

@@ -360,7 +360,6 @@ class RankCounts:
 
     positive_counts: Floats
     negative_counts: Floats
-    is_unweighted: bool
     has_whole_weights: bool
 
     @cached_property
@@ -543,11 +542,6 @@ class Ranking(RankCounts):
         return float(np.count_nonzero(~self.is_positive) if weights is None else weights.sum())
 
     @cached_property
-    def is_unweighted(self) -> bool:
-        """Whether there are no weights, so that each row has one rank."""
-        return self.weights is None
-
-    @cached_property
     def has_whole_weights(self) -> bool:
         """Whether rows weigh whole numbers, so that each stands for so many copies of itself."""
         return self.weights is None or bool((self.weights == np.floor(self.weights)).all())
@@ -655,8 +649,9 @@ def depth_in_rows(ranking: RankCounts, k: Any, fraction: Any, fraction_of_positi
     check_depth(k, fraction, fraction_of_positives)
     if k is not None:
         if k > ranking.total:
-            what = "number of rows" if ranking.is_unweighted else "total weight"
-            raise ValueError(f"k={k} must lie between 1 and the {what}, {ranking.total:g}.")
+            raise ValueError(
+                f"k={k} must lie between 1 and the number (or weight) of the rows, {ranking.total:g}."
+            )
         return float(k)
     if fraction is not None:
         return round_up_to_rows(float(fraction) * ranking.total, ranking)

@@ -2,7 +2,8 @@
 
 Metrics of error (the lower the better) come negated, under scikit-learn's prefix ``neg_``. Each takes scores
 from ``decision_function`` or, where there is none, ``predict_proba``. Metrics of query lists ask metadata
-routing for ``qid``. ``precision_at``, ``recall_at`` and ``lift_at`` make the scorer of a budget.
+routing for ``qid``. ``precision_at``, ``recall_at`` and ``lift_at`` make the scorer of a budget. Of two texts
+other than yes and no none is positive for them, as for the metrics: score ``y == "fraud"``.
 """
 
 from __future__ import annotations
