@@ -102,6 +102,8 @@ class DataSet:
         The features that are strings.
     openml : int or None, default=None
         OpenML's id of the same rows, or None where OpenML has no such set.
+    bundled_decimals : int or None, default=None
+        Decimals of the numbers of a set that comes with the library, in single precision; None of others.
     openml_order : tuple of str, default=()
         The splits in the order in which OpenML stores their rows.
     openml_sparse : bool, default=False
@@ -129,6 +131,7 @@ class DataSet:
     targets: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     openml: int | None = None
+    bundled_decimals: int | None = None
     openml_order: tuple[str, ...] = ()
     openml_sparse: bool = False
     extra: tuple[str, ...] = ()
@@ -223,7 +226,8 @@ _SETS = (
         counts={WHOLE: {"g": 12332, "h": 6688}},
         options={"positive": "g"},
         meaning="a gamma ray, the signal; hadrons are the background",
-        openml=1120,
+        licence="CC BY 4.0",
+        bundled_decimals=4,
     ),
     DataSet(
         name="housing",

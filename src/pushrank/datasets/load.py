@@ -23,6 +23,7 @@ __all__ = ["list_datasets", "load_dataset"]
 DATA_VARIABLE = "PUSHRANK_DATA"
 DataHome = str | os.PathLike[str] | None
 
+BUNDLED = Path(__file__).with_name("bundled")
 # A row id that OpenML counts among the columns of some versions of a set.
 _ROW_IDS = ("ID", "id")
 
@@ -59,9 +60,10 @@ def load_dataset(
     """Load a real data set by its name.
 
     The Parquet file of the set is looked for in the folder ``data_home``, or in the one that the environment
-    variable ``PUSHRANK_DATA`` names; without it the same rows are fetched from OpenML, where OpenML has them,
-    through scikit-learn's cache. Both ways give the same columns, and the numbers of rows and of labels are
-    checked against the known ones. Class 1 is the positive class, the one that belongs at the top.
+    variable ``PUSHRANK_DATA`` names. Without it ``"magic"`` comes with the library, and the same rows of
+    others are fetched from OpenML, where OpenML has them, through scikit-learn's cache. All ways give the
+    same columns, and the numbers of rows and of labels are checked against the known ones. Class 1 is the
+    positive class, the one that belongs at the top.
 
     Parameters
     ----------
@@ -249,6 +251,9 @@ def _read(record: DataSet, data_home: DataHome) -> tuple[Any, str]:
         looked_in = f"{name} is {path.parent} ({missing})"
     if folder is not None and path.is_file():
         frame, source = _from_parquet(record, path), str(path)
+    elif record.bundled_decimals is not None:
+        frame = _from_parquet(record, BUNDLED / record.file).round(record.bundled_decimals)
+        source = "the copy that comes with pushrank"
     else:
         frame = _from_openml(record, data_home, looked_in)
         source = f"https://www.openml.org/d/{record.openml}"
