@@ -9,14 +9,31 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 
-from pushrank import IRPush, PNormPush, PushBoost, PushRanker, RankBoost, estimators, prices
+from pushrank import (
+    CascadeRanker,
+    InfinitePush,
+    IRPush,
+    PerceptronAtK,
+    PNormPush,
+    PushBoost,
+    PushRanker,
+    RampAtK,
+    RankBoost,
+    RankSVM,
+    estimators,
+    prices,
+)
+from pushrank.estimators._target import Target
 from pushrank.solvers import SOLVERS
 
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
@@ -295,3 +312,55 @@ def test_every_paragraph_is_filled_in(name):
 def test_at_most_two_classes_of_ours_stand_above_an_estimator(name):
     above = [c for c in getattr(estimators, name).__mro__[1:] if c.__module__.startswith("pushrank")]
     assert len(above) <= 2, above
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK(), CascadeRanker([PNormPush()])],
+    ids=str,
+)
+def test_text_in_the_features_is_named(ranker):
+    words = np.column_stack([np.arange(4).astype(str), ["a", "b", "c", "d"]])
+    for table, where in (
+        (words, "column 1 holds text such as 'a'"),
+        (words.astype(object), "column 1 holds text such as 'a'"),
+        (pd.DataFrame(words, columns=["u", "v"]), r"column 1 \('v'\) holds text such as 'a'"),
+    ):
+        if isinstance(table, pd.DataFrame) and isinstance(ranker, RankBoost):
+            continue  # whose stumps take text
+        with pytest.raises(ValueError, match=rf"X must hold numbers, and {where}: encode it"):
+            ranker.fit(table, [0, 1, 0, 1])
+    ranker = clone(ranker).fit(X, Y)
+    with pytest.raises(ValueError, match="column 0 holds text such as 'a'"):
+        ranker.predict([["a", "1", "2", "3"]])
+
+
+def test_probabilities_are_said_to_be_had_by_calibration():
+    ranker = PNormPush().fit(X, Y)
+    with pytest.raises(
+        AttributeError, match=r"calibrate them by sklearn\.calibration\.CalibratedClassifierCV"
+    ):
+        ranker.predict_proba(X)
+    assert not hasattr(ranker, "predict_proba")
+    shares = CalibratedClassifierCV(PNormPush(), cv=3).fit(X, Y).predict_proba(X)
+    assert shares.shape == (len(Y), 2)
+
+
+@pytest.mark.filterwarnings("ignore:InfinitePush collapsed")
+@pytest.mark.parametrize("ranker", [PNormPush(), RankSVM(), InfinitePush(), RampAtK()], ids=str)
+def test_a_later_fit_interrupted_near_its_end_leaves_the_earlier_one_whole(monkeypatch, ranker):
+    expected = ranker.fit(X, Y).predict(X)
+    monkeypatch.setattr(Target, "thresholds", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(X + np.arange(4), 1 - Y)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+
+
+def test_threads_score_by_one_fitted_ranker():
+    rankers = [PNormPush().fit(X, Y), PushBoost(n_estimators=5).fit(X, Y), RankSVM(kernel="rbf").fit(X, Y)]
+    for ranker in rankers:
+        expected = ranker.decision_function(X)
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(ranker.decision_function, [X] * 32))
+        for scores in found:
+            np.testing.assert_array_equal(scores, expected)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import average_precision_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._optional import import_optional
 from pushrank._validation import warn as warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._target import FORMATS, Target, float_types
+from pushrank.estimators._target import FORMATS, Target, checked_data, float_types
 from pushrank.models import ArrayLinearModel, LinearModel
 from pushrank.solvers import Callback
 
@@ -40,7 +40,7 @@ class RankerMixin(ClassifierMixin):
             ``X @ coef_ - threshold_``.
         """
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
+        X = checked_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
         if is_numpy(X) != is_numpy(self.coef_):
             raise TypeError(
                 f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
@@ -79,6 +79,20 @@ class RankerMixin(ClassifierMixin):
             codes = np.searchsorted(self.thresholds_ - self.threshold_, scores)
         predicted: NDArray[Any] = xp.take(self.classes_, codes, axis=0)
         return predicted
+
+    @property
+    def predict_proba(self) -> Any:
+        """No probabilities: scores are calibrated by ``CalibratedClassifierCV(ranker)``.
+
+        Raises
+        ------
+        AttributeError
+            Always.
+        """
+        raise AttributeError(
+            f"{type(self).__name__} has scores and no probabilities; calibrate them by "
+            f"sklearn.calibration.CalibratedClassifierCV({type(self).__name__}(...))."
+        )
 
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Return the row numbers best first; tied rows keep their order.
@@ -154,15 +168,14 @@ def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def set_two_classes(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
     """Set ``classes_``, and ``threshold_`` to the break-even point of the training scores."""
-    ranker.classes_ = target.classes
-    ranker.threshold_ = float(target.thresholds(scores)[0])
+    thresholds = target.thresholds(scores)
+    ranker.classes_, ranker.threshold_ = target.classes, float(thresholds[0])
 
 
 def set_grades(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
     """Set ``classes_``, ``threshold_`` and ``thresholds_`` of a ranker that takes grades and pairs too."""
-    ranker.classes_ = target.classes
-    ranker.thresholds_ = target.thresholds(scores)
-    ranker.threshold_ = float(ranker.thresholds_[0])
+    thresholds = target.thresholds(scores)
+    ranker.classes_, ranker.thresholds_, ranker.threshold_ = target.classes, thresholds, float(thresholds[0])
 
 
 @contextmanager

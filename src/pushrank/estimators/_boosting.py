@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from pushrank import weak_rankers
 from pushrank._numeric import Floats
@@ -21,7 +21,7 @@ from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts, validator
-from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, validate_ranking
+from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, checked_data, validate_ranking
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
@@ -287,7 +287,7 @@ class BoostedRankerMixin(RankerMixin):
         check_on_host(self, X=X)
         finite: bool | str = "allow-nan" if self.weak_rankers_.takes_missing else True
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": finite}
-        return validate_data(self, encode(X, self._encoder), reset=False, **options)
+        return checked_data(self, encode(X, self._encoder), reset=False, **options)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""

@@ -24,7 +24,7 @@ from pushrank.estimators._base import (
     set_two_classes,
     warn,
 )
-from pushrank.estimators._target import MIN_ALPHA, Target, class_weighted
+from pushrank.estimators._target import MIN_ALPHA, Target, checked_data, class_weighted
 from pushrank.models import Kernel, KernelModel, LinearModel, Model
 from pushrank.pairs import Sample
 from pushrank.solvers import Callback
@@ -107,12 +107,13 @@ def fit_certified_path(
             state = solution.state
             if isinstance(model, LinearModel) and data.dtype != np.float64:
                 solution = _rounded(solution, model, weighted.sample, C, loss, data.dtype)
-            scores = _set_coefficients(ranker, solution, model, data)
+            scores = _training_scores(solution, model, data)
+            (set_grades if grades else set_two_classes)(ranker, weighted, scores)
+            _set_coefficients(ranker, solution, model, data)
             certificate = solution.certificate
             ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
             ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
             ranker.converged_ = bool(certificate.gap <= ranker.tol)
-            (set_grades if grades else set_two_classes)(ranker, weighted, scores)
             single = isinstance(model, LinearModel) and data.dtype == np.float32
             _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
     return rankers
@@ -147,24 +148,28 @@ def _warn_of_flaws(
         warn(f"{type(ranker).__name__} {message}", ConvergenceWarning)
 
 
-def _set_coefficients(
-    ranker: Any, solution: CertifiedSolution, model: Model, data: Any
-) -> NDArray[np.floating]:
-    """Set what scores rows, and return the training rows' scores."""
+def _training_scores(solution: CertifiedSolution, model: Model, data: Any) -> NDArray[np.floating]:
+    """Return the training rows' scores by coefficients of the data's dtype, or by a kernel."""
+    if isinstance(model, KernelModel):
+        return model.scores(solution.coef)
+    with np.errstate(over="ignore"):  # a loss may fall without bound but for the norm
+        return finite_scores(data, solution.coef.astype(data.dtype))
+
+
+def _set_coefficients(ranker: Any, solution: CertifiedSolution, model: Model, data: Any) -> None:
+    """Set what scores rows."""
     variables = solution.dual if isinstance(model, LinearModel) else solution.coef
     if hasattr(ranker, "kernel"):
         ranker.support_ = None if variables is None else np.flatnonzero(variables)
         ranker.dual_coef_ = None if variables is None else variables[ranker.support_]
         ranker.support_vectors_ = ranker.gamma_ = ranker.coef_ = None
-    if isinstance(model, KernelModel):
-        if ranker.kernel in DEFINITE_KERNELS:
-            ranker.gamma_ = model.kernel.gamma
-        if ranker.kernel != "precomputed":
-            ranker.support_vectors_ = data[ranker.support_].astype(np.float64)
-        return model.scores(solution.coef)
-    with np.errstate(over="ignore"):  # a loss may fall without bound but for the norm
+    if isinstance(model, LinearModel):
         ranker.coef_ = solution.coef.astype(data.dtype)
-    return finite_scores(data, ranker.coef_)
+        return
+    if isinstance(model, KernelModel) and ranker.kernel in DEFINITE_KERNELS:
+        ranker.gamma_ = model.kernel.gamma
+    if ranker.kernel != "precomputed":
+        ranker.support_vectors_ = data[ranker.support_].astype(np.float64)
 
 
 class KernelRankerMixin(RankerMixin):
@@ -191,7 +196,7 @@ class KernelRankerMixin(RankerMixin):
         check_is_fitted(self, "n_iter_")
         if self.coef_ is not None:
             return super().decision_function(X)
-        X = validate_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
+        X = checked_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
         if self.kernel == "precomputed":
             precomputed: NDArray[np.float64] = X[:, self.support_] @ self.dual_coef_ - self.threshold_
             return precomputed

@@ -23,7 +23,9 @@ PARAGRAPHS = {
     texts other than yes and no or true and false are warned of.""",
     "y_grades": """y : array-like of shape (n_samples,), optional
     Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
-    of which a higher one should stand above every lower one. None with ``pairs``.""",
+    of which a higher one should stand above every lower one. Three or more numbers are taken for grades, in
+    their order, without a word; of classes without an order learn one against the rest, by ``y == c``. None
+    with ``pairs``.""",
     "sample_weight": """sample_weight : array-like of shape (n_samples,), optional
     Non-negative weights; an integer weight equals that many copies of the row.""",
     "qid": """qid : array-like of shape (n_samples,), optional

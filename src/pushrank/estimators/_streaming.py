@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.validation import validate_data
 
 from pushrank._numeric import Floats
 from pushrank._validation import (
@@ -21,7 +20,7 @@ from pushrank._validation import (
     warn_of_texts,
 )
 from pushrank.estimators._base import finite_scores, linear_scores, warn
-from pushrank.estimators._target import DTYPES, Target, break_even_threshold, row_weights
+from pushrank.estimators._target import DTYPES, Target, break_even_threshold, checked_data, row_weights
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_within
 from pushrank.pairs import BipartiteSample
@@ -143,7 +142,7 @@ def learn_chunk(
     """
     with row_errors(0 if learner is None else learner.n_rows):
         # values that are not finite are found by the learner, which spares a reading of X
-        X = validate_data(
+        X = checked_data(
             ranker, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False,
             reset=learner is None,
         )  # fmt: skip

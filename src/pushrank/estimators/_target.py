@@ -180,9 +180,45 @@ def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
 def _validated(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return X, and y where it is given, as scikit-learn checks them; a warm start keeps to its features."""
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
-    return validate_data(
+    return checked_data(
         ranker, X, *y, accept_sparse=FORMATS, dtype=float_types(X), reset=not continues, **options
     )
+
+
+def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Return what scikit-learn's ``validate_data`` does, but say where X holds text and what to do.
+
+    Raises
+    ------
+    ValueError
+        When X is not what the options ask for.
+    """
+    try:
+        return validate_data(ranker, X, *y, **options)
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        table = np.asarray(X, dtype=object)
+        column, text = next(
+            (column, value)
+            for column, values in enumerate(table.reshape(len(table), -1).T)
+            for value in values
+            if isinstance(value, str) and not _is_number(value)
+        )
+        name = f" ({X.columns[column]!r})" if hasattr(X, "columns") else ""
+        raise ValueError(
+            f"X must hold numbers, and column {column}{name} holds text such as {str(text)!r}: encode it, "
+            "for example by OneHotEncoder in a ColumnTransformer. Boosted rankers with "
+            "weak_rankers='stumps' take the text columns of a data frame as they are."
+        ) from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def float_types(X: Any) -> list[Any]:

@@ -23,7 +23,7 @@ from pushrank._numeric import Floats
 from pushrank._validation import weight_keyword
 from pushrank.estimators._base import RankerMixin, set_two_classes, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, midway, two_class_target
+from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, checked_data, midway, two_class_target
 from pushrank.estimators.push import PNormPush
 
 
@@ -197,7 +197,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
             return validate_data(self, X, skip_check_array=True, reset=reset)
         check_on_host(self, X=X)
         # the first stage, which sees every row, says whether they may be NaN
-        return validate_data(
+        return checked_data(
             self, X, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=reset
         )
 

@@ -599,12 +599,13 @@ class RampAtK(RankerMixin, BaseEstimator):
                 for name in STARTS if self.init == "best" else (self.init,):
                     start = start_scores(name, self.k, self.random_state, X, ramp)
                     runs[name] = concave_convex(ramp, model, C, tol, max_iter, start, callback)
-        self.init_ = min(runs, key=lambda name: runs[name].path[-1])
-        coef, path, self.converged_ = runs[self.init_]
-        self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
+        init = min(runs, key=lambda name: runs[name].path[-1])
+        coef, path, converged = runs[init]
         with np.errstate(over="ignore"):  # scores that are not finite are told
-            self.coef_ = coef.astype(X.dtype)
-        set_two_classes(self, target, finite_scores(X, self.coef_))
+            coef = coef.astype(X.dtype)
+        set_two_classes(self, target, finite_scores(X, coef))
+        self.coef_, self.converged_, self.init_ = coef, converged, init
+        self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
         if not self.coef_.any():
             warn(
                 f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "

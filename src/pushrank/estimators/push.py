@@ -363,10 +363,11 @@ def fit_linear(
     name = type(ranker).__name__
     with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
         result: Result = solve(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
-    ranker.coef_ = like(result.coef, X, X.dtype)
+    coef = like(result.coef, X, X.dtype)
+    set_grades(ranker, target, linear_scores(X, coef))
+    ranker.coef_ = coef
     ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
     ranker.converged_ = result.converged
-    set_grades(ranker, target, linear_scores(X, ranker.coef_))
     if result.collapse:
         warn(f"{name} collapsed: {result.collapse}", ConvergenceWarning)
     if not result.converged:
