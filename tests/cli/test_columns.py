@@ -99,7 +99,7 @@ def test_a_single_unknown_value_is_warned_of(tmp_path, frame, n_kinds):
 
 def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
     frame["code"] = "code " + frame["code"].astype(str)
-    assert "by 1 numeric column and 1 of text ('code')" in fitted(tmp_path, frame).stdout
+    assert "1 numeric column and 1 of text ('code')" in fitted(tmp_path, frame).stdout
     shown = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4).stdout
     assert "1 numeric column and 1 of text ('code')" in " ".join(shown.split())
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_left_out_is_told(tmp_path, frame):
 def test_a_label_is_the_same_however_its_number_is_written(tmp_path, frame):
     frame["y"] = np.where(frame["y"], np.where(frame["x"] > 0, "1", "1.0"), "0")
     told = fitted(tmp_path, frame)
-    assert f"{(frame['y'] != '0').sum()} of them y = 1," in told.stdout
+    assert f"{(frame['y'] != '0').sum()} with y = 1)" in told.stdout
 
 
 def test_text_that_is_nearly_all_numbers_is_told(tmp_path, frame):
@@ -253,7 +253,7 @@ def test_truth_values_and_decimals_are_numbers_beside_gaps_too(tmp_path, frame):
     assert SavedModel.load(tmp_path / "m.skops").numeric == ["x", "code", "known"]
     frame.assign(known=known, price=price).to_parquet(tmp_path / "data.parquet")
     shown = call("fit", tmp_path / "data.parquet", "--label", "y", "-o", tmp_path / "m.skops").stdout
-    assert "by 4 numeric columns; saved as" in shown
+    assert "using 4 numeric columns; saved as" in shown
     assert auc(tmp_path / "m.skops", tmp_path / "data.parquet") > 0.8
 
 
@@ -294,7 +294,7 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
     for arguments, said in (
         ([data, "--separator", ";;"], "--separator must be one character, got ';;'"),
         ([data, "--encoding", "klingon"], "--encoding 'klingon' is not known"),
-        ([tmp_path / "data.parquet", "--separator", ";"], "--separator is for CSV and TSV files"),
+        ([tmp_path / "data.parquet", "--separator", ";"], "--separator is for CSV, TSV and other text files"),
     ):
         told = call("fit", *arguments, *out, code=2).stderr
         assert said in told
@@ -330,7 +330,7 @@ def test_thousands_are_read(tmp_path, frame, thousands, decimal):
     told = call("evaluate", tmp_path / "m.skops", tmp_path / "parted.csv", *options, code=2).stderr
     assert "say how numbers are written: --decimal, --thousands" in told
     options += ["--thousands", thousands]
-    assert "by 3 numeric columns" in call("fit", tmp_path / "parted.csv", *out, *options).stdout
+    assert "using 3 numeric columns" in call("fit", tmp_path / "parted.csv", *out, *options).stdout
     call("score", tmp_path / "p.skops", tmp_path / "parted.csv", "-o", tmp_path / "ranked.csv", *options)
     ranked = pd.read_csv(tmp_path / "ranked.csv", sep=";", decimal=decimal)
     np.testing.assert_array_equal(ranked["score"], np.sort(expected)[::-1])

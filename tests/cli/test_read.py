@@ -256,3 +256,12 @@ def test_too_little_memory_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr("pushrank.cli.fit.read_labelled", refuse)
     told = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
     assert told == "Error: there is not enough memory; take fewer rows or columns, or another machine.\n"
+
+
+def test_what_a_terminal_cannot_show_is_replaced(tmp_path, frame):
+    frame.to_csv(tmp_path / "größe.csv", index=False)
+    call("fit", tmp_path / "größe.csv", "--label", "y", "-o", tmp_path / "m.skops")
+    command = ["evaluate", str(tmp_path / "m.skops"), str(tmp_path / "größe.csv"), "--all"]
+    shown = CliRunner(charset="ascii").invoke(app, command)
+    assert shown.exit_code == 0, shown.exception
+    assert "gr??e.csv" in shown.stdout

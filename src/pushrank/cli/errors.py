@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
+from io import TextIOWrapper
 from typing import Any
 
 import typer
@@ -21,6 +23,11 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(
+                stream, TextIOWrapper
+            ):  # a terminal of ASCII shows a question mark for what it lacks
+                stream.reconfigure(errors="replace")
         try:
             command(*args, **kwargs)
         except (InputError, MemoryError) as error:

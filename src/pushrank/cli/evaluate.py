@@ -46,7 +46,7 @@ class Measure(NamedTuple):
 
 def measures_at(depth: int) -> dict[str, Measure]:
     """Return the measures of a list whose first rows are looked at; these count ties by their expectation."""
-    first = f"the first {depth:,} row{'s' * (depth > 1)}"
+    first = f"the first {depth:,} rows" if depth > 1 else "the first row"
     precision, recall = partial(metrics.precision_at_k, k=depth), partial(metrics.recall_at_k, k=depth)
     lift = partial(metrics.lift, fraction=0.01)
     return {
