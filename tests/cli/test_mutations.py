@@ -14,9 +14,34 @@ from pushrank.cli.read import TextFormat
 
 N_ROWS = 40
 BITS = [b",", b";", b"\n", b"\r", b'"', b"'", b"\x00", b"\xff", b"\t", b" ", b"1e999", b"NaN", b"y", b"sep=;"]
-ODD = ["", "0", "-1", "1e400", "nan", "x", "y", "a,b", "'", "\u2028", "--", "-", "data.csv", "tab", "10000000000"]
+ODD = [
+    "",
+    "0",
+    "-1",
+    "1e400",
+    "nan",
+    "x",
+    "y",
+    "a,b",
+    "'",
+    "\u2028",
+    "--",
+    "-",
+    "data.csv",
+    "tab",
+    "10000000000",
+]
 OPTIONS = [
-    *("--label", "--positive", "--exclude", "--separator", "--encoding", "--decimal", "--thousands", "--units"),
+    *(
+        "--label",
+        "--positive",
+        "--exclude",
+        "--separator",
+        "--encoding",
+        "--decimal",
+        "--thousands",
+        "--units",
+    ),
     *("--na-values", "--skip-rows", "--p", "--alpha", "--k", "--model", "--seed", "--solver", "-o"),
 ]
 WRITTEN = {

@@ -261,7 +261,7 @@ def test_too_little_memory_is_one_line(tmp_path, monkeypatch):
 def test_what_a_terminal_cannot_show_is_replaced(tmp_path, frame):
     frame.to_csv(tmp_path / "größe.csv", index=False)
     call("fit", tmp_path / "größe.csv", "--label", "y", "-o", tmp_path / "m.skops")
-    command = ["evaluate", str(tmp_path / "m.skops"), str(tmp_path / "größe.csv"), "--all"]
+    command = ["evaluate", str(tmp_path / "m.skops"), str(tmp_path / "größe.csv"), "--no-intervals"]
     shown = CliRunner(charset="ascii").invoke(app, command)
     assert shown.exit_code == 0, shown.exception
     assert "gr??e.csv" in shown.stdout
