@@ -35,12 +35,13 @@ MODELS = {
 DEPTH = 100
 
 
-def fingerprints(smiles: list[str]) -> csr_matrix:
-    """Return the bits of every molecule."""
+def fingerprints(smiles: np.ndarray, y: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
+    """Return the bits and labels of the molecules that rdkit can read, which is nearly all."""
     morgan = GetMorganGenerator(radius=2, fpSize=2048)
-    return csr_matrix(
-        np.array([morgan.GetFingerprintAsNumPy(Chem.MolFromSmiles(text)) for text in smiles], dtype=float)
-    )
+    molecules = [Chem.MolFromSmiles(text) for text in smiles]
+    known = np.array([molecule is not None for molecule in molecules])
+    bits = [morgan.GetFingerprintAsNumPy(molecule) for molecule in molecules if molecule is not None]
+    return csr_matrix(np.array(bits, dtype=float)), y[known]
 
 
 def main() -> None:
@@ -52,7 +53,7 @@ def main() -> None:
     print(f"{'':34s}{head}")
     for target in TARGETS:
         data = load_dataset("dud", target=target)
-        X, y = fingerprints(np.asarray(data.data).ravel().tolist()), np.asarray(data.target)
+        X, y = fingerprints(np.asarray(data.data).ravel(), np.asarray(data.target))
         for name, (model, *_) in MODELS.items():
             splits = StratifiedShuffleSplit(3, train_size=0.1, random_state=0).split(X, y)
             values = []
