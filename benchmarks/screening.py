@@ -5,7 +5,7 @@
 
 The first eight targets of DUD by name, Morgan fingerprints of 2,048 bits. A random tenth of the molecules is
 known, the others are ranked; means over three stratified splits. Models have the defaults of their libraries.
-Also draws the picture of the README: docs/top_of_the_list.png.
+Also draws docs/top_of_the_list.png.
 """
 
 from __future__ import annotations

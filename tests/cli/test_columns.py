@@ -99,9 +99,9 @@ def test_a_single_unknown_value_is_warned_of(tmp_path, frame, n_kinds):
 
 def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
     frame["code"] = "code " + frame["code"].astype(str)
-    assert "1 numeric column and 1 of text ('code')" in fitted(tmp_path, frame).stdout
+    assert "using 1 numeric column and 1 text column ('code')" in fitted(tmp_path, frame).stdout
     shown = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4).stdout
-    assert "1 numeric column and 1 of text ('code')" in " ".join(shown.split())
+    assert "1 numeric column and 1 text column ('code')" in " ".join(shown.split())
 
 
 def test_a_comparison_says_how_far_it_is(tmp_path, frame):
@@ -205,7 +205,7 @@ def test_dates_are_known_however_they_are_written(tmp_path, frame, written):
 def test_what_is_like_a_date_is_a_category(tmp_path, frame):
     for texts in (["1.2.3", "1.10.0"], ["10.0.0.1", "10.0.0.2"], ["1/2", "3/4"], ["45.67.8901", "1.2.3333"]):
         shown = fitted(tmp_path, frame.assign(code=np.array(texts)[frame["code"] % 2]))
-        assert "and 1 of text ('code')" in shown.stdout
+        assert "and 1 text column ('code')" in shown.stdout
 
 
 @pytest.mark.parametrize("step", [1, -1])

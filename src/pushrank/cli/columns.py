@@ -84,7 +84,8 @@ class LabelledTable:
         if not self.categorical:
             return numbers
         shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
-        return f"{numbers} and {len(self.categorical):,} of text ({shown})"
+        texts = f"{len(self.categorical):,} text column{'s' * (len(self.categorical) != 1)}"
+        return f"{numbers} and {texts} ({shown})"
 
     @property
     def rows_to_show(self) -> pd.DataFrame:
@@ -455,16 +456,16 @@ def _doubt_of_whole_numbers(table: Table, name: str, numbers: pd.Series, low: fl
         if len(zeros):
             return (
                 f"is read as numbers, but {zeros.iloc[0]!r} begins with a zero, as codes and telephone "
-                "numbers do; if it is such,"
+                "numbers do; if it is one,"
             )
     days = numbers.dropna()
     is_day = (days // 100 % 100).between(1, 12) & (days % 100).between(1, 31)
     if low >= 19000101 and high <= 21001231 and is_day.all():
-        return f"holds whole numbers as days are written ({shown}, ...); make days since a date of them, or"
+        return f"holds days as whole numbers ({shown}, ...); convert them to days since a date, or"
     if numbers.is_unique and ((low >= 1e9 and high < 2.2e9) or (low >= 1e12 and high < 2.2e12)):
         return (
             f"holds whole numbers as seconds since 1970, telephone numbers or identifiers are ({shown}, "
-            "...); make hours or days since a date of them, or"
+            "...); convert them to hours or days since a date, or"
         )
     is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
     has_no_gaps = high - low == len(numbers) - 1
@@ -473,8 +474,8 @@ def _doubt_of_whole_numbers(table: Table, name: str, numbers: pd.Series, low: fl
     if not (is_steady or has_no_gaps or is_code or is_named_so) or not numbers.is_unique or numbers.hasnans:
         return ""
     return (
-        f"holds another whole number in every row ({shown}, ...), as row numbers and identifiers do, which "
-        "tell nothing of new rows; if it is one,"
+        f"holds a different whole number in every row ({shown}, ...), as row numbers and identifiers do, and "
+        "these say nothing about new rows; if it is one,"
     )
 
 
