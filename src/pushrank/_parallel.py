@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from threading import Lock
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import config
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._array import Floats
 
@@ -92,19 +92,23 @@ class _Limit:
     def __init__(self) -> None:
         self._changing = Lock()
         self._holders = 0
-        self._undo = ExitStack()
+        self._limiter: Any = None
 
     def take(self) -> None:
         with self._changing:
             if self._holders == 0:
-                self._undo.enter_context(_controller().limit(limits=1, user_api="blas"))
+                self._limiter = _controller().limit(limits=1, user_api="blas")
             self._holders += 1
 
     def let_go(self) -> None:
         with self._changing:
             self._holders -= 1
             if self._holders == 0:
-                self._undo.close()
+                # from threadpoolctl 3.8 on, nothing happens where a thread lifts the limit of another's
+                disown = getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)
+                disown(force=True)
+                self._limiter.restore_original_limits()
+                disown(force=True)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info
 
 from pushrank import (
     CascadeRanker,
@@ -33,6 +34,7 @@ from pushrank import (
     estimators,
     prices,
 )
+from pushrank._parallel import one_blas_thread
 from pushrank.estimators._target import Target
 from pushrank.solvers import SOLVERS
 
@@ -216,6 +218,37 @@ print(before == limits() or max(before) == 1)
 def test_fits_that_overlap_leave_the_process_its_threads():
     run = subprocess.run([sys.executable, "-c", OVERLAPPING_FITS], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
+def test_the_last_thread_lifts_the_limit_while_the_first_lives():
+    def limits():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
+
+    def first():
+        with one_blas_thread():
+            first_in.set()
+            second_in.wait(30)
+        first_out.set()
+        done.wait(30)
+
+    def second():
+        first_in.wait(30)
+        with one_blas_thread():
+            second_in.set()
+            first_out.wait(30)
+
+    before = limits()
+    threads = [threading.Thread(target=work) for work in (first, second)]
+    for thread in threads:
+        thread.start()
+    threads[1].join()
+    found = limits()
+    done.set()
+    threads[0].join()
+    assert found == before
 
 
 def test_fits_in_threads_agree_with_fits_in_turn():
