@@ -30,7 +30,8 @@ MAX_TOP_ROWS = 50
 MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
 MAX_CELL_LENGTH = 80
-MAX_NAME_LENGTH = 40
+MAX_SHORT_TEXT = 20
+"""Texts that are no longer need no width of their own."""
 BUDGETS = (0.25, 0.5, 1.0, 2.0, 5.0)
 """What the table of budgets looks at, in units of the budget."""
 
@@ -355,4 +356,4 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, float | np.floating):
         return Cell(f"{value:.6g}", "number")
     text = str(value)
-    return Cell(cut(text, MAX_CELL_LENGTH), "value")
+    return Cell(cut(text, MAX_CELL_LENGTH), "value" if len(text) > MAX_SHORT_TEXT else "")
