@@ -25,7 +25,7 @@ from pushrank.estimators._base import (
     warn,
 )
 from pushrank.estimators._target import MIN_ALPHA, Target, checked_data, class_weighted
-from pushrank.models import Kernel, KernelModel, LinearModel, Model
+from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
 from pushrank.pairs import Sample
 from pushrank.solvers import Callback
 from pushrank.solvers.result import Certificate, CertifiedSolution
@@ -105,7 +105,7 @@ def fit_certified_path(
             with progress_bar(ranker, ranker.max_iter) as callback:
                 solution = solve(model, weighted.sample, C, callback, state)
             state = solution.state
-            if isinstance(model, LinearModel) and data.dtype != np.float64:
+            if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or data.dtype != np.float64):
                 solution = _rounded(solution, model, weighted.sample, C, loss, data.dtype)
             scores = _training_scores(solution, model, data)
             (set_grades if grades else set_two_classes)(ranker, weighted, scores)
@@ -127,9 +127,10 @@ def _rounded(
     loss: Callable[[Sample, Floats], float],
     dtype: Any,
 ) -> CertifiedSolution:
-    """Return a solution with coefficients rounded to a dtype, and the objective at these."""
+    """Return a solution with coefficients of the features in a dtype, and the objective at these."""
     with np.errstate(over="ignore"):  # finite_scores tells
-        coef = solution.coef.astype(dtype).astype(np.float64)
+        coef = model.lift(solution.coef).astype(dtype).astype(np.float64)
+    model = model.features if isinstance(model, RowSpace) else model
     scores = model.scores(coef)
     primal = 0.5 * model.squared_norm(coef, scores) + C * loss(sample, scores)
     return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
@@ -240,7 +241,7 @@ def linear_functions(X: Any, weights: Floats | None = None, *, centred: bool = T
     """Return the linear functions of rows that are in the range of solvers."""
     model = LinearModel(X, centred=centred)
     model.check_range()
-    return model
+    return in_row_space(model)
 
 
 def kernel_functions(ranker: Any, X: Any, weights: Floats | None) -> Model:
@@ -250,7 +251,7 @@ def kernel_functions(ranker: Any, X: Any, weights: Floats | None) -> Model:
     if ranker.kernel != "precomputed":
         # in single precision rounding makes kernels that are not positive semi-definite
         X = X.astype(np.float64, copy=False)
-        linear_functions(X, centred=False)
+        LinearModel(X, centred=False).check_range()
     elif X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' needs the square matrix of the training rows' kernel, got shape {X.shape}."

@@ -55,7 +55,7 @@ from pushrank.estimators._streaming import (
     warn_of_small_mean_weight,
 )
 from pushrank.estimators._target import validate_two_classes
-from pushrank.models import LinearModel
+from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives.precision_at_k import SURROGATES, PrecisionAtK, Surrogate, check_surrogate
 from pushrank.solvers.cutting_plane import Ramp, concave_convex
 from pushrank.solvers.streaming.mistake_bound import margins, mistake_bound
@@ -593,7 +593,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         C, tol, max_iter = float(self.C), float(self.tol), int(self.max_iter)
         runs = {}
         with one_blas_thread():
-            model = LinearModel(X)
+            model = in_row_space(LinearModel(X))
             model.check_range()
             with progress_bar(self, max_iter) as callback:
                 for name in STARTS if self.init == "best" else (self.init,):
@@ -602,7 +602,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         init = min(runs, key=lambda name: runs[name].path[-1])
         coef, path, converged = runs[init]
         with np.errstate(over="ignore"):  # scores that are not finite are told
-            coef = coef.astype(X.dtype)
+            coef = model.lift(coef).astype(X.dtype)
         set_two_classes(self, target, finite_scores(X, coef))
         self.coef_, self.converged_, self.init_ = coef, converged, init
         self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from pushrank._array import is_numpy, like, namespace, to_host
+from pushrank._array import like, namespace, to_host
 from pushrank._numeric import Floats
-from pushrank.models.linear import LinearModel
+from pushrank.models.linear import FeatureSpace, column_blocks
 
 BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold: 128 MB
 
 
-class ArrayLinearModel:
+class ArrayLinearModel(FeatureSpace):
     """Scores ``X @ coef`` computed where ``X`` is; coefficients, a few numbers, are on the host.
 
     ``X`` is checked, finite, float32 or float64, of any library that keeps the array API standard; it is not
@@ -22,14 +22,16 @@ class ArrayLinearModel:
     precision the rounding of the scores would hide the last steps of a descent.
     """
 
+    centred = True  # as far as it matters: for objectives that ignore a constant
+
     def __init__(self, X: Any) -> None:
         self.n_rows, self.n_features = X.shape
-        self._X = X
+        self.data = X
 
     def scores(self, coef: Floats) -> Any:
         """Return the scores of all rows, shape (n_rows,), as float64."""
-        on_device = like(coef, self._X)
-        return namespace(self._X).concat([block @ on_device for _, block in self._blocks()])
+        on_device = like(coef, self.data)
+        return namespace(self.data).concat([block @ on_device for _, block in self._blocks()])
 
     def rmatvec(self, factors: Any) -> Floats:
         """Return ``X.T @ factors``, shape (n_features,)."""
@@ -55,9 +57,9 @@ class ArrayLinearModel:
 
         O(n_rows * n_features ** 2) time and a block of memory.
         """
-        xp = namespace(self._X)
+        xp = namespace(self.data)
         totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)
-        means = like(self.class_sums(factors, class_codes) / totals[:, None], self._X)
+        means = like(self.class_sums(factors, class_codes) / totals[:, None], self.data)
         covariance = np.zeros((self.n_features, self.n_features))
         for rows, block in self._blocks():
             # less its class's mean before squaring: a difference of large moments would lose the digits
@@ -75,15 +77,32 @@ class ArrayLinearModel:
         ValueError
             When the sum of a column's squares is no finite number.
         """
-        xp = namespace(self._X)
-        squares = np.zeros(self.n_features)
-        for _, block in self._blocks():
-            squares += to_host(xp.sum(block * block, axis=0))
+        squares = self.column_squares()
         if not np.isfinite(squares).all():
             raise ValueError(
                 f"column {int(np.flatnonzero(~np.isfinite(squares))[0])} holds values whose squares are "
                 "beyond the range of floats; scale it, for example with StandardScaler."
             )
+
+    def column_squares(self) -> Floats:
+        """Return the sum of every column's squares, shape (n_features,)."""
+        squares = np.zeros(self.n_features)
+        for _, block in self._blocks():
+            squares += to_host(namespace(block).sum(block * block, axis=0))
+        return squares
+
+    def gram(self) -> Floats:
+        """Return the inner products of the rows less the first one, shape (n_rows, n_rows).
+
+        O(n_rows ** 2 * n_features) time.
+        """
+        xp = namespace(self.data)
+        products = like(np.zeros((self.n_rows, self.n_rows)), self.data)
+        for columns in column_blocks(*self.data.shape):
+            block = xp.astype(self.data[:, columns], xp.float64, copy=False)
+            block = block - block[0:1, :]  # an offset of a column would cost digits
+            products = products + block @ xp.permute_dims(block, (1, 0))
+        return to_host(products)
 
     def _product(self, factors: Any) -> Floats:
         product = np.zeros(self.n_features)
@@ -93,19 +112,8 @@ class ArrayLinearModel:
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Cut the rows into blocks of float64."""
-        xp = namespace(self._X)
+        xp = namespace(self.data)
         height = max(1, BLOCK_ELEMENTS // self.n_features)
         for start in range(0, self.n_rows, height):
             rows = slice(start, min(start + height, self.n_rows))
-            yield rows, xp.astype(self._X[rows, :], xp.float64, copy=False)
-
-
-def linear_model(X: Any) -> LinearModel | ArrayLinearModel:
-    """Return linear scores of checked data, in the form for NumPy and SciPy or for another library.
-
-    Examples
-    --------
-    >>> linear_model(np.eye(2)).scores(np.array([3.0, 1.0])).tolist()  # 3 and 1, less the same constant
-    [0.0, -2.0]
-    """
-    return LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
+            yield rows, xp.astype(self.data[rows, :], xp.float64, copy=False)

@@ -20,6 +20,8 @@ from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 
 BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
 MIN_BLOCK_ROWS = 16  # of wide data: a block has to be worth its call
+MIN_BLOCK_COLUMNS = 256  # of a product of rows, which adds up a matrix of them for each block
+MAX_GRAM_ROWS = 512  # of sparse data multiplied at a time: the product is sparse before it is dense
 MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of dense rows are quicker
 VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
 MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
@@ -148,7 +150,19 @@ def csc_sums(data, indices, indptr, factors, class_codes, squared, out):
             out[class_codes[i], j] += factors[i] * x * (x if squared else 1.0)
 
 
-class LinearModel:
+class FeatureSpace:
+    """Coefficients on the features themselves; :mod:`pushrank.models.row_space` has others."""
+
+    def lift(self, coef: Floats) -> Floats:
+        """Return the coefficients of the features that belong to those of a solver."""
+        return coef
+
+    def project(self, coef: Floats) -> Floats:
+        """Return the coefficients for a solver that belong to those of the features."""
+        return coef
+
+
+class LinearModel(FeatureSpace):
     """Scores ``X @ coef`` up to a constant, computed on the data where it lies.
 
     ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied, but
@@ -164,7 +178,7 @@ class LinearModel:
             X = X.copy()
             X.sum_duplicates()
         self.n_rows, self.n_features = X.shape
-        self.data = X
+        self.data, self.centred = X, centred
         if not sp.issparse(X):
             self.chunks = row_chunks(self.n_rows, self.n_features)
             by_rows = X.strides[0] >= X.strides[1]
@@ -268,9 +282,7 @@ class LinearModel:
         ValueError
             When a column varies by more than 1e75, or by less than 1e-145 but not zero.
         """
-        ones, class_codes = np.ones(self.n_rows), np.zeros(self.n_rows, dtype=np.uint8)
-        sums = self.class_sums(ones, class_codes)[0]
-        squares = self.class_sums(ones, class_codes, squared=True)[0]
+        sums, squares = self.rmatvec(np.ones(self.n_rows)), self.column_squares()
         is_zero = (squares == 0.0) & (sums == 0.0)  # squares may underflow, and sums cancel, but hardly both
         unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & ~is_zero)
         if unusable.any():
@@ -278,6 +290,30 @@ class LinearModel:
                 f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
                 "of solvers (above 1e75 or below 1e-145); scale it, for example with StandardScaler."
             )
+
+    def column_squares(self) -> Floats:
+        """Return the sum of every column's squares, shape (n_features,)."""
+        one_class = np.zeros(self.n_rows, dtype=np.uint8)
+        squares: Floats = self.class_sums(np.ones(self.n_rows), one_class, squared=True)[0]
+        return squares
+
+    def gram(self) -> Floats:
+        """Return the inner products of the rows, each less the same constant, shape (n_rows, n_rows).
+
+        O(n_rows ** 2 * n_features) time, or for sparse data that of the product of two such matrices; beside
+        the result it holds a block of columns, or a copy of the sparse data.
+        """
+        products = np.zeros((self.n_rows, self.n_rows))
+        if sp.issparse(self.data):
+            X = self.data.astype(np.float64).tocsr()
+            for first in range(0, self.n_rows, MAX_GRAM_ROWS):
+                rows = slice(first, first + MAX_GRAM_ROWS)
+                products[rows] = (X[rows] @ X.T).toarray()
+            return products
+        for columns in column_blocks(*self.data.shape):
+            block = np.asarray(self.data[:, columns] - self.references[columns], dtype=np.float64)
+            products += block @ block.T  # a matrix with itself: half the work of two
+        return products
 
     def class_covariance(self, factors: Floats, class_codes: ClassCodes) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
@@ -340,6 +376,13 @@ class LinearModel:
     @property
     def _is_csc(self) -> bool:
         return bool(sp.issparse(self.data)) and self.data.format != "csr"
+
+
+def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:
+    """Cut the columns into blocks that are wide enough for products of rows, no larger than these."""
+    width = max(MIN_BLOCK_COLUMNS, n_rows)
+    for start in range(0, n_features, width):
+        yield slice(start, min(start + width, n_features))
 
 
 def _reference(X: NDArray[np.floating]) -> Floats:

@@ -20,6 +20,7 @@ from pushrank.solvers import tolerances
 from pushrank.solvers.preconditioning import (
     Preconditioner,
     basis_size,
+    can_whiten,
     column_curvature,
     diagonal,
     low_rank,
@@ -95,18 +96,20 @@ def minimise(
         row_weights = problem.row_weights(start)
         curvature = column_curvature(problem, row_weights)[0]
     n_rows, n_features = problem.model.n_rows, problem.model.n_features
-    wide = n_features > tolerances.MAX_WHITENED_FEATURES
+    wide = not can_whiten(problem.model)
     cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
     few_rows = wide and basis_size(problem) == n_rows
+    # of nearly as many columns as rows no few stand out, and units of their own lead nowhere
+    whitened = cheap or (not wide and n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features)
     preconditioner: Preconditioner
-    if cheap:
+    if whitened:
         preconditioner = whitening(problem, row_weights, scales)
     elif few_rows:
         preconditioner = low_rank(problem, row_weights)
     else:
         preconditioner = diagonal(problem, curvature)
     del row_weights
-    length = tolerances.LATER_RESTARTS if cheap or few_rows else tolerances.FIRST_RESTART
+    length = tolerances.LATER_RESTARTS if whitened or few_rows else tolerances.FIRST_RESTART
     # a proof says what is small enough
     refined = tolerances.REFINED if cheap and proven is None else 1.0
     # line searches go after a descent that rounding may hide; a trust region does not

@@ -9,25 +9,25 @@ import numpy as np
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank.models import LinearModel
+from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import newton
-from pushrank.solvers.preconditioning import column_curvature
+from pushrank.solvers.preconditioning import can_whiten, column_curvature
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
-from pushrank.solvers.tolerances import MAX_WHITENED_FEATURES, NEWTON_STEPS, PATH_REFINED
+from pushrank.solvers.tolerances import NEWTON_STEPS, PATH_REFINED
 
 
 class RegularisationPath:
     """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each."""
 
     def __init__(self, model: LinearModel, sample: Sample, tol: float, max_iter: int) -> None:
-        self.model, self.sample = model, sample
+        model.check_range()
+        self.model, self.sample = in_row_space(model), sample
         self.tol, self.max_iter = tol, max_iter
         self._scales: dict[object, Floats] = {}
-        model.check_range()
 
     def solve_grid(
         self, objectives: Sequence[PushObjective], alphas: Sequence[float], callback: Callback | None = None
@@ -46,11 +46,11 @@ class RegularisationPath:
                 for number, a in enumerate(downwards, 1 + o * len(alphas)):
                     neighbours = [last, solved[o - 1][a] if o else None]
                     starts = [result.coef for result in neighbours if result is not None]
-                    last = self.solve(objective, alphas[a], starts or [np.zeros(self.model.n_features)])
+                    last = self._solve(objective, alphas[a], starts or [np.zeros(self.model.n_features)])
                     solved[o][a] = last
                     if callback is not None:
                         callback(number, objective=last.objective_path[-1], gradient=last.gradient_size)
-        return [[result for result in row if result is not None] for row in solved]
+        return [[self._lifted(result) for result in row if result is not None] for row in solved]
 
     def solve(
         self,
@@ -63,13 +63,22 @@ class RegularisationPath:
 
         It may be for a part of the rows, whose columns are taken to vary as those of all.
         """
+        starts = [self.model.project(start) for start in starts]
+        return self._lifted(self._solve(objective, alpha, starts, sample))
+
+    def _lifted(self, result: Result) -> Result:
+        return replace(result, coef=self.model.lift(result.coef))
+
+    def _solve(
+        self, objective: PushObjective, alpha: float, starts: Sequence[Floats], sample: Sample | None = None
+    ) -> Result:
         problem = LinearProblem(objective, self.model, sample or self.sample, alpha)
         start = starts[0]
         if len(starts) > 1:
             start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])
         steps_before: Floats = np.zeros(0)
         # the Hessian is a covariance, not singular, and small enough to factor
-        if objective.powers is not None and alpha > 0.0 and self.model.n_features <= MAX_WHITENED_FEATURES:
+        if objective.powers is not None and alpha > 0.0 and can_whiten(self.model):
             result = newton(
                 problem,
                 start,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
+from pushrank.models import ArrayLinearModel, LinearModel, RowSpace
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.tolerances import (
     MAX_BASIS_ROWS,
@@ -67,11 +69,20 @@ def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Pr
     covariance = problem.model.class_covariance(row_weights, problem.class_codes)
     curvature = covariance / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += problem.alpha / scales**2
-    eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
-    # columns that are copies or constants leave directions without curvature: they get a little
-    floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
-    factor = eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None]
-    return Preconditioner(lambda v: factor @ v, lambda coef_gradient: factor.T @ coef_gradient)
+    along = np.diagonal(curvature).copy()
+    along[along <= 0.0] = 1.0
+    factor = np.diag(np.sqrt(along))
+    # columns that are copies or constants leave directions without curvature: they get a little, and more of
+    # it where the weights are on rows so much alike that rounding has turned some curvature negative
+    for ridge in RIDGE ** np.linspace(1.0, -0.5, 7):
+        np.fill_diagonal(curvature, (1.0 + ridge) * along)
+        with suppress(np.linalg.LinAlgError):
+            factor = scipy.linalg.cholesky(curvature, lower=True, check_finite=False)
+            break
+    solve = partial(scipy.linalg.solve_triangular, factor, lower=True, check_finite=False)
+    return Preconditioner(
+        lambda v: solve(v, trans=1) / scales, lambda coef_gradient: solve(coef_gradient / scales)
+    )
 
 
 def low_rank(problem: LinearProblem, row_weights: Floats) -> Preconditioner:
@@ -116,9 +127,14 @@ def basis_size(problem: LinearProblem) -> int:
 def preconditioner_at(problem: LinearProblem, coef: Floats, scales: Floats) -> Preconditioner:
     """Return the preconditioner of a restart: whitening, or of low rank on more than 1,024 columns."""
     row_weights = problem.row_weights(coef)
-    if problem.model.n_features > MAX_WHITENED_FEATURES:
-        return low_rank(problem, row_weights)
-    return whitening(problem, row_weights, scales)
+    if can_whiten(problem.model):
+        return whitening(problem, row_weights, scales)
+    return low_rank(problem, row_weights)
+
+
+def can_whiten(model: LinearModel | ArrayLinearModel) -> bool:
+    """Return whether factoring a matrix of the columns is cheap, or no dearer than what led to them."""
+    return model.n_features <= MAX_WHITENED_FEATURES or isinstance(model, RowSpace)
 
 
 def _units(curvature: Floats) -> Floats:

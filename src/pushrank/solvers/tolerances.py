@@ -20,6 +20,7 @@ MAX_HALVINGS = 20  # a direction that has to be cut to a millionth was not one o
 FIRST_RESTART = 30  # iterations; the weights of the rows settle early, and a new preconditioner then pays
 LATER_RESTARTS = 20  # the weights have settled by then, and a preconditioner made near the minimum needs few
 LATER_RESTARTS_WIDE = 100  # where the preconditioner knows few directions, the method has to learn the others
+MAX_ROWS_A_COLUMN = 4  # up to which a descent starts whitened whatever that takes
 MAX_STALLED_RESTARTS = 3  # without descent, each with a preconditioner of its own: what is left is rounding
 CHEAP_WORK = 1 << 26  # below this n_rows * n_features ** 2 whitening takes milliseconds, as does going on to
 REFINED = 1e-5  # this part of the tolerance, or as far as the objective shows descent
@@ -29,11 +30,11 @@ MIN_LOG_OBJECTIVE = -700.0
 TIGHTER = 0.1  # the part of a gradient that did not suffice for a proof, to be reached before the next one
 
 # preconditioners
-MAX_WHITENED_FEATURES = 1024  # a matrix of that size is factored in a tenth of a second
+MAX_WHITENED_FEATURES = 1024  # a matrix of that size is factored in hundredths of a second
 MAX_BASIS_ROWS = 512  # of a low-rank preconditioner: rows past them weigh little
 MIN_BASIS_NUMBERS = 1 << 20  # that a basis may always hold, 8 MiB; beyond, a sixteenth of the data's memory
 RIDGE = 1e-11
-"""Least curvature along a direction, relative to the largest: copies of a column leave none along some."""
+"""Added curvature, relative to what there is along a column: copies of one leave none along a direction."""
 MEAN_ROUNDING = 1e-15  # relative, of a mean, for every row that adds to it
 
 # Newton's method on dense Hessians

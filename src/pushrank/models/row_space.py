@@ -1,0 +1,115 @@
+r"""Linear scores of wide data in the space that the rows span.
+
+What coefficients have across all rows changes no score and adds to their norm: with fewer rows than columns
+the minimum of a function of the scores plus an L2 penalty lies in the span of the rows, and without a penalty
+that of least norm does. With :math:`X X^T = Z Z^T`, Z of shape (n_rows, rank), there are orthonormal columns
+V such that :math:`X V = Z`. Scores and norm of :math:`w = V v` are those of v on the rows of Z: any solver
+takes Z as it would take X, at O(n_rows * rank) an iteration, however many columns there are. Where a constant
+in the scores changes nothing, the rows are less their mean.
+
+Z is a Cholesky factor with pivots, the quickest to have; it ends at the rank. Products of rows hold the
+square of a direction, so that rounding hides those of less than 1e-13 of the largest curvature; but so they
+are in a Hessian of X. Columns in units of their own are the exception, since solvers measure each by its own
+size: where the largest would hide others, X stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from pushrank._array import like, to_host
+from pushrank._numeric import Floats
+from pushrank.models.array_api import ArrayLinearModel
+from pushrank.models.linear import LinearModel
+
+M = TypeVar("M", bound=LinearModel | ArrayLinearModel)
+
+MAX_ROWS = 4096  # whose products take 128 MB and are factored in seconds
+RANK_TOLERANCE = 1e-13  # of the longest row's square: less is the rounding of the products
+MAX_SPREAD = 1e8  # of the columns' squares: the share of the median one in the products keeps half its digits
+
+
+class RowSpace:
+    """The coordinates of coefficients on orthonormal columns that span the rows of a model.
+
+    Mixed into the model whose data are those rows in the same coordinates. ``factor`` is the Cholesky factor
+    of the products of the rows ``pivots``, lower triangular and not singular.
+    """
+
+    features: Any  # the model of the features
+    pivots: NDArray[np.intp]
+    factor: Floats
+
+    def lift(self, coef: Floats) -> Floats:
+        """Return the coefficients of the features, O(n_rows * n_features)."""
+        factors = np.zeros(self.features.n_rows)
+        factors[self.pivots] = scipy.linalg.solve_triangular(self.factor, coef, trans=1, lower=True)
+        if self.features.centred:
+            factors -= factors.mean()
+        lifted: Floats = self.features.rmatvec(like(factors, self.features.data))
+        return lifted
+
+    def project(self, coef: Floats) -> Floats:
+        """Return the coordinates of coefficients of the features, without what no row sees."""
+        scores = to_host(self.features.scores(coef))
+        if self.features.centred:
+            scores -= scores.mean()
+        coordinates: Floats = scipy.linalg.solve_triangular(self.factor, scores[self.pivots], lower=True)
+        return coordinates
+
+    def check_range(self) -> None:
+        """Do nothing: the features were checked, and lengths stay."""
+
+
+class RowSpaceModel(RowSpace, LinearModel):
+    """Scores of NumPy and SciPy data in their row space."""
+
+
+class ArrayRowSpaceModel(RowSpace, ArrayLinearModel):
+    """Scores of another library's array in its row space, on its device."""
+
+
+def in_row_space(model: M) -> M:
+    """Return the scores of wide data in their row space, and those of other data as they are.
+
+    That is where there are fewer rows than columns, at most 4,096, and no column hides others. It takes
+    O(n_rows ** 2 * n_features) time once, or a product of the sparse matrix with itself, and the memory of
+    four numbers for each pair of rows. Solvers see the rows in other coordinates: ``lift`` returns the
+    coefficients that belong to theirs, ``project`` the other way.
+
+    Examples
+    --------
+    >>> model = in_row_space(LinearModel(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0]]), centred=False))
+    >>> model.n_features, np.abs(model.scores(np.ones(1))).tolist()
+    (1, [5.0, 0.0])
+    >>> np.abs(model.lift(np.ones(1))).round(12).tolist()
+    [0.6, 0.8, 0.0]
+    """
+    if not 1 < model.n_rows < min(model.n_features, MAX_ROWS + 1):
+        return model
+    model.check_range()
+    squares = model.column_squares()
+    if not squares.any() or squares.max() > MAX_SPREAD * np.median(squares[squares > 0.0]):
+        return model
+    products = model.gram()
+    tol = RANK_TOLERANCE * float(np.max(np.diagonal(products)))
+    if model.centred:  # a constant in the scores changes nothing: neither do rows that all hold the same
+        means = products.mean(axis=0)
+        products -= means[:, None] + (means - means.mean())
+    # the transpose lies as LAPACK wants it, and is the same
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(products.T, tol=tol, lower=1, overwrite_a=1)
+    pivots, factor = pivots - 1, np.tril(factor[:, :rank])
+    rows = np.empty((model.n_rows, rank))
+    rows[pivots] = factor
+    space: Any
+    if isinstance(model, LinearModel):
+        space = RowSpaceModel(rows, centred=model.centred)
+    else:
+        space = ArrayRowSpaceModel(like(rows, model.data))
+    space.features, space.pivots, space.factor = model, pivots[:rank], factor[:rank]
+    rotated: M = space
+    return rotated
