@@ -2,7 +2,7 @@
 
     python benchmarks/wide.py > benchmarks/wide.txt
 
-Times are the processor's, of all threads, and ratios those of medians. PNormPush goes to a gradient of 1e-4,
+Times are the processor's, BLAS with one thread, and ratios those of medians. PNormPush goes to a gradient of 1e-4,
 as LogisticRegression does, and the certified rankers to a gap of 1e-4, with LinearSVC's C. Fingerprints are
 random ones like those of molecules: binary, some 50 of 2,048 columns a row, of which families share a part.
 """
@@ -21,6 +21,7 @@ import sklearn
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 from pushrank import InfinitePush, PNormPush, RankSVM
 
@@ -99,7 +100,8 @@ def main() -> None:
         ("fingerprints", fingerprints, (4000, 2048), 0.05),
     ):
         X = make(*shape, rng)
-        compare(name, X, labels(X @ rng.normal(size=shape[1]), rate, rng), arguments.repeats)
+        with threadpool_limits(1):
+            compare(name, X, labels(X @ rng.normal(size=shape[1]), rate, rng), arguments.repeats)
 
 
 if __name__ == "__main__":

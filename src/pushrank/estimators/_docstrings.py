@@ -61,7 +61,8 @@ PARAGRAPHS = {
     at the same coefficients.""",
     "tol_gradient": """tol : float
     Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the standard
-    deviation of feature j within the classes. On small dense data (n_samples * n_features ** 2 of at most
+    deviation of feature j within the classes; with fewer rows than features these are axes of the rows'
+    space. On small dense data (n_samples * n_features ** 2 of at most
     2 ** 26) L-BFGS goes on until the objective stops decreasing.""",
     "tol_gap": """tol : float
     Stop when the relative duality gap is at most this.""",

@@ -97,7 +97,9 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     gradient solver also measures how the objective curves: with up to 1,024 features in
     O(n_samples * n_features ** 2) time and O(n_features ** 2) memory, with more from the heaviest rows, in at
     most a sixteenth of the memory of the data (or 8 MiB). Beside that and the data a fit holds about 50 bytes
-    a row.
+    a row. Up to 4,096 rows of more columns are solved in the space that they span, where an iteration costs
+    O(n_samples ** 2): a fit takes O(n_samples ** 2 * n_features) time to get there, or for sparse data a
+    product of the matrix with itself, and O(n_samples ** 2) memory.
 
     There is no intercept, since pairs ignore it. Positives and negatives with equal scores have the loss of
     margin zero. The logarithm of the papers' sums is convex too, has their minimisers, and stays finite for
@@ -259,7 +261,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
     loss whose sums have no fast way, or where the pairs themselves are the data.
 
-    Arrays of other libraries are taken for two classes and at most 1,024 features, by the solvers
+    Arrays of other libraries are taken for two classes and at most 1,024 features (or fewer rows than features), by the solvers
     ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
 
     References
