@@ -2,9 +2,9 @@
 
     python benchmarks/wide.py > benchmarks/wide.txt
 
-Times are the processor's, BLAS with one thread, and ratios those of medians. PNormPush goes to a gradient of 1e-4,
-as LogisticRegression does, and the certified rankers to a gap of 1e-4, with LinearSVC's C. Fingerprints are
-random ones like those of molecules: binary, some 50 of 2,048 columns a row, of which families share a part.
+Times are the processor's, BLAS with one thread, and ratios those of medians. PNormPush goes to a gradient of
+1e-4, as LogisticRegression does, and the certified rankers to a gap of 1e-4, with LinearSVC's C. Fingerprints
+are random, like those of molecules: binary, some 50 of 2,048 columns a row, which families share in part.
 """
 
 from __future__ import annotations

@@ -261,8 +261,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
     loss whose sums have no fast way, or where the pairs themselves are the data.
 
-    Arrays of other libraries are taken for two classes and at most 1,024 features (or fewer rows than features), by the solvers
-    ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
+    Arrays of other libraries are taken for two classes and at most 1,024 features, or more features than
+    rows, by the solvers ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
 
     References
     ----------
