@@ -8,7 +8,7 @@ takes Z as it would take X, at O(n_rows * rank) an iteration, however many colum
 in the scores changes nothing, the rows are less their mean.
 
 Z is a Cholesky factor with pivots, the quickest to have; it ends at the rank. Products of rows hold the
-square of a direction, so that rounding hides those of less than 1e-13 of the largest curvature; but so they
+square of a direction, so that rounding hides those of less than 1e-12 of the largest curvature; but so they
 are in a Hessian of X. Columns in units of their own are the exception, since solvers measure each by its own
 size: where the largest would hide others, X stays as it is.
 """
@@ -29,7 +29,7 @@ from pushrank.models.linear import LinearModel
 M = TypeVar("M", bound=LinearModel | ArrayLinearModel)
 
 MAX_ROWS = 4096  # whose products take 128 MB and are factored in seconds
-RANK_TOLERANCE = 1e-13  # of the longest row's square: less is the rounding of the products
+RANK_TOLERANCE = 1e-12  # of the longest row's square: less is the rounding of the products
 MAX_SPREAD = 1e8  # of the columns' squares: the share of the median one in the products keeps half its digits
 
 
