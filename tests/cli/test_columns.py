@@ -135,7 +135,7 @@ def test_text_that_is_nearly_all_numbers_is_told(tmp_path, frame):
     assert "leave the column out: --exclude x." in told
     commas = frame["x"].map(lambda x: f"{x:.6f}".replace(".", ","))
     told = fitted(tmp_path, frame.assign(x=commas), code=2).stderr
-    assert f"'x' holds numbers written as {commas[0]!r} (read them with --decimal ,)" in told
+    assert f"'x' holds numbers written as {commas[0]!r}. Read numbers with --decimal ,." in told
 
 
 def test_identifiers_are_warned_of_and_can_be_left_out(tmp_path, frame):
@@ -187,7 +187,7 @@ def test_dates_are_refused(tmp_path, frame, kind):
     data = tmp_path / f"data.{'csv' if kind == 'csv' else 'parquet'}"
     table.to_csv(data, index=False) if kind == "csv" else table.to_parquet(data)
     told = call("fit", data, "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
-    assert "'opened' holds dates or times, such as 2024-01-30" in told
+    assert "'opened' holds dates or times" in told
     assert "--exclude opened" in told
     out = ["-o", tmp_path / "m.skops", "--exclude", "opened"]
     assert call("fit", data, "--label", "y", *out).stderr == ""
@@ -288,7 +288,7 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
     call("fit", data, *out, "--separator", "tab")
     call("evaluate", tmp_path / "o.skops", data)
     frame.to_csv(data, index=False, sep=";", decimal=",", encoding="utf-8-sig")
-    assert "(read them with --decimal ,)" in call("fit", data, *out, code=2).stderr
+    assert "Read numbers with --decimal ,." in call("fit", data, *out, code=2).stderr
     call("fit", data, *out, "--decimal", ",")
     frame.to_parquet(tmp_path / "data.parquet")
     for arguments, said in (
@@ -325,7 +325,7 @@ def test_thousands_are_read(tmp_path, frame, thousands, decimal):
     said = [f"--decimal {decimal} "] * (decimal != ".") + [
         f"--thousands {shlex.quote(' ' if thousands.isspace() else thousands)}"
     ]
-    assert f"(read them with {''.join(said)})" in told
+    assert f"Read numbers with {''.join(said)}." in told
     assert "--exclude amount" in told
     told = call("evaluate", tmp_path / "m.skops", tmp_path / "parted.csv", *options, code=2).stderr
     assert "say how numbers are written: --decimal, --thousands" in told

@@ -178,7 +178,7 @@ def labelled_rows(
         spellings.setdefault(keys[text], []).append(text)
     counts = {key: sum(int(found[text]) for text in group) for key, group in spellings.items()}
     labels = {key: _shown(key, group[0]) for key, group in spellings.items()}
-    shown = _listed(f"{labels[key]} ({count:,} rows)" for key, count in counts.items())
+    shown = _listed(f"{labels[key]} ({_n_rows(count)})" for key, count in counts.items())
     if len(labels) < 2:
         raise InputError(f"{here} holds one class only ({shown}); ranking needs two.")
     if positive is None and len(labels) == 2:
@@ -196,10 +196,9 @@ def labelled_rows(
         )
     for key, group in spellings.items():
         if len(group) > 1 and isinstance(key, str):
-            warn(
-                f"{here}: {_listed(f'{text!r} ({found[text]:,} rows)' for text in group)} count as one label."
-            )
-    others = [f"{labels[key]!r} ({count:,} rows)" for key, count in counts.items() if key != chosen]
+            written = _listed(f"{text!r} ({_n_rows(found[text])})" for text in group)
+            warn(f"{here}: {written} count as one label.")
+    others = [f"{labels[key]!r} ({_n_rows(count)})" for key, count in counts.items() if key != chosen]
     if len(others) > 1:
         warn(f"{here}: all but {labels[chosen]!r} count as negative: {_listed(others)}.")
     return table, texts.map(keys).eq(chosen).to_numpy(dtype=bool), labels[chosen]
@@ -216,6 +215,10 @@ def _label_key(text: str) -> Decimal | str:
 
 def _shown(key: Decimal | str, text: str) -> str:
     return str(int(key)) if isinstance(key, Decimal) and key == key.to_integral_value() else text
+
+
+def _n_rows(count: int) -> str:
+    return f"{count:,} row" + "s" * int(count != 1)
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -329,43 +332,45 @@ def _refuse_number(table: Table, name: str, numbers: NDArray[np.float64]) -> Non
 
 
 def refuse_unusable_columns(table: Table, names: list[str]) -> None:
-    """Raise InputError that names all columns which would only be misread, and how to leave them out."""
-    reasons = {}
+    """Raise InputError that names all columns which would only be misread, and what to type."""
+    reasons, row_names, amounts = {}, {}, []
     for name in names:
         dtype = table.frame[name].dtype
-        if not (is_number_type(dtype) or is_text_type(dtype) or pa.types.is_temporal(dtype.pyarrow_dtype)):
+        if pa.types.is_temporal(dtype.pyarrow_dtype):
+            reasons[name] = "holds dates or times"
+        elif not (is_number_type(dtype) or is_text_type(dtype)):
             reasons[name] = f"holds {dtype.pyarrow_dtype}, of which no single number can be made"
-        elif not table.is_numeric(name) and (reason := _misread(table, name)):
-            reasons[name] = reason
-    if reasons:
-        shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
-        columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
-        raise InputError(
-            f"{table.path} has {columns} that cannot be used as written: {shown}. Or leave out what cannot "
-            f"be used: {excluding(reasons)}."
-        )
-
-
-def _misread(table: Table, name: str) -> str | None:
-    """Return why a column of text or times would be misread as categories."""
-    shares = table.texts(name).value_counts(normalize=True)
-    is_time = pa.types.is_temporal(table.frame[name].dtype.pyarrow_dtype)
-    if is_time or shares[shares.index.str.fullmatch(DATE)].sum() >= NEARLY_ALL:
-        return (
-            f"holds dates or times, such as {shares.index[0]} (make numbers of what matters about them: days "
-            "since a date, hours, weekdays)"
-        )
-    if not table.is_text:
-        return None
-    amounts = shares.index.str.extract(f"^{AMOUNT}$")
-    is_amount = amounts["number"].notna().to_numpy()
-    is_number = pd.to_numeric(
-        table.written.plain(pd.Series(shares.index, dtype=TEXT)).astype(object), errors="coerce"
+        elif not table.is_numeric(name):
+            shares = table.texts(name).value_counts(normalize=True)
+            found = shares.index.str.extract(f"^{AMOUNT}$").set_index(shares.index)
+            is_number = _is_number(table.written.plain(pd.Series(shares.index, dtype=TEXT)))
+            is_amount = found["number"].notna().to_numpy()
+            if shares[shares.index.str.fullmatch(DATE)].sum() >= NEARLY_ALL:
+                reasons[name] = f"holds dates or times, such as {shares.index[0]}"
+            elif table.is_text and shares[is_amount].sum() >= NEARLY_ALL > shares[is_number].sum():
+                reasons[name] = f"holds numbers written as {shares.index[is_amount & ~is_number][0]!r}"
+                amounts.append(found[is_amount])
+            elif len(table) >= MIN_ROWS_TO_DOUBT and len(shares) > len(table) / 2:
+                row_names[name] = f"holds {len(shares):,} different texts, as names of rows do"
+    if not reasons:
+        return
+    # columns that name rows can be used, to no good: they are told of here to be left out at once
+    reasons |= row_names
+    shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
+    columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
+    advice = f" Read numbers with {_how_written(pd.concat(amounts))}." if amounts else ""
+    if any("holds dates" in reason for reason in reasons.values()):
+        advice += " Of dates make numbers: days since a date, hours, weekdays."
+    raise InputError(
+        f"{table.path} has {columns} that cannot be used as written: {shown}.{advice} Leave out what cannot "
+        f"be used: {excluding(reasons)}."
     )
-    if shares[is_amount].sum() < NEARLY_ALL or shares[is_number.notna().to_numpy()].sum() >= NEARLY_ALL:
-        return None
-    example = shares.index[is_amount & is_number.isna().to_numpy()][0]
-    return f"holds numbers written as {example!r} (read them with {_how_written(amounts[is_amount])})"
+
+
+def _is_number(texts: Iterable[str]) -> NDArray[np.bool_]:
+    """Return which texts are numbers."""
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
+    return np.asarray(numbers.notna().to_numpy(dtype=bool))
 
 
 def _how_written(amounts: pd.DataFrame) -> str:
@@ -481,7 +486,7 @@ def _doubt_of_whole_numbers(table: Table, name: str, numbers: pd.Series, low: fl
 
 def _doubt_of_text(texts: pd.Series) -> str:
     shares = texts.value_counts(normalize=True)
-    is_number = pd.to_numeric(shares.index.to_series(), errors="coerce").notna().to_numpy()
+    is_number = _is_number(shares.index)
     if shares[is_number].sum() >= NEARLY_ALL and not is_number.all():
         stranger = shares.index[~is_number][0]
         return (
