@@ -267,14 +267,14 @@ def without_empty_columns(table: Table, names: list[str]) -> list[str]:
             same, empty = n_values == 1, bool(column.isna().all())
         if empty or same:
             ignored[name] = "empty" if empty else "the same in every row"
-    if ignored:
-        shown = _listed(f"{name!r} ({what})" for name, what in ignored.items())
-        warn(f"ignored, as nothing can be learnt from them, of {table.path}: {shown}.")
     kept = [name for name in names if name not in ignored]
     if names and not kept:
         raise InputError(
             f"{table.path} has no column but the label that varies; there is nothing to rank by."
         )
+    if ignored:
+        shown = _listed(f"{name!r} ({what})" for name, what in ignored.items())
+        warn(f"ignored, as nothing can be learnt from them, of {table.path}: {shown}.")
     return kept
 
 
