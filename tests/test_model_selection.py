@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -161,7 +162,9 @@ def test_warnings_of_the_fits_are_kept_by_model():
         ("cv must be at least 2", {"cv": 1}),
         ("n_repeats must be at least 1", {"n_repeats": 0}),
         ("n_repeats must be 1", {"cv": StratifiedKFold(3), "n_repeats": 2}),
-        ("every row into exactly one", {"cv": [(np.arange(60), np.arange(60, 120))]}),
+        ("at least 2 test parts", {"cv": [(np.arange(60), np.arange(60, 120))]}),
+        ("training part 1 of 2 has rows of one class only", {"y": np.arange(120) < 40, "cv": KFold(2)}),
+        ("finite numbers of at least 0", {"sample_weight": np.full(120, -1.0)}),
         ("a number or a splitter", {"cv": [(np.arange(60), np.arange(60, 120))], "nested": True}),
         ("choose at most 45 folds", {"cv": 60}),
     ],
@@ -213,7 +216,8 @@ def test_the_verdict_says_what_few_test_parts_can_tell():
     assert "+0.250 against logistic, the same in each of 2 test parts, too few to know" in same
     # two parts: the mean is 3 standard errors, and Student's t has 12.7 for two parts
     few = compared(logistic=logistic, push=[0.7, 0.6]).verdict()
-    assert "95 % interval -0.485 to +0.785: chance alone may explain the difference" in few
+    assert "95 % interval -0.485 to +0.785, which chance alone may explain" in few
+    assert few.startswith("No clear winner. Highest precision at 1/4: push")
     many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
     reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
     assert f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}: more than chance explains" in many
@@ -228,7 +232,7 @@ def test_the_verdict_names_no_best_of_equals():
     assert equal.equals_ == ["push", "other"]
     two = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.1, 0.2])
     two.measures["push"]["average precision"] = np.array([0.9, 0.9])
-    assert "push, which is no better by it than logistic" in two.verdict()
+    assert "push is no better than logistic" in two.verdict()
     assert "next best" in compared(logistic=[0.9, 0.7], push=[0.7, 0.5]).verdict()
     assert "alone" in compared(push=[0.7, 0.5]).verdict()
 
@@ -302,3 +306,72 @@ def test_preprocessing_that_pipelines_share_is_fitted_once_a_fold():
         assert fits == [80] * 3
         each = compare_rankers(own, X, y, cv=3, scoring=scoring, random_state=0)
         assert once.summary() == each.summary()
+
+
+def test_intervals_allow_for_all_models_compared():
+    """Two differences at 95 % together: each at 97.5 %."""
+    found = compared(logistic=[0.5] * 6, push=[0.7, 0.6] * 3, other=[0.5, 0.6] * 3)
+    reach = stats.t.ppf(1.0 - 0.05 / 4, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
+    assert found.difference("push", "logistic").high == pytest.approx(0.15 + reach)
+    assert "(of all 2 differences together)" in found.verdict()
+
+
+def test_the_future_is_measured_alone():
+    """Rows before the first test part are held out by none: the others are the rows of the budget."""
+    X, y = rows()
+    models = {"logistic": LogisticRegression(), "push": IRPush()}
+    found = compare_rankers(models, X, y, cv=TimeSeriesSplit(3), budget=90, random_state=0)
+    assert np.isnan(found.scores["push"][:30]).all()
+    later = found.of_held_out_rows()
+    assert later.held_out_["push"].shape == (90,)
+    # every row held out is in the budget
+    assert found.mean("push", "hits in budget") == pytest.approx(y[30:].mean() * 90, abs=3)
+    with pytest.raises(ValueError, match="at most the 90 rows that are held out"):
+        compare_rankers(models, X, y, cv=TimeSeriesSplit(3), budget=91)
+
+
+def test_test_parts_of_one_training_part_share_a_fit():
+    fits = []
+
+    class Spy(LogisticRegression):
+        def fit(self, X, y):
+            fits.append(len(y))
+            return super().fit(X, y)
+
+    X, y = rows()
+    train = np.arange(60)
+    found = compare_rankers({"a": Spy()}, X, y, cv=[(train, np.arange(60, 90)), (train, np.arange(90, 120))])
+    assert fits == [60]
+    expected = Spy().fit(X[:60], y[:60]).decision_function(X[60:])
+    np.testing.assert_array_equal(found.scores["a"][60:], expected)
+
+
+def test_counts_are_of_all_rows_held_out():
+    """A perfect ranking has every positive at the top, in the unit of hits: of all rows, not of a part's."""
+    _, y = rows()
+    found = compare_rankers({"a": LogisticRegression(C=1e6)}, y[:, None] * 1.0, y, budget=int(y.sum()), cv=3)
+    assert found.mean("a", "positives at top") == pytest.approx(y.sum())
+    assert found.mean("a", "hits in budget") == pytest.approx(y.sum(), rel=0.05)
+    assert found.name_of("precision at 1/4") == f"precision in {round(y.sum() / 4)} rows"
+
+
+def test_weights_count_in_fits_and_in_what_is_found():
+    X, y = rows()
+    weights = np.where(X[:, 1] > 0.0, 10.0, 0.1)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    found = compare_rankers({"a": model}, X, y, cv=3, budget=120, sample_weight=weights, random_state=0)
+    part = found.folds == 0
+    expected = make_pipeline(StandardScaler(), LogisticRegression()).fit(
+        X[~part], y[~part], logisticregression__sample_weight=weights[~part]
+    )
+    np.testing.assert_array_equal(found.scores["a"][part], expected.decision_function(X[part]))
+    assert found.mean("a", "weight in budget") == pytest.approx(weights @ y)
+    assert found.name_of("weight in budget") == "weight found in 120 rows"
+    with pytest.raises(TypeError, match="takes no sample_weight"):
+        compare_rankers({"a": KNeighborsClassifier()}, X, y, sample_weight=weights)
+
+
+def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
+    assert {"gradient boosting", "random forest"} <= set(default_rankers())
+    assert "random forest" not in default_rankers(n_rows=20_001)
+    assert "gradient boosting" not in default_rankers(dense=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata, t
 from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from pushrank import metrics
 from pushrank._optional import import_optional
@@ -39,14 +40,18 @@ POSITIVES_AT_TOP = "positives at top"
 HITS = "hits in budget"
 PRECISION = "precision at 1/4"
 AVERAGE_PRECISION = "average precision"
+WEIGHT = "weight in budget"
 BASELINE = "logistic regression"
 CHOOSING_PUSH = "P-Norm Push, p and alpha chosen"
+GRADIENT_BOOSTING = "gradient boosting"
+FOREST = "random forest"
 CHOSEN = "best of the above, chosen inside"
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # measures are of the order of 1, with errors of rounding of 1e-15 or so
 # One sign in so many folds has a two-sided probability below 5 %: 2 / 2^6. Equal differences in all folds
 # have no spread to judge them by, so that this sign test stands in for Student's t.
 MIN_EQUAL_FOLDS = 6
+MAX_FOREST_ROWS = 20_000  # grown to purity, 100 trees of more take minutes in five folds
 
 
 class Difference(NamedTuple):
@@ -59,7 +64,7 @@ class Difference(NamedTuple):
     standard_error : float
         Its standard error.
     low, high : float
-        The ends of its 95 % interval.
+        The ends of its interval, which holds at 95 % together with those of all other models compared.
     more_than_chance : bool or None
         Whether the interval leaves out zero; None where the folds are too few to tell.
 
@@ -90,10 +95,12 @@ class RankerComparison:
         How many of all rows are acted on.
     n_repeats : int, default=1
         The number of repetitions of the cross-validation.
+    n_positives : int or None, default=None
+        How many of all rows are positive, to say of how many rows measures are.
     scores : dict of str to ndarray of shape (n_samples,)
         The score of every row by the fit of the first repetition that had not seen it.
     folds : ndarray of shape (n_samples,)
-        The fold of the first repetition that a row was held out in.
+        The fold of the first repetition that a row was held out in, and -1 where it never was.
     warnings : dict of str to list of str
         What the fits of each model warned of.
 
@@ -103,10 +110,6 @@ class RankerComparison:
 
     .. math:: \\hat\\sigma / \\sqrt V, \\qquad \\hat\\sigma^2 = \\frac 1R \\sum_r s_r^2,
 
-    where :math:`s_r^2` is the variance within a repetition, with :math:`V - 1` in its denominator. It takes
-    the folds of one repetition to be independent. Those of several are not, for they hold the same rows:
-    repetitions steady the mean, and the error stays that of one. Otherwise any two models would differ beyond
-    chance after enough repetitions.
 
     Examples
     --------
@@ -115,8 +118,8 @@ class RankerComparison:
     ... )
     >>> found
     RankerComparison(2 models, 3 folds)
-    Best at the top, by AUC: b, +0.200 against a, 95 % interval -0.048 to +0.448: chance alone may explain the
-    difference, so these data do not tell them apart.
+    No clear winner. Highest AUC: b, +0.200 against a, 95 % interval -0.048 to +0.448, which chance alone may
+    explain.
     >>> found.summary()["best"]
     'b'
     """
@@ -125,14 +128,18 @@ class RankerComparison:
     criterion: str
     budget: int | None = None
     n_repeats: int = 1
+    n_positives: int | None = None
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     folds: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     warnings: dict[str, list[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        n_models = len(self.measures) - (CHOSEN in self.measures)
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
-        return f"{type(self).__name__}({n_models} models, {folds})\n{self.verdict()}"
+        return f"{type(self).__name__}({self._n_models} models, {folds})\n{self.verdict()}"
+
+    @property
+    def _n_models(self) -> int:
+        return len(self.measures) - (CHOSEN in self.measures)
 
     @property
     def n_folds(self) -> int:
@@ -188,6 +195,12 @@ class RankerComparison:
             if model != CHOSEN
         }
 
+    def of_held_out_rows(self) -> RankerComparison:
+        """Return the comparison without the rows that no fold held out, such as the past of a time split."""
+        held_out = self.folds >= 0
+        scores = {model: found[held_out] for model, found in self.scores.items()}
+        return replace(self, scores=scores, folds=self.folds[held_out])
+
     def mean(self, model: str, measure: str) -> float:
         """Return the mean of a model's measure over the folds."""
         return float(np.mean(self.measures[model][measure]))
@@ -207,23 +220,33 @@ class RankerComparison:
         The folds decide: their differences vary with the rows measured on and with those trained on, as they
         would for whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
         An interval without zero is more than chance explains, and so is one and the same difference in at
-        least six folds; in fewer, nobody can tell (None).
+        least six folds; in fewer, nobody can tell (None). Intervals allow for as many comparisons as there
+        are other models.
         """
         gains = np.subtract(*(self.measures[name][self.criterion] for name in (model, other)))
         mean, error = float(np.mean(gains)), self._error_of_mean(gains)
-        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.n_folds - 1)) * error
+        level = 1.0 - (1.0 - CONFIDENCE) / max(1, self._n_models - 1)
+        reach = float(t.ppf(0.5 + level / 2.0, self.n_folds - 1)) * error
         beyond: bool | None = abs(mean) > max(reach, ROUNDING)
         if beyond and 2.0 * reach <= ROUNDING and self.n_folds < MIN_EQUAL_FOLDS:
             beyond = None
         return Difference(mean, error, mean - reach, mean + reach, beyond)
 
     def name_of(self, measure: str) -> str:
-        """Return a measure's name as it is shown, with the budget where hits are counted in one."""
-        return f"hits in {self.budget:,} rows" if measure == HITS else measure
+        """Return a measure's name as it is shown, with the number of rows that it is of."""
+        if measure == PRECISION and self.n_positives is not None:
+            n_rows = max(1, round(self.n_positives / 4))
+            return f"precision in {n_rows:,} row{'s' * (n_rows > 1)}"
+        names = {HITS: "hits", WEIGHT: "weight found"}
+        return (
+            f"{names[measure]} in {self.budget:,} row{'s' * (self.budget != 1)}"
+            if measure in names
+            else measure
+        )
 
     def digits(self, measure: str) -> int:
         """Return how many decimals of a measure to show: one for counts of rows, else three."""
-        return 1 if measure in (POSITIVES_AT_TOP, HITS) else 3
+        return 1 if measure in (POSITIVES_AT_TOP, HITS, WEIGHT) else 3
 
     def mean_and_error(self, model: str, measure: str) -> str:
         """Return the mean of a measure and its standard error as they are shown: ``0.625 ± 0.125``."""
@@ -249,20 +272,24 @@ class RankerComparison:
             return f"{best} alone was measured, by {by}: {each}."
         if self.none_is_better_:
             return f"No model is better at the top than another, by {by}: each has {each}."
-        said = f"Best at the top, by {by}: {best}"
         if other in self.equals_:
-            return f"{said}, which is no better by it than {other}; average precision decides between equals."
+            return (
+                f"No clear winner by {by}: {best} is no better than {other}; average precision decides "
+                "between equals."
+            )
         gain, _, low, high, beyond = self.difference(best, other)
-        said += f", {gain:+.{digits}f} against {other}" + ", the next best" * (other != self.baseline_)
+        said = f"{best}, {gain:+.{digits}f} against {other}" + ", the next best" * (other != self.baseline_)
         if high - low <= ROUNDING:
             said += f", the same in each of {self.n_folds * self.n_repeats} test parts"
         else:
             said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
+            said += f" (of all {self._n_models - 1} differences together)" * (self._n_models > 2)
+        if beyond:
+            return f"Best at the top, by {by}: {said}: more than chance explains."
+        said = f"No clear winner. {'Most' if self.criterion == HITS else 'Highest'} {by}: {said}"
         if beyond is None:
             return f"{said}, too few to know what chance alone would do; take more folds."
-        if beyond:
-            return f"{said}: more than chance explains."
-        return f"{said}: chance alone may explain the difference, so these data do not tell them apart."
+        return f"{said}, which chance alone may explain."
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for every measure of every fold: ``model``, ``measure``, ``part`` and ``value``."""
@@ -316,6 +343,7 @@ def compare_rankers(
     scoring: str | Callable[..., float] | None = None,
     nested: bool = False,
     groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
     callback: Callable[[], None] | None = None,
@@ -325,7 +353,9 @@ def compare_rankers(
     Every model is fitted to the same training parts and measured on the same test parts. A difference of two
     models is the mean :math:`\bar d` of their paired differences in the :math:`V` folds, with the interval
 
-    .. math:: \bar d \pm t_{0.975,\, V - 1} \frac{\hat\sigma}{\sqrt V}.
+    .. math:: \bar d \pm t_{1 - 0.025 / m,\, V - 1} \frac{\hat\sigma}{\sqrt V},
+
+    where :math:`m` is the number of models that the best is held against.
 
     Parameters
     ----------
@@ -342,7 +372,8 @@ def compare_rankers(
         How many of all rows can be acted on. Models are then judged by how many of these are positive; else
         by the precision among the first rows of a test part, a quarter as many as it has positives.
     cv : int, splitter or iterable, default=5
-        The number of stratified folds, or what splits the rows so that each is in one test part.
+        The number of stratified folds, or what splits the rows so that none is in two test parts. Models are
+        fitted once to a training part that several test parts share: one and the same array.
     n_repeats : int, default=1
         How often the cross-validation is repeated with other folds, where `cv` is a number.
     scoring : str or callable, optional
@@ -353,6 +384,9 @@ def compare_rankers(
         one on the test part. That is what the whole choice achieves on rows that had no say in it.
     groups : array-like of shape (n_samples,), optional
         The groups of rows, for a splitter that keeps them together.
+    sample_weight : array-like of shape (n_samples,), optional
+        What rows count for in every fit, such as amounts of money. With a budget, how much of it the
+        positives found among the rows acted on hold is measured, too.
     pos_label : label, optional
         The positive class, which models are then fitted to as True; by default the larger of two numbers, yes
         of yes and no, and true of true and false. Of other texts one must be named.
@@ -369,8 +403,9 @@ def compare_rankers(
     Raises
     ------
     ValueError
-        When there is no model, `y` has not two classes or nothing says which is positive, the rows of a class
-        are too few for the folds, a parameter is out of range, or a fit refuses its data or parameters.
+        When there is no model, `y` has not two classes or nothing says which is positive, a training or test
+        part has one class only, the rows of a class are too few for the folds, a parameter is out of range,
+        or a fit refuses its data or parameters.
     TypeError
         When a parameter is not of its kind, or a model gives no scores.
 
@@ -379,8 +414,9 @@ def compare_rankers(
     Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
     often again. Rows that a model scores alike count by the expectation over their orders.
 
-    Hits in a budget of N rows are the share of positives among the rows of a test part acted on, in
-    proportion to its size, times N.
+    Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
+    share of positives among the rows of a test part acted on, in proportion to its size, times N, and
+    positives at the top are the share of a part's positives that are, times the number of all.
 
     The best of several figures is too good, for it was chosen by the rows it is read from; the nested choice
     says by how much.
@@ -418,46 +454,53 @@ def compare_rankers(
     if budget is not None and not 1 <= budget <= n_rows:
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     if models is None:
-        models = default_rankers(dense=not hasattr(X, "tocsr"))
+        models = default_rankers(dense=not hasattr(X, "tocsr"), n_rows=n_rows)
         if nested:
             models[CHOOSING_PUSH] = choosing_push(POWERS, ALPHAS, cv=cv, budget=budget, n_rows=n_rows)
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
+    weights = None if sample_weight is None else _checked_weights(sample_weight, models, n_rows)
     splits = _splits(y, positive, cv, n_repeats, 2 if nested else 1, groups, seed)
     criterion, scorer = _criterion(scoring, budget)
 
-    comparison = RankerComparison({}, criterion, budget, n_repeats, folds=np.full(n_rows, -1, dtype=np.intp))
+    folds = np.full(n_rows, -1, dtype=np.intp)
+    for part, (_, test) in enumerate(splits[: len(splits) // n_repeats]):
+        folds[test] = part
+    n_held_out, n_positives = int((folds >= 0).sum()), int(positive[folds >= 0].sum())
+    if budget is not None and budget > n_held_out:
+        raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
+    comparison = RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds)
     values: dict[str, dict[str, list[float]]] = {}
+    fits: _Fits | None = None
     for part, (train, test) in enumerate(splits):
-        in_first_repetition = part < len(splits) // n_repeats
-        if in_first_repetition:
-            comparison.folds[test] = part
-        X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-        candidates = dict(models)
-        if nested:
-            inner = compare_rankers(
-                models,
-                X_train,
-                y[train],
-                budget=None if budget is None else part_of_budget(budget, len(train), n_rows),
-                cv=cv,
-                scoring=scoring,
-                groups=None if groups is None else np.asarray(groups)[train],
-                random_state=seed,
-            )
-            candidates[CHOSEN] = models[inner.best_]
-        prepared: dict[tuple[int, ...], _Prepared] = {}
-        for name, model in candidates.items():
-            fold = _prepare(model, candidates, X_train, X_test, y[train], prepared)
-            with record_warnings(comparison.warnings.setdefault(name, [])):
-                ranker = clone(model.steps[-1][1] if fold.transformers else model).fit(fold.train, y[train])
-            scores = _scores(name, ranker, fold.test)
-            if in_first_repetition:
-                comparison.scores.setdefault(name, np.empty(n_rows))[test] = scores
-            found = _measures(positive[test], scores, n_rows, budget)
+        if fits is None or train is not splits[part - 1][0]:
+            train_weights = None if weights is None else weights[train]
+            candidates, X_train = dict(models), _safe_indexing(X, train)
+            if nested:
+                inner = compare_rankers(
+                    models,
+                    X_train,
+                    y[train],
+                    budget=None if budget is None else part_of_budget(budget, len(train), n_held_out),
+                    cv=cv,
+                    scoring=scoring,
+                    groups=None if groups is None else np.asarray(groups)[train],
+                    sample_weight=train_weights,
+                    random_state=seed,
+                )
+                candidates[CHOSEN] = models[inner.best_]
+            fits = _Fits(candidates, X_train, y[train], train_weights, comparison.warnings)
+        X_test = _safe_indexing(X, test)
+        prepared: dict[tuple[int, ...], Any] = {}
+        for name in candidates:
+            scores = _scores(name, *fits.ranker_and_rows(name, X_test, prepared))
+            if part < len(splits) // n_repeats:
+                comparison.scores.setdefault(name, np.full(n_rows, np.nan))[test] = scores
+            found = _measures(positive[test], scores, n_held_out, budget, n_positives)
+            if weights is not None and budget is not None:
+                found[WEIGHT] = _found_weight(weights[test] * positive[test], scores, n_held_out, budget)
             if scorer is not None:
-                fitted = Pipeline([*fold.transformers, ("ranker", ranker)]) if fold.transformers else ranker
-                found[criterion] = float(scorer(fitted, X_test, y[test]))
+                found[criterion] = float(scorer(fits.whole(name), X_test, y[test]))
             for measure, value in found.items():
                 values.setdefault(name, {}).setdefault(measure, []).append(value)
             if callback is not None:
@@ -469,7 +512,9 @@ def compare_rankers(
     return comparison
 
 
-def default_rankers(powers: tuple[float, ...] = POWERS, *, dense: bool = True) -> dict[str, BaseEstimator]:
+def default_rankers(
+    powers: tuple[float, ...] = POWERS, *, dense: bool = True, n_rows: int | None = None
+) -> dict[str, BaseEstimator]:
     """Return the models that :func:`compare_rankers` compares by default, by name.
 
     Parameters
@@ -477,13 +522,16 @@ def default_rankers(powers: tuple[float, ...] = POWERS, *, dense: bool = True) -
     powers : tuple of float, default=(4.0, 16.0, 64.0)
         The strengths of the P-Norm Push, each at least 1.
     dense : bool, default=True
-        Whether to boost stumps, too, which takes dense rows.
+        Whether to take those that need dense rows, too: boosted stumps and trees.
+    n_rows : int, optional
+        The number of rows, beyond 20,000 of which a random forest takes too long to be a default.
 
     Returns
     -------
     dict of str to estimator
         Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
-        at every strength, the IR Push, and boosted stumps.
+        at every strength, the IR Push, boosted stumps, and what people take for tables otherwise: the
+        gradient boosting and the random forest of scikit-learn, with its defaults.
 
     Notes
     -----
@@ -492,15 +540,19 @@ def default_rankers(powers: tuple[float, ...] = POWERS, *, dense: bool = True) -
     Examples
     --------
     >>> list(default_rankers((8.0,), dense=False))
-    ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push']
+    ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push', 'random forest']
     """
-    linear: dict[str, BaseEstimator] = {
+    rankers: dict[str, BaseEstimator] = {
         BASELINE: LogisticRegression(max_iter=1000),
         **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in (1.0, *powers)},
         "IR Push": IRPush(),
     }
-    stumps = PushBoost(p=16.0, n_estimators=100)
-    return {**linear, "boosted stumps, p = 16": stumps} if dense else linear
+    if dense:
+        rankers["boosted stumps, p = 16"] = PushBoost(p=16.0, n_estimators=100)
+        rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
+    if n_rows is None or n_rows <= MAX_FOREST_ROWS:
+        rankers[FOREST] = RandomForestClassifier(random_state=0)
+    return rankers
 
 
 def choosing_push(
@@ -605,11 +657,18 @@ def _splits(
         )
     splits = list(cv.split(np.zeros(len(y)), y, groups)) if hasattr(cv, "split") else list(cv)
     held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(y))
-    if len(splits) < 2 or not (held_out == n_repeats).all():
+    if len(splits) < 2 or held_out.max() > n_repeats:
         raise ValueError(
-            f"cv must put every row into exactly one of at least 2 test parts, got {len(splits)} parts and "
-            f"rows that are in {held_out.min()} to {held_out.max()} of them; take KFold or the like."
+            f"cv must give at least 2 test parts and put no row into more than one, got {len(splits)} parts "
+            f"and rows that are in {held_out.max()} of them; take KFold or the like."
         )
+    for part, rows in enumerate(splits, 1):
+        for what, held in zip(("training", "test"), rows, strict=True):
+            if len(np.unique(positive[held])) < 2:
+                raise ValueError(
+                    f"{what} part {part} of {len(splits)} has rows of one class only; take fewer folds, or "
+                    "other groups or times."
+                )
     return splits
 
 
@@ -636,36 +695,78 @@ def record_warnings(lines: list[str]) -> Iterator[None]:
     lines.extend(sorted({" ".join(str(message).split()) for message in found}))
 
 
-class _Prepared(NamedTuple):
-    """The rows of a fold as a model takes them, and the fitted steps that made them so."""
+class _Fits:
+    """Models fitted to one training part when they are asked for, shared transformers once for all."""
 
-    train: Any
-    test: Any
-    transformers: list[tuple[str, Any]]
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        X: Any,
+        y: NDArray[Any],
+        sample_weight: NDArray[np.float64] | None,
+        warned: dict[str, list[str]],
+    ) -> None:
+        self.models, self.X, self.y, self.warned = models, X, y, warned
+        self.weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        ids = [_transformer_ids(model) for model in models.values()]
+        # what one model alone goes through is part of its fit, and not kept
+        self.keys = {name: own if ids.count(own) > 1 else () for name, own in zip(models, ids, strict=True)}
+        self.prepared: dict[tuple[int, ...], tuple[Pipeline, Any]] = {}
+        self.rankers: dict[str, Any] = {}
 
+    def ranker_and_rows(
+        self, name: str, X_test: Any, prepared: dict[tuple[int, ...], Any]
+    ) -> tuple[Any, Any]:
+        """Return a fitted ranker and test rows as it takes them; `prepared` holds those of other rankers."""
+        key, model = self.keys[name], self.models[name]
+        if key and key not in self.prepared:
+            transformers = clone(model[:-1])
+            self.prepared[key] = transformers, transformers.fit_transform(self.X, self.y)
+        if name not in self.rankers:
+            X_train, ranker = self.X, clone(model)
+            if key:
+                _, X_train = self.prepared[key]
+                ranker = ranker.steps[-1][1]
+            prefix = f"{ranker.steps[-1][0]}__" if isinstance(ranker, Pipeline) else ""
+            weight = {prefix + parameter: value for parameter, value in self.weight.items()}
+            with record_warnings(self.warned.setdefault(name, [])):
+                self.rankers[name] = ranker.fit(X_train, self.y, **weight)
+        if key and key not in prepared:
+            prepared[key] = self.prepared[key][0].transform(X_test)
+        return self.rankers[name], prepared[key] if key else X_test
 
-def _prepare(
-    model: Any,
-    models: Mapping[str, Any],
-    X_train: Any,
-    X_test: Any,
-    y: NDArray[Any],
-    prepared: dict[tuple[int, ...], _Prepared],
-) -> _Prepared:
-    """Return the rows after the transformers that a pipeline shares with another; all others as they are."""
-    key = _transformer_ids(model)
-    if not key or sum(_transformer_ids(other) == key for other in models.values()) < 2:
-        return _Prepared(X_train, X_test, [])
-    if key not in prepared:
-        transformers = clone(model[:-1])
-        train = transformers.fit_transform(X_train, y)
-        prepared[key] = _Prepared(train, transformers.transform(X_test), transformers.steps)
-    return prepared[key]
+    def whole(self, name: str) -> Any:
+        """Return a fitted model that takes rows as they came."""
+        if not (key := self.keys[name]):
+            return self.rankers[name]
+        return Pipeline([*self.prepared[key][0].steps, ("ranker", self.rankers[name])])
 
 
 def _transformer_ids(model: Any) -> tuple[int, ...]:
     """Return which objects come before the last step; a subclass may do more than transform."""
     return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
+
+
+def _checked_weights(sample_weight: ArrayLike, models: Mapping[str, Any], n_rows: int) -> NDArray[np.float64]:
+    """Return weights as floats, or raise where they are none or a model takes none."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+        raise ValueError(f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row.")
+    for name, model in models.items():
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if not has_fit_parameter(last, "sample_weight"):
+            raise TypeError(f"{name} ({type(last).__name__}) takes no sample_weight; leave it or them out.")
+    return weights
+
+
+def _found_weight(
+    weights: NDArray[np.float64], scores: NDArray[np.float64], n_rows: int, budget: int
+) -> float:
+    """Return the expected sum of weights in a budget of all rows, where tied rows come in a random order."""
+    k = part_of_budget(budget, len(scores), n_rows)
+    first, last = (rankdata(-scores, method=method) for method in ("min", "max"))
+    chances = np.clip((k + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)
+    return float(budget / k * (weights @ chances))
 
 
 def _scores(name: str, model: Any, X: Any) -> NDArray[np.float64]:
@@ -680,10 +781,10 @@ def _scores(name: str, model: Any, X: Any) -> NDArray[np.float64]:
 
 
 def _measures(
-    y: NDArray[np.bool_], scores: NDArray[np.float64], n_rows: int, budget: int | None
+    y: NDArray[np.bool_], scores: NDArray[np.float64], n_rows: int, budget: int | None, n_positives: int
 ) -> dict[str, float]:
     measures = {
-        POSITIVES_AT_TOP: metrics.positives_at_top(y, scores),
+        POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * n_positives / int(y.sum()),
         PRECISION: share_of_hits(y, scores, None, n_rows),
         AVERAGE_PRECISION: metrics.average_precision(y, scores),
         "AUC": metrics.auc(y, scores),

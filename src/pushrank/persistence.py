@@ -7,11 +7,13 @@ import zipfile
 from importlib import import_module
 from importlib.metadata import version
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.tree._tree import Tree
 
 from pushrank._io import TRUSTED_TYPES, atomic_write
@@ -24,6 +26,7 @@ __all__ = ["load", "save"]
 FOREIGN_TYPES = {
     *(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix)),
     "sklearn.tree._tree.Tree",  # checked after loading
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # likewise
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 }
 """Types of others that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
@@ -235,6 +238,9 @@ def _check_trees(loaded: Any) -> None:
         seen.add(id(item))
         if isinstance(item, Tree):
             _check_tree(item)
+        elif isinstance(item, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+            for predictor in chain.from_iterable(item._predictors):
+                _check_predictor(predictor.nodes, item.n_features_in_)
         elif isinstance(item, dict):
             waiting += item.values()
         elif isinstance(item, list | tuple | set):
@@ -243,6 +249,16 @@ def _check_trees(loaded: Any) -> None:
             waiting += item.ravel().tolist() if item.dtype == object else []
         elif hasattr(item, "__dict__"):
             waiting += vars(item).values()
+
+
+def _check_predictor(nodes: Any, n_features: int) -> None:
+    """Raise unless the nodes of a tree of scikit-learn's gradient boosting point to each other alone."""
+    inner = nodes[nodes["is_leaf"] == 0]
+    children = np.stack([inner["left"], inner["right"]]).astype(np.int64)
+    ordered = np.all((children > np.flatnonzero(nodes["is_leaf"] == 0)) & (children < len(nodes)))
+    features = inner["feature_idx"]
+    if not ordered or np.any((features < 0) | (features >= n_features) | (inner["is_categorical"] != 0)):
+        raise ModelFileError("the file holds a tree whose nodes point out of it; fit the model again.")
 
 
 def _check_tree(tree: Any) -> None:

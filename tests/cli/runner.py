@@ -6,6 +6,9 @@ from typer.testing import CliRunner
 
 from pushrank.cli import app
 
+FEW = ["--model", "logistic-regression", "--model", "pnorm-push", "--p", 4]
+"""Compare three models, which are fitted at once: with all defaults a comparison takes seconds."""
+
 
 def call(*arguments, code=0):
     """Return what a command printed, after checking its exit code."""

@@ -12,7 +12,7 @@ import pytest
 
 from pushrank.cli.model import MAX_CATEGORIES, SavedModel, models_with
 from pushrank.cli.read import TEXT, Table, TextFormat
-from tests.cli.runner import call
+from tests.cli.runner import FEW, call
 
 N_ROWS = 300
 
@@ -100,13 +100,13 @@ def test_a_single_unknown_value_is_warned_of(tmp_path, frame, n_kinds):
 def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
     frame["code"] = "code " + frame["code"].astype(str)
     assert "using 1 numeric column and 1 text column ('code')" in fitted(tmp_path, frame).stdout
-    shown = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4).stdout
+    shown = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, *FEW).stdout
     assert "1 numeric column and 1 text column ('code')" in " ".join(shown.split())
 
 
 def test_a_comparison_says_how_far_it_is(tmp_path, frame):
     frame.to_csv(tmp_path / "train.csv", index=False)
-    told = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, "--p", 4, "--json").stderr
+    told = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, *FEW, "--json").stderr
     assert told.splitlines() == ["1 of 2 parts compared", "2 of 2 parts compared"]
 
 
@@ -149,7 +149,7 @@ def test_identifiers_are_warned_of_and_can_be_left_out(tmp_path, frame):
     assert "--exclude 'the id'" in told
     out = ["--label", "y", "--exclude", "the id"]
     assert call("fit", tmp_path / "named.csv", *out, "-o", tmp_path / "m.skops").stderr == ""
-    call("report", tmp_path / "named.csv", *out, "--folds", 2, "--p", 4, "-o", tmp_path / "r.html")
+    call("report", tmp_path / "named.csv", *out, "--folds", 2, *FEW, "-o", tmp_path / "r.html")
     call("score", tmp_path / "m.skops", tmp_path / "named.csv", "-o", tmp_path / "ranked.csv")
     ranked = pd.read_csv(tmp_path / "ranked.csv")
     assert "the id" in ranked
@@ -283,7 +283,7 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
     frame.to_csv(tmp_path / "new.csv.gz", index=False, sep=";", decimal=",", encoding="latin-1")
     call("score", tmp_path / "o.skops", tmp_path / "new.csv.gz", *otherwise, "-o", tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "ranked.csv").read_bytes()
-    call("compare", data, "--label", "y", "--folds", 2, "--p", 4, *otherwise)
+    call("compare", data, "--label", "y", "--folds", 2, *FEW, *otherwise)
     frame.to_csv(data, index=False, sep="\t")
     call("fit", data, *out, "--separator", "tab")
     call("evaluate", tmp_path / "o.skops", data)

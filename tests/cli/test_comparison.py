@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.cli.runner import call
+from pushrank.cli import compare
+from pushrank.cli.fit import in_option_names
+from pushrank.cli.model import SavedModel, make_model, make_ranking_pipelines
+from tests.cli.runner import FEW, call
 
 
 def rare(folder, n_rare):
     """The arguments that compare models on 80 rows, some of them rare."""
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
     table.assign(y=(np.arange(80) < n_rare).astype(int)).to_csv(folder / "rare.csv", index=False)
-    return ["compare", folder / "rare.csv", "--label", "y", "--p", 4]
+    return ["compare", folder / "rare.csv", "--label", "y", *FEW]
 
 
 def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
@@ -51,7 +55,7 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
     names = [f"row {row}" for row in range(60)]  # of rows that no training part holds
     table = pd.DataFrame({"plan": names, "y": [1, 0, 0] * 20})
     table.to_csv(tmp_path / "equal.csv", index=False)
-    arguments = ["compare", tmp_path / "equal.csv", "--label", "y", "--p", 4, "--folds", 2]
+    arguments = ["compare", tmp_path / "equal.csv", "--label", "y", *FEW, "--folds", 2]
     for more, criterion, expected in (
         ([], "precision at 1/4", 1 / 3),
         (["--budget", 9], "hits in budget", 3),
@@ -65,7 +69,7 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
 def test_json_holds_the_differences_with_intervals(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
     frame.assign(y=(frame["a"] > 0.3).astype(int)).to_csv(tmp_path / "a.csv", index=False)
-    arguments = ["compare", tmp_path / "a.csv", "--label", "y", "--p", 4, "--folds", 3, "--nested"]
+    arguments = ["compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 3, "--nested"]
     summary = json.loads(call(*arguments, "--json").stdout)
     best, criterion, models = summary["best"], summary["criterion"], summary["models"]
     assert set(summary["differences"]) == set(models) - {best, "best of the above, chosen inside"}
@@ -75,3 +79,121 @@ def test_json_holds_the_differences_with_intervals(tmp_path):
         reach = stats.t.ppf(0.975, 2) * difference["standard_error"]
         assert difference["low"] == pytest.approx(gain - reach)
         assert difference["high"] == pytest.approx(gain + reach)
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """60 rows of 15 customers on as many days, with amounts; a is what the label hangs on."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    table["fraud"] = (table["a"] + rng.normal(size=60) > 0.5).astype(int)
+    table["customer"] = [f"c{row % 15}" for row in range(60)]
+    table["day"] = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
+    table["amount"] = rng.gamma(2.0, 10.0, 60).round(2)
+    table.sample(frac=1.0, random_state=0).to_csv(tmp_path / "visits.csv", index=False)
+    return tmp_path / "visits.csv"
+
+
+TWO = ["--model", "logistic-regression", "--model", "IR Push"]
+SET_ASIDE = ["--exclude", "customer", "--exclude", "day", "--exclude", "amount"]
+
+
+@pytest.mark.parametrize("best", ["P-Norm Push, p = 4", "gradient boosting"])
+def test_the_command_that_is_printed_fits_the_best_model_as_it_was_compared(visits, best, monkeypatch):
+    monkeypatch.chdir(visits.parent)
+    arguments = ["compare", "visits.csv", "--label", "fraud", *SET_ASIDE, "--folds", 2, "--alpha", 0.2]
+    found = json.loads(call(*arguments, "--model", best, "--save-best", "best.skops", "--json").stdout)
+    assert list(found["models"]) == [best]
+    command = shlex.split(found["fit"])
+    assert command[command.index("--model") + 1] == best
+    call(*["model.skops" if word == "best.skops" else word for word in command[1:]])
+    for name in ("best", "model"):
+        call("score", f"{name}.skops", "visits.csv", "-o", f"{name}.csv")
+    assert (visits.parent / "best.csv").read_bytes() == (visits.parent / "model.csv").read_bytes()
+
+
+def test_models_are_chosen_by_the_names_of_fit_and_of_the_table(visits):
+    arguments = ["compare", visits, "--label", "fraud", *SET_ASIDE, "--folds", 2]
+    for name, expected in (
+        ("pnorm-push", ["P-Norm Push, p = 1", "P-Norm Push, p = 8"]),
+        ("ir-push", ["IR Push"]),
+        ("infinite-push", ["infinite-push"]),
+    ):
+        found = json.loads(call(*arguments, "--p", 8, "--model", name, "--json").stdout)
+        assert list(found["models"]) == expected
+    assert "--model 'svm' is not known" in call(*arguments, "--model", "svm", code=2).stderr
+
+
+def test_a_group_stays_in_one_part(visits, monkeypatch):
+    seen = []
+    compared = compare.compare_rankers
+    monkeypatch.setattr(compare, "compare_rankers", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0])
+    call("compare", visits, "--label", "fraud", *TWO, "--folds", 3, "--group", "customer",
+         "--exclude", "day", "--exclude", "amount")  # fmt: skip
+    customers = pd.read_csv(visits)["customer"]
+    assert pd.Series(seen[0].folds).groupby(customers).nunique().eq(1).all()
+
+
+def test_the_future_is_tested_on(visits, monkeypatch):
+    seen = []
+    compared = compare.compare_rankers
+    monkeypatch.setattr(compare, "compare_rankers", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0])
+    shown = call("compare", visits, "--label", "fraud", *TWO, "--folds", 2, "--time", "day",
+                 "--exclude", "customer", "--weight", "amount", "--budget", 10).stdout  # fmt: skip
+    days = pd.read_csv(visits)["day"]
+    folds = seen[0].folds
+    assert days[folds == -1].max() < days[folds == 0].min()
+    assert days[folds == 0].max() < days[folds == 1].min()
+    assert "each after its training part by day" in shown
+    assert "weight found" in shown
+    assert "--exclude day --weight amount" in shown
+
+
+def test_rows_of_a_file_are_tested_on(visits, tmp_path):
+    table = pd.read_csv(visits)
+    table[:40].to_csv(tmp_path / "old.csv", index=False)
+    table[40:].to_csv(tmp_path / "new.csv", index=False)
+    found = json.loads(
+        call("compare", tmp_path / "old.csv", "--label", "fraud", *SET_ASIDE, *TWO, "--folds", 2,
+             "--test", tmp_path / "new.csv", "--budget", 5, "--json",
+             "--save-best", tmp_path / "best.skops").stdout
+    )  # fmt: skip
+    model = make_ranking_pipelines({"best": make_model(found["best"])}, ["a", "b"], [], sparse=False)["best"]
+    model.fit(table[:40][["a", "b"]], table[:40]["fraud"])
+    saved = SavedModel.load(tmp_path / "best.skops")
+    rows = saved.read(tmp_path / "new.csv")
+    np.testing.assert_allclose(saved.scores(rows), model.decision_function(table[40:][["a", "b"]]))
+    assert found["models"][found["best"]]["hits in budget"]["mean"] <= 5
+
+
+def test_splits_that_cannot_be_are_told(visits, tmp_path):
+    for said, options in {
+        "choose one": ["--group", "customer", "--time", "day"],
+        "--repeats draws other parts": ["--group", "customer", "--repeats", 2],
+        "--nested splits at random": ["--time", "day", "--nested"],
+        "--group 'nobody' is no column": ["--group", "nobody"],
+        "too few for 16 parts": ["--group", "customer", "--folds", 16],
+        "must hold numbers or dates such as": ["--time", "customer"],
+        "must hold a number of at least 0": ["--weight", "b"],
+        "exceeds the 60 rows to test on": ["--budget", 61],
+        "nothing.csv does not exist": ["--test", tmp_path / "nothing.csv"],
+        "is an input": ["--save-best", tmp_path / "m.skops", "--test", tmp_path / "m.skops"],
+    }.items():
+        (tmp_path / "m.skops").write_text("")
+        told = call("compare", visits, "--label", "fraud", *SET_ASIDE[:2], *TWO, *options, code=2).stderr
+        assert said in told, told
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_names_and_the_deciding_measure_are_whole_at_every_width(visits, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = call("compare", visits, "--label", "fraud", *SET_ASIDE, *FEW, "--folds", 2, "--budget", 10).stdout
+    assert max(len(line) for line in shown.splitlines() if line[0] in "┏┃┡│└") <= width
+    for text in ("│ logistic regression │", "│ P-Norm Push, p = 1  │", "hits in", "10 rows"):
+        assert text in shown
+    assert ("A wider terminal shows" in shown) == (width < 100)
+
+
+def test_warnings_are_in_the_words_of_options():
+    said = in_option_names("stopped at max_iter=5: raise max_iter, alpha or tol, or take solver='lbfgs'.")
+    assert said == "stopped at --max-iter 5: raise --max-iter, --alpha or --tol, or take --solver lbfgs."

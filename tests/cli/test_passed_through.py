@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.runner import call
+from tests.cli.runner import FEW, call
 
 CELLS = {
     "customer": ["12345678901234567890", "9007199254740993", "", "00000000000000017"],
@@ -94,7 +94,7 @@ def test_a_report_shows_what_was_left_out_as_it_is_in_the_file(tmp_path):
     x = rng.normal(size=40)
     frame = pd.DataFrame({"postcode": "01067", "id": 2**60 + 1, "x": x, "y": (x > 0).astype(int)})
     frame["id"] = frame["id"].astype("Int64").mask(frame.index == 0)
-    few = ["--label", "y", "--exclude", "postcode", "--exclude", "id", "--folds", 2, "--p", 4]
+    few = ["--label", "y", "--exclude", "postcode", "--exclude", "id", "--folds", 2, *FEW]
     for name in ("data.csv", "data.parquet"):
         frame.to_csv(tmp_path / name, index=False) if name.endswith("csv") else frame.to_parquet(
             tmp_path / name

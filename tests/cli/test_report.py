@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
 from pushrank.report.context import with_minus_signs
-from tests.cli.runner import call
+from tests.cli.runner import FEW, call
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +27,10 @@ def data(tmp_path_factory):
 
 def test_report(data, tmp_path):
     arguments = ["report", data, "--label", "target", "--positive", "<i>malignant</i>", "--budget", 200]
-    arguments += ["--folds", 3, "--p", 4]
+    arguments += ["--folds", 3, *FEW]
     shown = call(*arguments, "-o", tmp_path / "a.html").output
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    for sentence in re.search(r"(Best at the top, .*?\.) (Of the 200 rows .*? are\.)", shown).groups():
+    for sentence in re.search(r"(No clear winner\. Most .*?\.) (Of the 200 rows .*? are\.)", shown).groups():
         assert f"<p>{with_minus_signs(sentence)}" in page
     for text in ("<i>malignant", "kind <b>"):
         assert text not in page
@@ -65,9 +65,7 @@ def test_report(data, tmp_path):
 def test_report_of_sparse_rows_without_a_budget(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     dump_svmlight_file(X[:, :5], 2 * y - 1, str(tmp_path / "data.libsvm"))
-    call(
-        "report", tmp_path / "data.libsvm", "--folds", 2, "--repeats", 2, "--p", 4, "-o", tmp_path / "a.html"
-    )
+    call("report", tmp_path / "data.libsvm", "--folds", 2, "--repeats", 2, *FEW, "-o", tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     for text in (
         "5, sparse",
@@ -79,7 +77,7 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
 
 
 def test_a_nested_report_says_what_to_expect(data, tmp_path):
-    arguments = ["compare", data, "--label", "target", "--positive", "benign", "--folds", 2, "--p", 4]
+    arguments = ["compare", data, "--label", "target", "--positive", "benign", "--folds", 2, *FEW]
     arguments += ["--nested", "--json"]
     shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").stdout)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
@@ -118,11 +116,11 @@ def test_a_folder_that_must_not_be_written_to_is_told_before_any_work(data, tmp_
 def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_path):
     names = [f"row {row}" for row in range(120)]  # of rows that no training part holds
     pd.DataFrame({"plan": names, "y": [1, 0, 0] * 40}).to_csv(tmp_path / "equal.csv", index=False)
-    arguments = ["report", tmp_path / "equal.csv", "--label", "y", "--p", 4, "-o", tmp_path / "a.html"]
+    arguments = ["report", tmp_path / "equal.csv", "--label", "y", *FEW, "-o", tmp_path / "a.html"]
     shown = call(*arguments).stdout
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert shown.startswith(
-        "No model is better at the top than another, by precision at 1/4: each has 0.333."
+        "No model is better at the top than another, by precision in 10 rows: each has 0.333."
     )
     assert shown.count("3.3") == 3  # of both lists, and of a random pick
     assert "(best at the top)" not in page

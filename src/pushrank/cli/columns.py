@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -100,8 +100,13 @@ class LabelledTable:
         return [name for name in self.table.frame if name not in used]
 
 
-def read_labelled(source: LabelledSource, written: TextFormat) -> LabelledTable:
-    """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful."""
+def read_labelled(
+    source: LabelledSource, written: TextFormat, set_aside: Mapping[str, str | None] | None = None
+) -> LabelledTable:
+    """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful.
+
+    `set_aside` names columns that are no features, by the options that name them.
+    """
     table = read_table(source.data, written)
     column = label_column(table, source.label)
     table, y, positive = labelled_rows(table, column, source.positive, drop_unlabelled=source.drop_unlabelled)
@@ -109,7 +114,16 @@ def read_labelled(source: LabelledSource, written: TextFormat) -> LabelledTable:
     if n_rare < MIN_ROWS_TO_DOUBT:
         rows = "row is" if n_rare == 1 else "rows are"
         warn(f"only {n_rare} {rows} of one of the two classes: what is learnt and measured rests on few.")
-    names = feature_columns(table, column, source.exclude or [])
+    aside = {option: name for option, name in (set_aside or {}).items() if name is not None}
+    for option, name in aside.items():
+        if table.is_sparse:
+            raise InputError(f"--{option} is for named columns; those of {table.path} have none.")
+        if name not in table.frame.columns or name == column:
+            raise InputError(
+                f"--{option} {name!r} is no column of {table.path} beside the label; it has "
+                f"{table.describe_columns()}."
+            )
+    names = feature_columns(table, column, [*(source.exclude or []), *aside.values()])
     names = without_empty_columns(table, names)
     refuse_unusable_columns(table, names)
     numeric = [name for name in names if table.is_numeric(name)]

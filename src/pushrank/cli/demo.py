@@ -7,7 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from pushrank.cli.compare import ComparisonConfig, print_comparison, run
+from pushrank.cli.compare import print_comparison, progress
+from pushrank.cli.model import make_ranking_pipelines
+from pushrank.model_selection import compare_rankers, default_rankers
 
 DIGIT = 8
 MAX_EIGHTS = 45
@@ -21,7 +23,11 @@ def demo() -> None:
     images: how many of them are eights?
     """
     X, y = rare_digit()
-    comparison = run(X, y, list(X.columns), [], ComparisonConfig(repeats=2, budget=BUDGET))
+    models = make_ranking_pipelines(default_rankers(), list(X.columns), [], sparse=False)
+    with progress(10, len(models)) as advance:
+        comparison = compare_rankers(
+            models, X, y, budget=BUDGET, n_repeats=2, random_state=0, callback=advance
+        )
     print_comparison(
         comparison,
         f"Which of {len(y):,} handwritten digits are eights? ({int(y.sum())} are; "

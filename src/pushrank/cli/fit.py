@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from pushrank.cli import options
-from pushrank.cli.columns import LabelledSource, read_labelled
+from pushrank.cli.columns import LabelledSource, LabelledTable, read_labelled
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import (
     MODELS,
     SavedModel,
+    fingerprint,
     make_model,
-    make_preprocessor,
-    make_ranking_pipeline,
+    make_ranking_pipelines,
+    model_scores,
     models_with,
 )
 from pushrank.cli.read import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, check_output, writing
-from pushrank.model_selection import record_warnings
+from pushrank.model_selection import check_classes, record_warnings
+
+N_CALIBRATION_FOLDS = 5
 
 
 def rows_or_share(text: str) -> float:
@@ -33,7 +50,9 @@ def fit(
     written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")],
     force: options.Force = False,
-    model: Annotated[str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}.")] = "pnorm-push",
+    model: Annotated[
+        str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints.")
+    ] = "pnorm-push",
     p: Annotated[
         float | None, typer.Option(help=f"The strength of the push, at least 1, for {models_with('p')}.")
     ] = None,
@@ -73,40 +92,144 @@ def fit(
     learning_rate: Annotated[
         float | None, typer.Option(help="The factor of each boosting step, in (0, 1].")
     ] = None,
+    max_iter: Annotated[int | None, typer.Option(help="The largest number of iterations.")] = None,
+    tol: Annotated[float | None, typer.Option(help="How close to the optimum iterations end.")] = None,
+    weight: options.Weight = None,
+    probability: Annotated[
+        bool,
+        typer.Option("--probability", help="Calibrate probabilities, too, by five more fits: for score."),
+    ] = False,
     seed: options.Seed = 0,
 ) -> None:
     """Learn to rank from a file and save the model.
 
-    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing values are
-    filled in and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
+    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers take
+    the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
     Columns of dates, and of numbers with other marks, are rejected: the message says what to type. You are
     warned about columns that look like identifiers or give the label away: leave them out with --exclude.
+
+    With --probability, scores of rows held out in five parts are calibrated by a logistic curve.
 
     Example: pushrank fit data.csv --label fraud --positive yes --p 8 -o model.skops
     """
     check_output(output, MODELS_WRITTEN, [source.data], force=force)
-    boosting = {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
-    ranker = make_model(
-        model, seed, p=p, k=k, C=C, alpha=alpha, bottom_weight=bottom_weight, solver=solver, **boosting
-    )
-    rows = read_labelled(source, written)
-    sparse, n_features = rows.table.is_sparse, rows.features.shape[1]
-    preprocessor = make_preprocessor(rows.numeric, rows.categorical, sparse=sparse)
-    pipeline = make_ranking_pipeline(ranker, preprocessor, sparse=sparse, alpha=alpha)
-    warned: list[str] = []
-    try:
-        with record_warnings(warned):
-            pipeline.fit(rows.features, rows.y)
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from error
-    saved = SavedModel(
-        pipeline, model, rows.label, rows.positive, rows.numeric, rows.categorical, sparse, n_features
-    )
+    given = {"p": p, "k": k, "C": C, "alpha": alpha, "bottom_weight": bottom_weight, "solver": solver}
+    given |= {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
+    ranker = make_model(model, seed, max_iter=max_iter, tol=tol, **given)
+    rows = read_labelled(source, written, {"weight": weight})
+    weights = None if weight is None else weights_in(rows.table, weight)
+    pipeline = make_ranking_pipelines(
+        {model: ranker}, rows.numeric, rows.categorical, sparse=rows.table.is_sparse, alpha=alpha
+    )[model]
+    with fitting(model):
+        pipeline = fit_pipeline(pipeline, rows, weights)
+        saved = saved_model(pipeline, model, rows)
+        if probability:
+            saved = replace(saved, calibrator=fit_calibrator(pipeline, rows, weights))
     with writing(output):
         saved.save(output)
-    for line in warned:
-        warn(line)
+    if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
+        warn(f"{model} gives every row the same score, so it cannot rank: no column tells rows apart.")
     typer.echo(
         f"{model} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
         f"{rows.describe_features()}; saved as {output}."
+    )
+
+
+@contextmanager
+def fitting(model: str) -> Iterator[None]:
+    """Show for how long a model is being fitted, where somebody looks."""
+    shown = (SpinnerColumn(), TextColumn("fitting {task.description}"), TimeElapsedColumn())
+    screen = Console(stderr=True)
+    with Progress(*shown, console=screen, transient=True, disable=not sys.stderr.isatty()) as bar:
+        bar.add_task(model, total=None)
+        yield
+
+
+def fit_pipeline(pipeline: Pipeline, rows: LabelledTable, weights: NDArray[np.float64] | None) -> Pipeline:
+    """Return a pipeline fitted to labelled rows, and tell what it warns of in the words of options."""
+    warned: list[str] = []
+    try:
+        with record_warnings(warned):
+            fitted = pipeline.fit(rows.features, rows.y, **_weight_of_rank(pipeline, weights))
+    except (ValueError, TypeError) as error:
+        raise InputError(in_option_names(str(error))) from error
+    for line in warned:
+        warn(in_option_names(line))
+    return fitted
+
+
+def _weight_of_rank(pipeline: Pipeline, weights: NDArray[np.float64] | None) -> dict[str, Any]:
+    if weights is None:
+        return {}
+    if not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
+        raise InputError("--weight is not for this model; choose another --model.")
+    return {"rank__sample_weight": weights}
+
+
+def fit_calibrator(pipeline: Pipeline, rows: LabelledTable, weights: NDArray[np.float64] | None) -> Pipeline:
+    """Return what turns scores into probabilities: Platt's logistic curve through held-out scores."""
+    try:
+        check_classes(rows.y, N_CALIBRATION_FOLDS)
+    except ValueError as error:
+        raise InputError(f"--probability: {error}") from error
+    method = "decision_function" if hasattr(pipeline, "decision_function") else "predict_proba"
+    with record_warnings([]):  # those of the fit to all rows are told
+        held_out = cross_val_predict(
+            pipeline,
+            rows.features,
+            rows.y,
+            cv=N_CALIBRATION_FOLDS,
+            method=method,
+            params=_weight_of_rank(pipeline, weights),
+        )
+    scores = held_out if held_out.ndim == 1 else held_out[:, 1]
+    return make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], rows.y)
+
+
+def saved_model(pipeline: Pipeline, name: str, rows: LabelledTable) -> SavedModel:
+    """Return a fitted pipeline with all that is to be known of the rows that it learnt from."""
+    training = {
+        "file": rows.table.path.name,
+        "rows": len(rows.y),
+        "positives": int(rows.y.sum()),
+        "fingerprint": fingerprint(rows.features),
+    }
+    return SavedModel(
+        pipeline,
+        name,
+        rows.label,
+        rows.positive,
+        rows.numeric,
+        rows.categorical,
+        rows.table.is_sparse,
+        rows.features.shape[1],
+        training,
+    )
+
+
+def weights_in(table: Any, name: str) -> NDArray[np.float64]:
+    """Return the numbers of the column of --weight."""
+    weights: NDArray[np.float64] = table.numbers(name).to_numpy()
+    is_weight = np.isfinite(weights) & (weights >= 0.0)
+    if not is_weight.all():
+        row = int(np.argmin(is_weight))
+        raise InputError(
+            f"--weight {name!r} must hold a number of at least 0 in every row; row {row + 1} of {table.path} "
+            f"holds {table.frame[name].iloc[row]!r}."
+        )
+    return weights
+
+
+def in_option_names(message: str) -> str:
+    """Return a message with the names of options in place of those of Python's parameters."""
+    message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
+    names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
+    return re.sub(
+        rf"(?<![\w-])({names})\b(=(?=\d))?",
+        lambda found: (
+            f"--{found[1].replace('sample_weight', 'weight').replace('_', '-')}"
+            + " " * (found[2] is not None)
+        ),
+        message,
     )

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from pushrank import estimators, persistence
 from pushrank.cli.columns import feature_frame
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, read_table
 from pushrank.exceptions import ModelFileError
+from pushrank.model_selection import POWERS, default_rankers
 
 FORMAT = 3
 MAX_CATEGORIES = 100  # one-hot columns of a text column: its rarest values share the last of them
@@ -35,7 +41,11 @@ def kebab_case(name: str) -> str:
 MODELS: dict[str, type[BaseEstimator]] = {
     **{kebab_case(name): getattr(estimators, name) for name in estimators.__all__},
     "logistic-regression": LogisticRegression,
+    "gradient-boosting": HistGradientBoostingClassifier,
+    "random-forest": RandomForestClassifier,
 }
+KNOW_GAPS = {"HistGradientBoostingClassifier", "LGBMClassifier"}
+"""Models that split columns as they are: a matrix without gaps, one column a word, only slows them down."""
 STANDARD_ALPHA = 0.1
 """The penalty on tables: their columns are standardised, so that one strength suits them all."""
 
@@ -46,10 +56,21 @@ def models_with(option: str) -> str:
 
 
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
-    """Return a model by its name, with the options that are not None, and a seed where it draws."""
-    if name not in MODELS:
+    """Return a model by its name, with the options that are not None, and a seed where it draws.
+
+    Names that ``compare`` prints are known, too, such as "P-Norm Push, p = 8".
+    """
+    power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
+    compared = default_rankers((float(power[1]),) if power else POWERS)
+    if name == "lightgbm":
+        try:
+            model = import_module("lightgbm").LGBMClassifier(verbose=-1)
+        except ImportError as error:
+            raise InputError("--model lightgbm needs LightGBM: pip install lightgbm.") from error
+    elif name in MODELS or name in compared:
+        model = compared[name] if name in compared else MODELS[name]()
+    else:
         raise InputError(f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}.")
-    model = MODELS[name]()
     if name == "logistic-regression":
         model.set_params(max_iter=1000)
     given = {option: value for option, value in options.items() if value is not None}
@@ -75,6 +96,17 @@ def penalty(model: BaseEstimator, alpha: float | None, *, sparse: bool) -> float
     return STANDARD_ALPHA if alpha is None else alpha
 
 
+def make_tree_preprocessor(numeric: list[str], categorical: list[str]) -> BaseEstimator:
+    """Return what makes raw columns a matrix for trees that know gaps: text as numbers, nothing scaled."""
+    words = OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+        encoded_missing_value=np.nan,
+        max_categories=MAX_CATEGORIES,
+    )
+    return ColumnTransformer([("numbers", "passthrough", numeric), ("words", words, categorical)])
+
+
 def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: bool) -> BaseEstimator:
     """Return what makes raw columns a matrix: numbers scaled, gaps filled, text one-hot encoded.
 
@@ -93,14 +125,38 @@ def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: boo
     return ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
 
 
-def make_ranking_pipeline(
-    model: BaseEstimator, preprocessor: BaseEstimator, *, sparse: bool, alpha: float | None = None
-) -> Pipeline:
-    """Return a pipeline from raw columns to scores."""
-    strength = penalty(model, alpha, sparse=sparse)
-    if strength is not None:
-        model = clone(model).set_params(alpha=strength)
-    return Pipeline([("scale" if sparse else "columns", preprocessor), ("rank", model)])
+def make_ranking_pipelines(
+    models: Mapping[str, BaseEstimator],
+    numeric: list[str],
+    categorical: list[str],
+    *,
+    sparse: bool,
+    alpha: float | None = None,
+) -> dict[str, Pipeline]:
+    """Return pipelines from raw columns to scores, those of a kind with one and the same preprocessing."""
+    matrix = make_preprocessor(numeric, categorical, sparse=sparse)
+    trees = matrix if sparse else make_tree_preprocessor(numeric, categorical)
+    pipelines = {}
+    for name, model in models.items():
+        strength = penalty(model, alpha, sparse=sparse)
+        ranker = model if strength is None else clone(model).set_params(alpha=strength)
+        columns = trees if type(model).__name__ in KNOW_GAPS else matrix
+        pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
+    return pipelines
+
+
+def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+
+
+def fingerprint(features: Any) -> str:
+    """Return what the same rows have in common, in whatever order they come."""
+    if sp.issparse(features):
+        features = pd.DataFrame({"sum": features @ np.arange(1.0, features.shape[1] + 1.0)})
+    return f"{pd.util.hash_pandas_object(features, index=False).to_numpy().sum():016x}"
 
 
 @dataclass(frozen=True)
@@ -115,6 +171,8 @@ class SavedModel:
     categorical: list[str]
     sparse: bool
     n_features: int
+    training: dict[str, Any] = field(default_factory=dict)
+    calibrator: Any = None
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
@@ -177,11 +235,17 @@ class SavedModel:
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
         features: Any = feature_frame(table, self.numeric, self.categorical)
-        for place, name in enumerate(self.categorical if self.label else ()):  # of a pipeline of our own
-            self._warn_of_unknown_values(table, name, features[name].dropna(), place)
         if not len(table):
             return np.empty(0)
-        return np.asarray(self.pipeline.decision_function(features), dtype=np.float64)
+        for place, name in enumerate(self.categorical if self.label else ()):  # of a pipeline of our own
+            self._warn_of_unknown_values(table, name, features[name].dropna(), place)
+        return model_scores(self.pipeline, features)
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities to be positive that were calibrated to scores at fit time."""
+        if self.calibrator is None:
+            raise InputError("the model gives no probabilities; fit it with --probability.")
+        return np.asarray(self.calibrator.predict_proba(scores[:, None])[:, 1], dtype=np.float64)
 
     def _warn_of_unknown_values(self, table: Table, name: str, values: Any, place: int) -> None:
         known = self.pipeline.named_steps["columns"].named_transformers_["words"].categories_[place]

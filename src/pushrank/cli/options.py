@@ -58,6 +58,13 @@ NoHeader = Annotated[
 Budget = Annotated[
     int | None, typer.Option(min=1, help="How many rows you can act on: hits are counted among them.")
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By "
+        "default linear ones, boosted stumps, gradient boosting and, up to 20,000 rows, a random forest."
+    ),
+]
 Powers = Annotated[list[float] | None, typer.Option(help="A strength of the push; may be repeated.")]
 Alpha = Annotated[
     float | None, typer.Option(min=0.0, help="The L2 strength of the rankers; by default 0.1 on tables.")
@@ -66,6 +73,19 @@ Folds = Annotated[int, typer.Option(min=2, help="Parts of the cross-validation."
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-validation.")]
 Nested = Annotated[
     bool, typer.Option("--nested", help="Also choose p, alpha and the model inside every training part.")
+]
+Group = Annotated[
+    str | None, typer.Option(help="A column whose equal values stay in one part, such as the customer.")
+]
+Time = Annotated[
+    str | None,
+    typer.Option(help="A column of numbers or ISO dates: learn from the past, test on what comes next."),
+]
+Test = Annotated[
+    Path | None, typer.Option(help="Labelled rows to test on; all rows of the data are then learnt from.")
+]
+Weight = Annotated[
+    str | None, typer.Option(help="A column of what rows count for when models learn, such as amounts.")
 ]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")

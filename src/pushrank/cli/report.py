@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.columns import LabelledSource, LabelledTable, read_labelled
-from pushrank.cli.compare import ComparisonConfig, run
+from pushrank.cli.columns import LabelledSource, LabelledTable
+from pushrank.cli.compare import Compared, ComparisonConfig, run
 from pushrank.cli.model import MAX_CATEGORIES, penalty
 from pushrank.cli.read import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, writing
-from pushrank.model_selection import CHOOSING_PUSH, POWERS, RankerComparison
+from pushrank.model_selection import CHOOSING_PUSH
 from pushrank.report import ReportData, sentences
 from pushrank.report import write_report as write_page
 
@@ -27,14 +27,8 @@ def report(
     source: LabelledSource,
     written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
+    config: ComparisonConfig,
     force: options.Force = False,
-    budget: options.Budget = None,
-    p: options.Powers = None,
-    alpha: options.Alpha = None,
-    folds: options.Folds = 5,
-    repeats: options.Repeats = 1,
-    seed: options.Seed = 0,
-    nested: options.Nested = False,
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
 
@@ -45,39 +39,41 @@ def report(
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
-    check_output(output, REPORTS_WRITTEN, [source.data], force=force)
-    rows = read_labelled(source, written)
-    config = ComparisonConfig(tuple(p or POWERS), alpha, folds, repeats, seed, budget, nested)
-    comparison = run(rows.features, rows.y, rows.numeric, rows.categorical, config)
-    report_data = write_comparison_report(output, rows, comparison, config)
+    inputs = [source.data, *([config.test] if config.test else [])]
+    check_output(output, REPORTS_WRITTEN, inputs, force=force)
+    report_data = write_comparison_report(output, run(source, written, config), config)
     typer.echo(" ".join(sentences(report_data)))
     typer.echo(f"The report is in {output}.")
 
 
-def write_comparison_report(
-    path: Path, rows: LabelledTable, comparison: RankerComparison, config: ComparisonConfig
-) -> ReportData:
+def write_comparison_report(path: Path, compared: Compared, config: ComparisonConfig) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
+    rows, comparison = compared.rows, compared.comparison.of_held_out_rows()
+    is_held_out = compared.comparison.folds >= 0
     data = ReportData(
         comparison,
-        rows.y,
-        rows.rows_to_show,
+        rows.y[is_held_out],
+        rows.rows_to_show[is_held_out],
         title=rows.table.path.name,
         meaning=rows.label_meaning,
-        settings=_settings(rows, config),
+        settings=_settings(compared, config),
         seed=config.seed,
-        models=config.pipelines(rows.features, rows.numeric, rows.categorical),
-        X=rows.features,
+        models=compared.models,
+        # what drives a ranking is asked of fits to all other parts, which the past and --test have none of
+        X=rows.features if is_held_out.all() else None,
     )
     with writing(path):
         write_page(data, path)
     return data
 
 
-def _settings(rows: LabelledTable, config: ComparisonConfig) -> dict[str, str]:
+def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
+    rows = compared.rows
     packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
     return {
         "File": rows.table.path.name,
+        "Split": compared.split.description,
+        **({} if config.weight is None else {"Rows count in fits for": config.weight}),
         **_feature_settings(rows),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
         "L2 strength of the rankers, alpha": _alphas(rows, config),
