@@ -390,3 +390,23 @@ def test_as_a_program(files):
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("Error: ")
+
+
+def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
+    out = files / "ranked.csv"
+    model = fitted(files, "--probability")
+    call("score", model, files / "data.csv", "-o", out, "--probability", "--columns", "class")
+    ranked = pd.read_csv(out)
+    assert list(ranked) == ["class", "score", "probability", "rank"]
+    assert (np.diff(ranked["probability"]) <= 0).all()
+    # 30 features leave little to guess: the mean is the share of positives, as of any logistic curve
+    share = (frame["class"] == "malignant").mean()
+    assert ranked["probability"].mean() == pytest.approx(share, abs=0.02)
+    frame[:0].to_csv(files / "none.csv", index=False)
+    call("score", model, files / "none.csv", "-o", out, "--probability")
+    assert list(pd.read_csv(out)) == [*frame, "score", "probability", "rank"]
+    for said, options in {
+        "fit it with --probability": ["--probability"],
+        "--columns 'nobody' is not in": ["--columns", "nobody"],
+    }.items():
+        assert said in call("score", fitted(files), files / "data.csv", "-o", out, *options, code=2).stderr

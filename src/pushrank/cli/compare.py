@@ -331,7 +331,7 @@ def check_split(y: Any, folds: int, n_splits: int, where: str = "") -> None:
 def times_in(table: Any, name: str) -> Any:
     """Return the numbers or dates of a column, as what can be put in order."""
     if table.is_numeric(name):
-        times = table.numbers(name)
+        times = pd.Series(table.numbers(name))
     else:
         times = pd.to_datetime(table.texts(name), format="ISO8601", errors="coerce", utc=True)
     if times.isna().any():
@@ -360,7 +360,7 @@ def fit_command(
     given = {
         "label": None if rows.table.is_sparse else rows.label,
         "positive": rows.positive,
-        "drop_unlabelled": source.drop_unlabelled,
+        "drop_unlabelled": source.drop_unlabelled or None,
         **{option: value or None for option, value in vars(written).items()},
         "exclude": [name for name in [*(source.exclude or []), config.group, config.time] if name],
         "weight": config.weight,
@@ -377,9 +377,7 @@ def option_words(option: str, value: Any) -> list[str]:
     """Return how an option is given: once, as often as it has values, or not at all."""
     if value is True:
         return [option]
-    values = (
-        value if isinstance(value, list | tuple) else [value] * (value is not None and value is not False)
-    )
+    values = [] if value is None else value if isinstance(value, list | tuple) else [value]
     return [word for one in values for word in (option, "tab" if one == "\t" else str(one))]
 
 

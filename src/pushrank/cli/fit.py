@@ -103,8 +103,8 @@ def fit(
 ) -> None:
     """Learn to rank from a file and save the model.
 
-    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers take
-    the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
+    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers
+    take the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
     Columns of dates, and of numbers with other marks, are rejected: the message says what to type. You are
     warned about columns that look like identifiers or give the label away: leave them out with --exclude.
 
@@ -210,7 +210,7 @@ def saved_model(pipeline: Pipeline, name: str, rows: LabelledTable) -> SavedMode
 
 def weights_in(table: Any, name: str) -> NDArray[np.float64]:
     """Return the numbers of the column of --weight."""
-    weights: NDArray[np.float64] = table.numbers(name).to_numpy()
+    weights: NDArray[np.float64] = table.numbers(name)
     is_weight = np.isfinite(weights) & (weights >= 0.0)
     if not is_weight.all():
         row = int(np.argmin(is_weight))

@@ -245,6 +245,8 @@ class SavedModel:
         """Return the probabilities to be positive that were calibrated to scores at fit time."""
         if self.calibrator is None:
             raise InputError("the model gives no probabilities; fit it with --probability.")
+        if not len(scores):
+            return scores
         return np.asarray(self.calibrator.predict_proba(scores[:, None])[:, 1], dtype=np.float64)
 
     def _warn_of_unknown_values(self, table: Table, name: str, values: Any, place: int) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from pushrank.cli import options
+from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
 from pushrank.cli.read import DEFAULT_FORMAT, STANDARD_STREAM, TextFormat, file_kind
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
@@ -21,6 +22,13 @@ def score(
     written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv or .parquet.")],
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(help="A column to write beside score and rank; may be repeated.")
+    ] = None,
+    probability: Annotated[
+        bool,
+        typer.Option("--probability", help="Also write probabilities: of models fitted with --probability."),
+    ] = False,
     force: options.Force = False,
 ) -> None:
     """Write the rows best first, with their score and rank.
@@ -37,12 +45,20 @@ def score(
     saved = SavedModel.load(model)
     table = saved.read(data, written, may_be_empty=True)
     scores = saved.scores(table)
+    written_last = {"score": scores}
+    if probability:
+        written_last["probability"] = saved.probabilities(scores)
     order = np.argsort(-scores, kind="stable")[:top]
     # those of a libsvm file by their number, from 1
     rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
     if table.is_text and output.suffix.lower() == ".parquet":
         rows = rows.assign(**{name: table.numbers(name)[order] for name in saved.numeric})
-    for name, values in (("score", scores[order]), ("rank", np.arange(1, len(order) + 1))):
+    if columns:
+        if unknown := [name for name in columns if name not in rows.columns]:
+            raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.describe_columns()}.")
+        rows = rows[list(dict.fromkeys(columns))]
+    new = {name: values[order] for name, values in written_last.items()}
+    for name, values in (*new.items(), ("rank", np.arange(1, len(order) + 1))):
         free_name = name
         while free_name in rows.columns:
             free_name = f"pushrank_{free_name}"

@@ -23,7 +23,10 @@ REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet")
 SIGNATURE = {b"written by": b"pushrank"}
 """What the Parquet files that commands write say in their metadata."""
-OUR_COLUMNS = r"\b(?:pushrank_)?score(.)(pushrank_)?rank\b|^model(.)measure.part.value\s*$"
+OUR_COLUMNS = (
+    r"\b(?:pushrank_)?score(.)(?:(?:pushrank_)?probability\1)?(pushrank_)?rank\b"
+    r"|^model(.)measure.part.value\s*$"
+)
 """The first line of a table that ``score`` or ``compare`` wrote, by whatever it is separated."""
 
 
