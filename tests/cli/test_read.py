@@ -193,7 +193,7 @@ DOUBTFUL = {
     "customer": (100_000 + 17 * np.random.default_rng(1).permutation(N_ROWS), "identifiers do"),
     "card": (4_000_000_000_000_000 + 10**11 * np.random.default_rng(2).permutation(N_ROWS), "identifiers do"),
     "zip": ([f"0{1000 + 7 * row % 60}" for row in range(N_ROWS)], "begins with a zero"),
-    "day": (20240101 + np.arange(N_ROWS) % 28, "as days are written"),
+    "day": (20240101 + np.arange(N_ROWS) % 28, "holds days as whole numbers"),
     "at": (1_700_000_000 + 977 * np.random.default_rng(3).permutation(N_ROWS), "as seconds since 1970"),
 }
 
