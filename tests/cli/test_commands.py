@@ -166,6 +166,15 @@ def test_every_model_fits_to_the_same_scores_again(files, model):
     assert pd.read_csv(files / "ranked.csv")["score"].nunique() > 1
 
 
+def test_rows_that_the_model_was_fitted_to_are_told(files, frame):
+    model = fitted(files)
+    assert "fitted to these very rows" in call("evaluate", model, files / "data.parquet").stderr
+    frame[1:].to_csv(files / "fewer.csv", index=False)
+    assert "very rows" not in call("evaluate", model, files / "fewer.csv").stderr
+    assert "Usage" in call("-h").stdout
+    assert "Usage" in call("evaluate", "-h").stdout
+
+
 def test_another_seed_draws_otherwise(files):
     scored = []
     for seed in (0, 1):

@@ -24,6 +24,9 @@ COMMANDS = {
 }
 
 
+HELP = {"help_option_names": ["-h", "--help"]}
+
+
 class Commands(TyperGroup):
     """The commands by name. Each is imported when it is called: help need not wait for pandas and numba."""
 
@@ -37,7 +40,7 @@ class Commands(TyperGroup):
             return None
         command = getattr(import_module(f"pushrank.cli.{name}"), name)
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name)(exit_on_input_error(expand_dataclasses(command)))
+        alone.command(name, context_settings=HELP)(exit_on_input_error(expand_dataclasses(command)))
         return typer.main.get_command(alone)
 
     def format_commands(self, _context: Any, formatter: Any) -> None:
@@ -52,6 +55,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings=HELP,
 )
 
 

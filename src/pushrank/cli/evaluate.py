@@ -14,9 +14,9 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
-from pushrank.cli.columns import label_column, labelled_rows
-from pushrank.cli.errors import InputError
-from pushrank.cli.model import SavedModel
+from pushrank.cli.columns import feature_frame, label_column, labelled_rows
+from pushrank.cli.errors import InputError, warn
+from pushrank.cli.model import SavedModel, fingerprint
 from pushrank.cli.read import TextFormat
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._ranking import Ranking
@@ -128,6 +128,9 @@ def evaluate(
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
     scores, n_positive = saved.scores(table), int(y.sum())
+    features = feature_frame(table, saved.numeric, saved.categorical)
+    if saved.training.get("fingerprint") == fingerprint(features):
+        warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")
     depth = budget or max(1, round(n_positive / 4))
     measures = measures_at(depth)
     estimates = {function: function(y, scores) for _, function, _ in measures.values()}
