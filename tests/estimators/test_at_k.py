@@ -14,7 +14,7 @@ from pushrank import PerceptronAtK, RampAtK, StructSVM
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
-from pushrank.solvers import cutting_plane as concave_convex
+from pushrank.solvers import ramp as concave_convex
 from pushrank.solvers.streaming.updates import MAX_K
 
 SURROGATES = {"avg": prec_at_k_avg, "max": prec_at_k_max}

@@ -1,14 +1,12 @@
-r"""Rankers for precision at k: Perceptron@k, SGD@k, and the ramp by the concave-convex procedure.
+r"""Rankers for precision at k from streams of batches: Perceptron@k and SGD@k.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
 top*, ICML 2015; *Online and stochastic gradient methods for non-decomposable loss functions*, NIPS 2014, for
-1PMB; Alan Yuille, Anand Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003), for the
-ramp.
+1PMB.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
@@ -18,22 +16,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
-from pushrank._validation import check_k, check_number, is_count
+from pushrank._validation import check_number, is_count
 from pushrank.estimators._base import (
     RankerMixin,
-    finite_scores,
-    linear_scores,
     progress_bar,
-    set_two_classes,
-    warn,
 )
-from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts
 from pushrank.estimators._streaming import (
@@ -55,9 +45,7 @@ from pushrank.estimators._streaming import (
     warn_of_small_mean_weight,
 )
 from pushrank.estimators._target import validate_two_classes
-from pushrank.models import LinearModel, in_row_space
-from pushrank.objectives.precision_at_k import SURROGATES, PrecisionAtK, Surrogate, check_surrogate
-from pushrank.solvers.cutting_plane import Ramp, concave_convex
+from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
 from pushrank.solvers.streaming.mistake_bound import margins, mistake_bound
 from pushrank.solvers.streaming.updates import (
     PERCEPTRON_AVG,
@@ -68,7 +56,6 @@ from pushrank.solvers.streaming.updates import (
 )
 
 VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
-STARTS = ("perceptron", "logistic")
 
 
 @shared_docs
@@ -478,173 +465,3 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
         radius = np.inf if self.radius is None else float(self.radius)
         code, size = SURROGATES[self.surrogate], int(self.batch_size)
         return UpdateRule(code, float(self.k), is_count(self.k), size, float(self.eta0), radius)
-
-
-@shared_docs
-@dataclass(eq=False, repr=False)
-class RampAtK(RankerMixin, BaseEstimator):
-    r"""Rank so that the first k are hits by the tightest surrogate, which is not convex.
-
-    Descends, over linear scores :math:`s = X w`, on
-
-    .. math:: \frac12 \|w\|^2 + \frac{C}{k} \, \mathrm{ramp}_k(s)
-
-    with the surrogate ramp of :class:`pushrank.objectives.PrecisionAtK`: only the k highest positives need to
-    stand above the negatives, so that positives no linear score can find do not spoil it.
-
-    Parameters
-    ----------
-    k : int or float, default=0.25
-        An int is a number of rows, at most that of the positives; a float in (0, 1] the fraction of the
-        positives, rounded to a number between 1 and theirs, which measures take as ``fraction_of_positives``.
-    C : float, default=10.0
-        The weight of the surrogate against the norm, positive and at most 1e30.
-    init : {"best", "perceptron", "logistic"}, default="best"
-        Where to start from: the averaged Perceptron@k-max, logistic regression, or both, keeping the lower
-        objective.
-    tol : float, default=1e-2
-        Ends when the objective falls by less than this share of itself, which is also the relative gap to
-        which convex problems are solved.
-    max_iter : int, default=50
-        The most convex problems from a start, at least 1.
-    random_state : int, RandomState or None, default=None
-        The source of the perceptron's orders of rows.
-    %(verbose)s
-
-    Attributes
-    ----------
-    %(coef_)s
-    init_ : str
-        The start whose end was kept.
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        The objective at zero weights, and after each convex problem; it never rises.
-    n_iter_ : int
-        The convex problems solved.
-    converged_ : bool
-        Whether ``tol`` was reached.
-    %(classes_ threshold_ features_)s
-
-    Notes
-    -----
-    A few convex problems, each solved by cutting planes that go on from those of the one before; the end is a
-    local minimum, which depends on the start. Ties count against the learner. A row of weight w counts as w
-    copies.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, equation (5) for the ramp.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> ranker = RampAtK(k=0.5, random_state=0).fit(scale(X), y)
-    >>> ranker.converged_, ranker.score(scale(X), y) > 0.95
-    (True, True)
-    """
-
-    k: float = 0.25
-    _: KW_ONLY
-    C: float = 10.0
-    init: Literal["best", "perceptron", "logistic"] = "best"
-    tol: float = 1e-2
-    max_iter: int = 50
-    random_state: Any = None
-    verbose: bool = False
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a ranking from examples of two classes.
-
-        Parameters
-        ----------
-        %(X y_two_classes sample_weight)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        %(fit_type_error)s
-
-        Warns
-        -----
-        UserWarning
-            When the mean weight is below a tenth.
-        ConvergenceWarning
-            When ``max_iter`` was reached first, or a convex problem needs too many cutting planes because C
-            or the features are very large; or when no coefficients better than zero were found.
-        """
-        check_k(self.k)
-        check_number("C", self.C, above=0.0, most=MAX_C)
-        check_number("tol", self.tol, above=0.0)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        if not isinstance(self.init, str) or self.init not in ("best", *STARTS):
-            raise ValueError(f"init must be one of {['best', *STARTS]}, got {self.init!r}.")
-        X, target = validate_two_classes(self, X, y, sample_weight)
-        positive = np.asarray(target.codes, dtype=bool)
-        weights = np.ones(len(positive)) if target.weights is None else target.weights
-        check_total_weight(weights)
-        warn_of_small_mean_weight(self, weights)
-        ramp = Ramp(positive, weights, PrecisionAtK(self.k).count(float(weights[positive].sum())))
-        C, tol, max_iter = float(self.C), float(self.tol), int(self.max_iter)
-        runs = {}
-        with one_blas_thread():
-            model = in_row_space(LinearModel(X))
-            model.check_range()
-            with progress_bar(self, max_iter) as callback:
-                for name in STARTS if self.init == "best" else (self.init,):
-                    start = start_scores(name, self.k, self.random_state, X, ramp)
-                    runs[name] = concave_convex(ramp, model, C, tol, max_iter, start, callback)
-        init = min(runs, key=lambda name: runs[name].path[-1])
-        coef, path, converged = runs[init]
-        with np.errstate(over="ignore"):  # scores that are not finite are told
-            coef = model.lift(coef).astype(X.dtype)
-        set_two_classes(self, target, finite_scores(X, coef))
-        self.coef_, self.converged_, self.init_ = coef, converged, init
-        self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
-        if not self.coef_.any():
-            warn(
-                f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "
-                "all rows alike: raise C, take another k, or add features.",
-                ConvergenceWarning,
-            )
-        elif not self.converged_:
-            warn(
-                f"RampAtK did not converge in {self.n_iter_} convex problems; raise max_iter or tol, "
-                "lower C, or scale the features.",
-                ConvergenceWarning,
-            )
-        return self
-
-
-def start_scores(name: str, k: float, random_state: Any, X: Any, ramp: Ramp) -> Floats:
-    """Return the scores of the training rows by the method that RampAtK starts from."""
-    if name == "perceptron":
-        ranker: Any = PerceptronAtK(k, "max", random_state=random_state)
-    else:
-        ranker = LogisticRegression(max_iter=100, tol=1e-2)  # any direction will do to start from
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        ranker.fit(X, ramp.positive, sample_weight=ramp.sample_weight)
-    return linear_scores(X, np.ravel(ranker.coef_)).astype(np.float64)
-
-
-def check_total_weight(sample_weight: Floats) -> None:
-    """Raise where weights add up beyond the range of floats.
-
-    Raises
-    ------
-    ValueError
-        When their sum is infinite.
-    """
-    with np.errstate(over="ignore"):
-        total = sample_weight.sum()
-    if not np.isfinite(total):
-        raise ValueError(
-            f"sample_weight adds up beyond the range of floats (the largest is {sample_weight.max():g}); "
-            "divide it by a constant."
-        )

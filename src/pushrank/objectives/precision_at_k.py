@@ -350,17 +350,28 @@ def negatives_in_top(scores, positive, sample_weight, k):
 
 @compiled()
 def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
-    """Write a subgradient of a convex bound of the ramp, and return the bound.
+    """Write a subgradient of a convex bound of the ramp; return the bound, and its plane's value at zero.
 
     The ramp is the k highest of ``s + 1 - y`` less the scores of the k highest positives; the bound takes
-    those of the fixed positives ``in_top`` instead, so that it is the ramp where these are the highest.
+    those of the fixed positives ``in_top`` instead, so that it is the ramp where these are the highest. The
+    sum of the highest asks for no order among them.
     """
-    value, _ = evaluate_surrogate(STRUCT, scores, positive, sample_weight, k, slope)
+    keys = np.empty(len(scores))
     for r in range(len(scores)):
-        more = (sample_weight[r] if positive[r] else 0.0) - in_top[r]
-        slope[r] += more
-        value += more * scores[r]
-    return value
+        keys[r] = scores[r] if positive[r] else scores[r] + 1.0
+        slope[r] = -in_top[r]
+    rows = np.arange(len(scores))
+    left, offset = k, 0.0
+    for row in rows[: _select(keys, sample_weight, rows, k, 1.0)]:
+        step = min(sample_weight[row], left)  # the last of them is the lowest, which may count in part
+        left -= step
+        slope[row] += step
+        if not positive[row]:
+            offset += step
+    value = offset
+    for r in range(len(scores)):
+        value += slope[r] * scores[r]
+    return value, offset
 
 
 _shared_docs = shared_docs_from(

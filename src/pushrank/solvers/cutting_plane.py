@@ -1,4 +1,4 @@
-r"""Cutting planes for a convex risk of the scores, and the concave-convex procedure around them.
+r"""Cutting planes for a convex risk of the scores.
 
 Minimise :math:`P(w) = \tfrac12 \|w\|^2 + C R(Xw)`, where R is convex, has kinks, and falls at most linearly.
 With the value and a subgradient of R at the points seen so far, the planes :math:`a_j \cdot w + b_j \le
@@ -24,20 +24,12 @@ Anand Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel, Model
-from pushrank.objectives.precision_at_k import (
-    RAMP,
-    evaluate_surrogate,
-    ramp_majorant,
-    top_positive_weights,
-)
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
 Risk = Callable[[Floats], tuple[float, Floats, float]]
@@ -54,7 +46,6 @@ MIN_UNIT = 1e-100  # of the largest offset: squared normals below it curve nothi
 TINY = np.finfo(float).tiny  # keeps the divisor negative where nothing changes
 MAX_ACTIVE_SET_CHANGES = 200  # after a plane; a handful are needed
 MAX_FEATURES_EXACT = 100  # up to which the small program in coefficients and planes costs next to nothing
-MAX_PLANES = 1000  # of a convex problem of the procedure; where it needs more, the norm hardly counts
 
 
 class Planes(NamedTuple):
@@ -65,6 +56,12 @@ class Planes(NamedTuple):
     gram: Floats  # inner products of the normals
     dual: Floats  # dual variables, which add up to the weight of the risk
     coef: Floats  # the best coefficients found
+
+    @classmethod
+    def none(cls, coef: Floats, n_known: int = 1) -> Planes:
+        """Return no planes but, where the risk is never negative, zero; and coefficients to start from."""
+        known = np.zeros(n_known)
+        return cls(np.zeros((n_known, len(coef))), known, np.zeros((n_known, n_known)), known + 1.0, coef)
 
     def tilted(self, gradient: Floats) -> Planes:
         """Return the planes below the risk plus a linear function, where neither risk is ever negative."""
@@ -92,9 +89,7 @@ def cutting_plane(
     objective, the gap.
     """
     if start is None:
-        zero, n_known = model.rmatvec(np.zeros(model.n_rows)), int(non_negative)
-        known = np.zeros(n_known)
-        start = Planes(np.zeros((n_known, len(zero))), known, np.zeros((n_known, n_known)), known + 1.0, zero)
+        start = Planes.none(model.rmatvec(np.zeros(model.n_rows)), int(non_negative))
     normals, offsets, gram, dual, coef = start
     if len(dual):
         dual = C / dual.sum() * dual
@@ -263,78 +258,3 @@ def _primal_and_dual(normals: Floats, offsets: Floats, total: float) -> tuple[Fl
     system[n_features:-1, -1], system[-1, n_features:-1] = -1.0, 1.0  # the planes' height, the variables' sum
     solution = np.linalg.solve(system, np.concatenate([np.zeros(n_features), -offsets, [total]]))
     return solution[n_features:-1], units * solution[:n_features]
-
-
-class Ramp(NamedTuple):
-    """The ramp surrogate of precision at k: classes, sample weights and k as a number of rows."""
-
-    positive: NDArray[np.bool_]
-    sample_weight: Floats
-    k: float
-
-    def value(self, scores: Floats) -> float:
-        """Return the ramp over k."""
-        slope = np.empty(len(scores))
-        value, _ = evaluate_surrogate(RAMP, scores, self.positive, self.sample_weight, self.k, slope)
-        return float(value) / self.k
-
-    def in_top(self, scores: Floats) -> Floats:
-        """Return how much of every row's weight is among the k highest positives."""
-        in_top: Floats = top_positive_weights(scores, self.positive, self.sample_weight, self.k)
-        return in_top
-
-    def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
-        """Return a convex function never below the ramp over k, and equal where ``in_top`` is that of scores.
-
-        The ramp is convex but for the sum of the k highest positives' scores, which is subtracted; the
-        concave-convex procedure puts its linear part at the last scores in its place.
-        """
-        slope = np.empty(len(scores))
-        value = ramp_majorant(in_top, scores, self.positive, self.sample_weight, self.k, slope)
-        return float(value) / self.k, slope / self.k, float(slope[~self.positive].sum()) / self.k
-
-
-class Descent(NamedTuple):
-    """Coefficients, the objective at zero and after each convex problem, and whether it came to rest."""
-
-    coef: Floats
-    path: list[float]
-    converged: bool
-
-
-def concave_convex(
-    ramp: Ramp,
-    model: LinearModel,
-    C: float,
-    tol: float,
-    max_iter: int,
-    scores: Floats,
-    callback: Callback | None = None,
-) -> Descent:
-    r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
-
-    It starts from ``scores``, solves at most ``max_iter`` problems, each to the relative gap ``tol``, and
-    ends when one lowers the objective by no more than ``tol`` of it. ``callback`` is called after each with
-    its number, the objective and its fall.
-    """
-    coef, path = np.zeros(model.n_features), [C * ramp.value(np.zeros(len(scores)))]
-    in_top, planes = ramp.in_top(scores), None
-    for iteration in range(1, max_iter + 1):
-        found = cutting_plane(partial(ramp.majorant, in_top), model, C, tol, MAX_PLANES, start=planes)
-        candidate = model.scores(found.coef)
-        objective = 0.5 * model.squared_norm(found.coef, candidate) + C * ramp.value(candidate)
-        solved = found.n_iter < MAX_PLANES or found.certificate.gap <= tol
-        if objective >= path[-1]:
-            return Descent(coef, path, solved)
-        falls = path[-1] - objective
-        if callback is not None:
-            callback(iteration, objective=objective, fall=falls)
-        coef, before, in_top = found.coef, in_top, ramp.in_top(candidate)
-        planes = found.state.tilted(model.rmatvec((before - in_top) / ramp.k))
-        path.append(objective)
-        if not solved:
-            return Descent(coef, path, False)
-        # the first fall is one from zero coefficients, and not from the scores that the tangent was taken at
-        if falls <= tol * objective and iteration > 1:
-            return Descent(coef, path, True)
-    return Descent(coef, path, False)

@@ -1,0 +1,384 @@
+"""The ramp, the tightest surrogate of precision at k, by the concave-convex procedure from several starts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import product
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank._validation import check_k, check_number
+from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._certified import MAX_C
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
+from pushrank.estimators._target import validate_two_classes
+from pushrank.models import LinearModel, in_row_space
+from pushrank.objectives import PrecisionAtK, PushObjective
+from pushrank.prices import Power
+from pushrank.solvers import Callback
+from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
+from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, Rows, State, StreamLearner, UpdateRule
+from pushrank.solvers.trimming import trimmed_path
+
+STARTS = ("trimmed", "perceptron", "logistic")
+MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more positives it finds other ends
+MAX_PERCEPTRON_ROWS, PERCEPTRON_PASSES, PERCEPTRON_BATCH = 10_000, 20, 500
+MAX_TRIMMED_ROWS = 5_000  # whose solution is near enough to that of more
+TRIMMED_P = 4.0  # larger ones take longer and lead to the same ends
+TRIMMED_TOL, MAX_TRIMMED_TURNS = 1e-2, 4
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class RampAtK(RankerMixin, BaseEstimator):
+    r"""Rank so that the first k are hits by the tightest surrogate, which is not convex.
+
+    Descends, over linear scores :math:`s = X w`, on
+
+    .. math:: \frac12 \|w\|^2 + \frac{C}{k} \, \mathrm{ramp}_k(s)
+
+    with the surrogate ramp of :class:`pushrank.objectives.PrecisionAtK`: only the k highest positives need to
+    stand above the negatives, so that positives no linear score can find do not spoil it.
+
+    Parameters
+    ----------
+    k : int or float, default=0.25
+        An int is a number of rows, at most that of the positives; a float in (0, 1] the fraction of the
+        positives, rounded to a number between 1 and theirs, which measures take as ``fraction_of_positives``.
+    C : float, default=10.0
+        The weight of the surrogate against the norm, positive and at most 1e30.
+    init : {"best", "trimmed", "perceptron", "logistic", "random"}, default="best"
+        Where to start from: the trimmed push down to k, the averaged Perceptron@k-max for k, 2k and 4k,
+        logistic regression, or the one of all these that has the lowest objective, scaled to be least;
+        ``"random"`` is from `n_random_starts` alone.
+    n_random_starts : int, default=0
+        The number of random directions that are descended from too, of which the lowest end is kept.
+    tol : float, default=1e-2
+        Ends when the objective falls by less than this share of itself, which is also the relative gap to
+        which convex problems are solved.
+    max_iter : int, default=50
+        The most convex problems from a start, at least 1.
+    random_state : int, RandomState or None, default=None
+        The source of the rows that starts are found on, of the perceptron's orders and of random directions.
+    %(verbose)s
+
+    Attributes
+    ----------
+    %(coef_)s
+    init_ : str
+        The start whose end was kept; ``"path"`` is a neighbour on a path.
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        The objective at the start, and after each convex problem; it never rises.
+    n_iter_ : int
+        The convex problems solved.
+    converged_ : bool
+        Whether ``tol`` was reached.
+    %(classes_ threshold_ features_)s
+
+    Notes
+    -----
+    A few convex problems, each solved by cutting planes that go on from those of the one before, over the
+    rows that have come near the first k; the end is a local minimum, which depends on the start. Of more than
+    10,000 rows starts other than logistic regression see a sample. Ties count against the learner. A row of
+    weight w counts as w copies.
+
+    References
+    ----------
+    Kar, Narasimhan and Jain, ICML 2015, equation (5) for the ramp; Yuille and Rangarajan, *The concave-convex
+    procedure*, Neural Computation 15 (2003).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ranker = RampAtK(k=0.5, random_state=0).fit(scale(X), y)
+    >>> ranker.converged_, ranker.score(scale(X), y) > 0.95
+    (True, True)
+    """
+
+    k: float = 0.25
+    _: KW_ONLY
+    C: float = 10.0
+    init: Literal["best", "trimmed", "perceptron", "logistic", "random"] = "best"
+    n_random_starts: int = 0
+    tol: float = 1e-2
+    max_iter: int = 50
+    random_state: Any = None
+    verbose: bool = False
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a ranking from examples of two classes.
+
+        Parameters
+        ----------
+        %(X y_two_classes sample_weight)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
+        %(fit_type_error)s
+
+        Warns
+        -----
+        UserWarning
+            When the mean weight is below a tenth.
+        ConvergenceWarning
+            When ``max_iter`` was reached first, or a convex problem needs too many cutting planes because C
+            or the features are very large; or when no coefficients better than zero were found.
+        """
+        fit_ramps([self], X, y, sample_weight)
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike,
+        ks: Iterable[float],
+        Cs: Iterable[float],
+        sample_weight: ArrayLike | None = None,
+    ) -> list[Self]:
+        """Fit one ranker for each k and C, each also from where its neighbours with less of either ended.
+
+        Parameters
+        ----------
+        %(X y_two_classes)s
+        ks : iterable of int or float
+            The numbers or fractions of positives to bring to the top, in any order.
+        Cs : iterable of float
+            The weights of the surrogate, in any order.
+        %(sample_weight)s
+
+        Returns
+        -------
+        list
+            A fitted ranker for each k and, within it, each C, in the order given, with this one's other
+            parameters; this one is not changed.
+
+        Raises
+        ------
+        ValueError
+            As for ``fit``, and when there is no k or no C.
+        TypeError
+            As for ``fit``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As for ``fit``.
+        """
+        rankers = [clone(self).set_params(k=k, C=C) for k, C in product(ks, Cs)]
+        if not rankers:
+            raise ValueError("ks and Cs must hold at least one number each, got none.")
+        fit_ramps(rankers, X, y, sample_weight)
+        return rankers
+
+
+def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
+    first = rankers[0]
+    check_parameters(rankers)
+    X, target = validate_two_classes(first, X, y, sample_weight)
+    for ranker in rankers[1:]:
+        validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
+    positive = np.asarray(target.codes, dtype=bool)
+    weights = np.ones(len(positive)) if target.weights is None else target.weights
+    check_total_weight(weights)
+    warn_of_small_mean_weight(first, weights)
+    n_positive = float(weights[positive].sum())
+    totals = [PrecisionAtK(ranker.k).count(n_positive) for ranker in rankers]
+    with one_blas_thread(), progress_bar(first, int(first.max_iter)) as callback:
+        model = in_row_space(LinearModel(X))
+        model.check_range()
+        solved = ramp_path(
+            training_rows(model.data, target),
+            model,
+            sorted(set(totals), reverse=True),
+            sorted({float(ranker.C) for ranker in rankers}),
+            (first.init, int(first.n_random_starts)),
+            float(first.tol),
+            int(first.max_iter),
+            check_random_state(first.random_state),
+            callback,
+        )
+    for ranker, total in zip(rankers, totals, strict=True):
+        init, (coef, path, converged, _) = solved[total, float(ranker.C)]
+        with np.errstate(over="ignore"):  # scores that are not finite are told
+            coef = model.lift(coef).astype(X.dtype)
+        set_two_classes(ranker, target, finite_scores(X, coef))
+        ranker.coef_, ranker.converged_, ranker.init_ = coef, converged, init
+        ranker.objective_path_, ranker.n_iter_ = np.array(path), len(path) - 1
+        if not ranker.coef_.any():
+            warn(
+                f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "
+                "all rows alike: raise C, take another k, or add features.",
+                ConvergenceWarning,
+            )
+        elif not ranker.converged_:
+            warn(
+                f"RampAtK did not converge in {ranker.n_iter_} convex problems; raise max_iter or tol, "
+                "lower C, or scale the features.",
+                ConvergenceWarning,
+            )
+
+
+def check_parameters(rankers: list[RampAtK]) -> None:
+    """Raise unless all parameters are in their ranges.
+
+    Raises
+    ------
+    ValueError
+        When one is not.
+    """
+    first = rankers[0]
+    for ranker in rankers:
+        check_k(ranker.k)
+        check_number("C", ranker.C, above=0.0, most=MAX_C)
+    check_number("tol", first.tol, above=0.0)
+    check_number("max_iter", first.max_iter, 1, integer=True)
+    check_number("n_random_starts", first.n_random_starts, 0, integer=True)
+    if not isinstance(first.init, str) or first.init not in ("best", *STARTS, "random"):
+        raise ValueError(f"init must be one of {['best', *STARTS, 'random']}, got {first.init!r}.")
+    if first.init == "random" and first.n_random_starts == 0:
+        raise ValueError("init='random' needs starts: set n_random_starts to at least 1.")
+
+
+def ramp_path(
+    rows: Rows,
+    model: LinearModel,
+    totals: Sequence[float],
+    Cs: Sequence[float],
+    starts: tuple[str, int],
+    tol: float,
+    max_iter: int,
+    random_state: RandomState,
+    callback: Callback | None = None,
+) -> dict[tuple[float, float], tuple[str, Descent]]:
+    """Return, for every k that falls and every C that rises, the lowest end and the name of its start.
+
+    ``starts`` are what to start from and the number of random directions. Of all starts that are not random
+    only the one with the lowest objective is descended from; neighbours on the path are among them.
+    """
+    init, n_random = starts
+    names = STARTS if init == "best" else tuple(name for name in STARTS if name == init)
+    solved: dict[tuple[float, float], tuple[str, Descent]] = {}
+    above: float | None = None
+    for total in totals:
+        ramp = Ramp(rows.positive, rows.sample_weight, total)
+
+        def ray(name: str, coef: Floats, ramp: Ramp = ramp) -> tuple[str, Ray]:
+            return name, Ray.along(ramp, model, coef.astype(np.float64))
+
+        directions = random_state.standard_normal((n_random, model.n_features))
+        others = [ray("random", direction) for direction in directions]
+        known = [ray(*start) for start in start_coefs(names, rows, total, Cs, random_state)]
+        last: Descent | None = None
+        for C in Cs:
+            neighbours = [] if last is None else [ray("path", last.coef)]
+            neighbours += [] if above is None else [ray("path", solved[above, C][1].coef)]
+            candidates = known + neighbours
+            lowest = [min(candidates, key=lambda start: start[1].best(C)[0])] if candidates else []
+            ends = [
+                (name, concave_convex(ramp, model, C, tol, max_iter, start, callback, last and last.state))
+                for name, start in lowest + others
+            ]
+            solved[total, C] = min(ends, key=lambda end: end[1].path[-1])
+            last = solved[total, C][1]
+        above = total
+    return solved
+
+
+def start_coefs(
+    names: Sequence[str], rows: Rows, total: float, Cs: Sequence[float], random_state: RandomState
+) -> list[tuple[str, Floats]]:
+    """Return the coefficients that descents start from, with their names."""
+    share = total / rows.sample_weight[rows.positive].sum()
+    starts = []
+    if "trimmed" in names:
+        alpha = 1.0 / np.sqrt(Cs[0] * Cs[-1])  # both objectives are of the order of 1 + norm^2 / 2 C
+        starts.append(("trimmed", trimmed_coef(draw(rows, MAX_TRIMMED_ROWS, random_state), share, alpha)))
+    if "perceptron" in names:
+        part = draw(rows, MAX_PERCEPTRON_ROWS, random_state)
+        seed = int(random_state.randint(np.iinfo(np.int32).max))
+        shares = sorted({min(1.0, multiple * share) for multiple in MULTIPLES})
+        starts += [("perceptron", perceptron_coef(part, one, seed)) for one in shares]
+    if "logistic" in names:
+        ranker = LogisticRegression(max_iter=100, tol=1e-2)  # any direction will do to start from
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            ranker.fit(rows.X, rows.positive, sample_weight=rows.sample_weight)
+        starts.append(("logistic", np.ravel(ranker.coef_)))
+    return starts
+
+
+def draw(rows: Rows, most: int, random_state: RandomState) -> Rows:
+    """Return at most so many rows that have a weight, the classes in proportion."""
+    parts = []
+    for is_positive in (False, True):
+        members = np.flatnonzero((rows.positive == is_positive) & (rows.sample_weight > 0.0))
+        size = min(len(members), max(1, round(most * len(members) / rows.n_rows)))
+        parts.append(members if rows.n_rows <= most else random_state.permutation(members)[:size])
+    return rows.take(np.sort(np.concatenate(parts)))
+
+
+def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
+    """Return the coefficients of a trimmed push that keeps some share of the positives."""
+    kept = share * float(rows.sample_weight[rows.positive].sum())
+    (found,) = trimmed_path(
+        PushObjective(price=Power(TRIMMED_P), scale="log"),
+        LinearModel(rows.X),
+        rows.positive,
+        rows.sample_weight,
+        float(alpha),
+        [kept],
+        TRIMMED_TOL,
+        MAX_TRIMMED_TURNS,
+    )
+    return found.coef
+
+
+def perceptron_coef(rows: Rows, share: float, seed: int) -> Floats:
+    """Return the coefficients of the averaged Perceptron@k-max."""
+    rule = UpdateRule(PERCEPTRON_MAX, share, False, PERCEPTRON_BATCH)
+    learner = StreamLearner(rule, State.zero(rows.X.shape[1]))
+    for order in epoch_orders(rows.n_rows, seed, True, PERCEPTRON_PASSES):
+        before = learner.n_mistakes
+        learner.epoch(rows, order)
+        if learner.n_mistakes == before:
+            return learner.finalized.iterate
+    return learner.finalized.mean
+
+
+def check_total_weight(sample_weight: Floats) -> None:
+    """Raise where weights add up beyond the range of floats.
+
+    Raises
+    ------
+    ValueError
+        When their sum is infinite.
+    """
+    with np.errstate(over="ignore"):
+        total = sample_weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight adds up beyond the range of floats (the largest is {sample_weight.max():g}); "
+            "divide it by a constant."
+        )

@@ -1,0 +1,204 @@
+"""Descent on the ramp surrogate of precision at k by the concave-convex procedure.
+
+The ramp is convex but for the sum of the scores of the k highest positives, which is subtracted. With these
+positives fixed it is a convex function, never below the ramp and equal to it at the scores they were chosen
+at; its minimum, found by cutting planes, has a lower ramp: Alan Yuille, Anand Rangarajan, *The concave-convex
+procedure*, Neural Computation 15 (2003).
+
+Only the highest rows have a part in that function. It is minimised over those that are within reach, whose
+planes are below the function of all rows too, and over more where others have come up.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from pushrank._numeric import Floats
+from pushrank.models import LinearModel
+from pushrank.objectives.precision_at_k import (
+    RAMP,
+    evaluate_surrogate,
+    highest,
+    ramp_majorant,
+    select_top,
+    top_positive_weights,
+)
+from pushrank.solvers.cutting_plane import Planes, cutting_plane
+from pushrank.solvers.result import Callback, Certificate
+
+MAX_PLANES = 1000  # of a convex problem; where it needs more, the norm hardly counts
+REACH = 2.0  # times k: the rows from which the k highest are taken while scores change
+MAX_SHARE = 0.5  # of the rows: more are not worth a copy
+RESTRICTED_TOL = 0.5  # of the tolerance: how exactly the problem of some rows is solved
+
+
+class Ramp(NamedTuple):
+    """The ramp surrogate of precision at k: classes, sample weights and k as a number of rows."""
+
+    positive: NDArray[np.bool_]
+    sample_weight: Floats
+    k: float
+
+    def take(self, rows: NDArray[np.intp]) -> Ramp:
+        """Return the surrogate of some rows."""
+        return Ramp(self.positive[rows], self.sample_weight[rows], self.k)
+
+    def value(self, scores: Floats) -> float:
+        """Return the ramp over k."""
+        slope = np.empty(len(scores))
+        value, _ = evaluate_surrogate(RAMP, scores, self.positive, self.sample_weight, self.k, slope)
+        return float(value) / self.k
+
+    def in_top(self, scores: Floats) -> Floats:
+        """Return how much of every row's weight is among the k highest positives."""
+        in_top: Floats = top_positive_weights(scores, self.positive, self.sample_weight, self.k)
+        return in_top
+
+    def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
+        """Return a convex function never below the ramp over k, and equal where ``in_top`` is that of scores.
+
+        The k highest positives' scores are replaced by those of the positives ``in_top``.
+        """
+        slope = np.empty(len(scores))
+        value, offset = ramp_majorant(in_top, scores, self.positive, self.sample_weight, self.k, slope)
+        slope /= self.k
+        return float(value) / self.k, slope, float(offset) / self.k
+
+    def reach(self, in_top: Floats, scores: Floats) -> NDArray[np.bool_]:
+        """Return which rows the majorant depends on near some scores: those in the top, and the highest."""
+        rows = np.flatnonzero(self.sample_weight > 0.0)
+        count, _ = highest(scores + ~self.positive, self.sample_weight, rows, REACH * self.k, 1.0)
+        reach: NDArray[np.bool_] = in_top > 0.0
+        reach[rows[:count]] = True
+        return reach
+
+
+class Ray(NamedTuple):
+    """The multiples of some coefficients, with all of the ramp that they depend on."""
+
+    coef: Floats
+    squared_norm: float
+    margins: Floats  # of the pairs of rows whose hinges make up the ramp
+    weights: Floats  # of these pairs, over k
+
+    @classmethod
+    def along(cls, ramp: Ramp, model: LinearModel, coef: Floats) -> Ray:
+        """Return the ray through some coefficients."""
+        scores = model.scores(coef)
+        negatives, positives, _ = select_top(scores, ramp.positive, ramp.sample_weight, ramp.k)
+        high = scores[negatives.rows[: negatives.n_top]]
+        low = scores[positives.rows[: positives.n_top]][::-1]
+        # the highest negatives against the lowest of the k highest positives, in pairs of equal weights
+        ends, low_ends = np.cumsum(negatives.weights), np.cumsum(positives.weights[::-1])
+        cuts = np.union1d(ends, low_ends[low_ends < ends[-1]])
+        weights = np.diff(cuts, prepend=0.0)
+        middles = cuts - 0.5 * weights
+        places = np.minimum(np.searchsorted(low_ends, middles), len(low) - 1)
+        margins = low[places] - high[np.searchsorted(ends, middles)]
+        return cls(coef, float(coef @ coef), margins, weights / ramp.k)
+
+    def best(self, C: float) -> tuple[float, float]:
+        """Return the least objective along the ray, on which it is convex, and the multiple that has it."""
+        at_zero = C * float(self.weights.sum())
+        if self.squared_norm == 0.0:
+            return at_zero, 0.0
+        longest = np.sqrt(2.0 * at_zero / self.squared_norm)  # beyond it the norm alone is above that
+        margins = longest * self.margins
+        found = minimize_scalar(
+            lambda part: part**2 * at_zero + C * float(self.weights @ np.maximum(1.0 - part * margins, 0.0)),
+            bounds=(0.0, 1.0),
+            method="bounded",
+        )
+        return (float(found.fun), float(found.x * longest)) if found.fun < at_zero else (at_zero, 0.0)
+
+
+class Majorant(NamedTuple):
+    """Planes below the majorant of the positives ``in_top``, and the rows that it was minimised over."""
+
+    planes: Planes
+    in_top: Floats
+    reach: NDArray[np.bool_]
+
+
+class Descent(NamedTuple):
+    """Coefficients, the objective at the start and after each convex problem, and whether it came to rest."""
+
+    coef: Floats
+    path: list[float]
+    converged: bool
+    state: Majorant  # what a descent with another C can start from
+
+
+def concave_convex(
+    ramp: Ramp,
+    model: LinearModel,
+    C: float,
+    tol: float,
+    max_iter: int,
+    start: Ray,
+    callback: Callback | None = None,
+    state: Majorant | None = None,
+) -> Descent:
+    r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
+
+    It starts from the best place on a ray, solves at most ``max_iter`` problems, each to the relative
+    gap ``tol``, and ends when one lowers the objective by no more than ``tol`` of it. ``callback`` is called
+    after each with its number, the objective and its fall. ``state`` may be that of a descent with the same
+    k and another C.
+    """
+    objective, multiple = start.best(C)
+    coef, scores, path = multiple * start.coef, model.scores(start.coef), [objective]
+    in_top = ramp.in_top(scores)
+    scores *= multiple
+    majorant = Majorant(Planes.none(coef), in_top, ramp.reach(in_top, scores)) if state is None else state
+    for iteration in range(1, max_iter + 1):
+        majorant = move(majorant, ramp, model, in_top, coef)
+        majorant, gap = minimise(majorant, ramp, model, C, tol)
+        candidate = majorant.planes.coef
+        scores = model.scores(candidate)
+        objective = 0.5 * float(candidate @ candidate) + C * ramp.value(scores)
+        falls = path[-1] - objective
+        if not falls > 0.0:
+            return Descent(coef, path, gap <= tol, majorant)
+        if callback is not None:
+            callback(iteration, objective=objective, fall=falls)
+        coef, in_top = candidate, ramp.in_top(scores)
+        path.append(objective)
+        if gap > tol or falls <= tol * objective:
+            return Descent(coef, path, gap <= tol, majorant)
+    return Descent(coef, path, False, majorant)
+
+
+def move(majorant: Majorant, ramp: Ramp, model: LinearModel, in_top: Floats, coef: Floats) -> Majorant:
+    """Return the majorant of other positives in the top, starting from some coefficients."""
+    changed = (majorant.in_top - in_top) / ramp.k
+    planes = majorant.planes.tilted(model.rmatvec(changed)) if changed.any() else majorant.planes
+    return Majorant(planes._replace(coef=coef), in_top, majorant.reach | (in_top > 0.0))
+
+
+def minimise(
+    majorant: Majorant, ramp: Ramp, model: LinearModel, C: float, tol: float
+) -> tuple[Majorant, float]:
+    """Minimise a majorant over the rows within reach, and more as they come up; return the relative gap."""
+    planes, in_top, reach = majorant
+    while True:
+        if reach.mean() > MAX_SHARE:
+            reach = np.ones(model.n_rows, dtype=bool)
+        rows = np.flatnonzero(reach)
+        part = model if len(rows) == model.n_rows else LinearModel(model.data[rows])
+        risk = partial(ramp.take(rows).majorant, in_top[rows])
+        found = cutting_plane(risk, part, C, RESTRICTED_TOL * tol, MAX_PLANES, start=planes)
+        planes = found.state
+        scores = model.scores(found.coef)
+        value, _, _ = ramp.majorant(in_top, scores)
+        primal = 0.5 * float(found.coef @ found.coef) + C * value
+        gap = Certificate(primal, found.certificate.dual).gap
+        wider = reach | ramp.reach(in_top, scores)
+        if gap <= tol or found.n_iter == MAX_PLANES or np.array_equal(wider, reach):
+            return Majorant(planes, in_top, reach), gap
+        reach = wider
