@@ -58,7 +58,9 @@ FIRST_STEEPNESS = 0.1  # the gradient, in widths, at which a stage is first aske
 MAX_PROOFS = 5  # gradients, each a tenth of the one before, at which it is asked
 
 # trimming
-TRIMMING_STEP = 0.85  # of the positives kept: jumps end in worse minima
+TRIMMING_STEP = 0.75  # of the positives kept: jumps end in worse minima, shorter steps in no better ones
 TRIMMING_TOL = 1e-3  # on the way, where only the order of the positives is asked for
 MAX_TRIMMING_TURNS = 4  # on the way, as further turns hardly change what the next step keeps
+TRIMMING_NEWTON_STEPS = 1  # of a turn on the way
+TRIMMING_LBFGS_STEPS = 30  # in its place on wide data
 MAX_SOLVER_ITERATIONS = 1000  # of a turn, which starts near its end

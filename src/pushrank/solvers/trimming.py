@@ -10,19 +10,27 @@ down from all positives in small steps: jumps end in worse ones.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.preconditioning import can_whiten
 from pushrank.solvers.result import Callback
-from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS, MAX_TRIMMING_TURNS, TRIMMING_STEP, TRIMMING_TOL
+from pushrank.solvers.tolerances import (
+    MAX_TRIMMING_TURNS,
+    TRIMMING_LBFGS_STEPS,
+    TRIMMING_NEWTON_STEPS,
+    TRIMMING_STEP,
+    TRIMMING_TOL,
+)
 
 
 class TrimmedSolution(NamedTuple):
@@ -56,40 +64,46 @@ def highest_weights(scores: Floats, weights: Floats, total: float) -> Floats:
 
 
 def trimmed_path(
+    path: RegularisationPath,
     objective: PushObjective,
-    model: LinearModel,
     is_positive: NDArray[np.bool_],
     weights: Floats,
     alpha: float,
     totals: Sequence[float],
-    tol: float,
     max_iter: int,
     callback: Callback | None = None,
+    *,
+    exact: bool = True,
 ) -> list[TrimmedSolution]:
     """Return the solutions that keep positives of some total weights, which fall; each starts from the last.
 
-    ``max_iter`` is the largest number of turns at each total. ``callback`` is called after each of them with
-    its number, the objective and the weight of the positives kept.
+    ``path`` is the solver on all rows, ``max_iter`` the largest number of turns at each total. ``callback``
+    is called after each of them with its number, the objective and the weight of the positives kept. If not
+    ``exact``, the turns at the totals are as those on the way: a Newton step each, which does not raise the
+    objective either.
     """
-    everything = BipartiteSample.from_mask(is_positive, weights)
-    positive_weights = weights[is_positive]
+    model, positive_weights = path.model, weights[is_positive]
+    start, rough = copy(path), copy(path)
+    start.tol = rough.tol = max(path.tol, TRIMMING_TOL)
+    # more steps for positives that are about to be chosen anew hardly change where the path ends
+    rough.max_iter = TRIMMING_NEWTON_STEPS if can_whiten(model) and alpha > 0.0 else TRIMMING_LBFGS_STEPS
 
     def turns(
-        start: Floats, total: float, tol: float, most: int, callback: Callback | None = None
+        solver: RegularisationPath, coef: Floats, total: float, most: int, callback: Callback | None = None
     ) -> TrimmedSolution:
         """Choose the highest positives and solve for them in turns, from some coefficients."""
-        path = RegularisationPath(model, everything, tol, MAX_SOLVER_ITERATIONS)
-        coef, chosen, is_solved = start, np.zeros(0), False
+        chosen, is_solved = np.zeros(0), False
         is_settled = bool(total >= positive_weights.sum())  # all positives are the only choice
         values: list[float] = []
         for turn in range(1, most + 1):
-            before, chosen = chosen, highest_weights(model.scores(coef)[is_positive], positive_weights, total)
-            if np.array_equal(chosen, before):
-                is_settled = True
+            scores = model.scores(model.project(coef))[is_positive]
+            before, chosen = chosen, highest_weights(scores, positive_weights, total)
+            is_settled |= np.array_equal(chosen, before)
+            if is_settled and is_solved:
                 break
             kept = weights.copy()
             kept[is_positive] = chosen
-            result = path.solve(objective, alpha, [coef], BipartiteSample.from_mask(is_positive, kept))
+            result = solver.solve(objective, alpha, [coef], BipartiteSample.from_mask(is_positive, kept))
             coef, is_solved = result.coef, result.converged
             values += result.objective_path[[0, -1] if turn == 1 else [-1]].tolist()
             if callback is not None:
@@ -97,13 +111,15 @@ def trimmed_path(
         return TrimmedSolution(coef, chosen, values, is_settled and is_solved)
 
     total = float(positive_weights.sum())
-    coef = turns(np.zeros(model.n_features), total, max(tol, TRIMMING_TOL), 1).coef
+    coef = start.solve_grid([objective], [alpha])[0][0].coef
     solutions = []
     for target in totals:
-        while TRIMMING_STEP * total > target:
-            total *= TRIMMING_STEP
-            coef = turns(coef, total, max(tol, TRIMMING_TOL), MAX_TRIMMING_TURNS).coef
+        # steps alike, so that a path to the last of some totals passes through the others
+        n_steps = max(1, math.ceil(math.log(total / target) / -math.log(TRIMMING_STEP) - 1e-9))
+        for step in range(1, n_steps):
+            between = total * (target / total) ** (step / n_steps)
+            coef = turns(rough, coef, between, MAX_TRIMMING_TURNS).coef
         total = target
-        solutions.append(turns(coef, total, tol, max_iter, callback))
+        solutions.append(turns(path if exact else rough, coef, total, max_iter, callback))
         coef = solutions[-1].coef
     return solutions
