@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +23,7 @@ from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import Fold, results_table, stratified_folds
+from pushrank.estimators._streaming import epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
 from pushrank.estimators.push_cv import SELECTIONS, GroupRoutingMixin, split_params
@@ -31,6 +33,8 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, StreamLearner, UpdateRule
+from pushrank.solvers.streaming.updates import Rows as StreamRows
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS, MAX_TRIMMING_TURNS
 from pushrank.solvers.trimming import trimmed_path
 
@@ -135,12 +139,18 @@ def trimmed_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
 
 def perceptrons(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
     """Return averaged Perceptron@k-max rankers."""
-    passes = min(MAX_PASSES, max(MIN_PASSES, PERCEPTRON_ROWS // len(rows.is_positive)))
+    by_rows = rows.X.tocsr() if issparse(rows.X) else np.ascontiguousarray(rows.X)
+    data = StreamRows(by_rows, rows.is_positive, rows.weights)
+    n_epochs = min(MAX_PASSES, max(MIN_PASSES, PERCEPTRON_ROWS // data.n_rows))
     solutions = []
     for k in grid["k"]:
-        ranker = PerceptronAtK(k, "max", max_iter=passes, random_state=random_state)
-        ranker.fit(rows.X, rows.is_positive, sample_weight=rows.weights)
-        solutions.append(Solution({"k": k}, ranker.coef_, True))
+        ranker = PerceptronAtK(k, "max")
+        rule = UpdateRule(PERCEPTRON_MAX, k, False, ranker.batch_size)
+        # no rows are kept for a threshold, nor margins measured, as PerceptronAtK's fit does
+        learner = StreamLearner(rule, State.zero(data.X.shape[1]), sampling=False)
+        orders = epoch_orders(data.n_rows, random_state, ranker.shuffle, n_epochs)
+        coef = run_epochs(ranker, learner, data, None, orders, None).coef
+        solutions.append(Solution({"k": k}, coef, True))
     return solutions
 
 
