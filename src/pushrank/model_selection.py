@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from pushrank import metrics
 from pushrank._optional import import_optional
 from pushrank._validation import two_classes
-from pushrank.estimators import IRPush, PNormPush, PNormPushCV, PushBoost
+from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.estimators._scoring import check_one_scorer
 from pushrank.metrics import scorers
 
@@ -35,14 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "RankerComparison", "compare_rankers", "default_rankers"]
 
 POWERS = (4.0, 16.0, 64.0)
-ALPHAS = (0.001, 0.01, 0.1, 1.0)
 POSITIVES_AT_TOP = "positives at top"
 HITS = "hits in budget"
 PRECISION = "precision at 1/4"
 AVERAGE_PRECISION = "average precision"
 WEIGHT = "weight in budget"
 BASELINE = "logistic regression"
-CHOOSING_PUSH = "P-Norm Push, p and alpha chosen"
+LINEAR_CHOSEN = "linear, chosen for the top"
 GRADIENT_BOOSTING = "gradient boosting"
 FOREST = "random forest"
 CHOSEN = "best of the above, chosen inside"
@@ -51,7 +49,7 @@ ROUNDING = 1e-9  # measures are of the order of 1, with errors of rounding of 1e
 # One sign in so many folds has a two-sided probability below 5 %: 2 / 2^6. Equal differences in all folds
 # have no spread to judge them by, so that this sign test stands in for Student's t.
 MIN_EQUAL_FOLDS = 6
-MAX_FOREST_ROWS = 20_000  # grown to purity, 100 trees of more take minutes in five folds
+MAX_SLOW_ROWS = 20_000  # with more, trees grown to purity and a choice inside each fold take minutes
 
 
 class Difference(NamedTuple):
@@ -363,7 +361,7 @@ def compare_rankers(
         Rankers and classifiers of scikit-learn's interface, with ``decision_function`` or ``predict_proba``,
         by name; pipelines, where rows need preprocessing, which is fitted once a fold for all pipelines that
         hold the same transformer objects. The first is the baseline. None takes
-        :func:`default_rankers`, and with ``nested=True`` also a P-Norm Push that chooses its p and alpha.
+        :func:`default_rankers`.
     X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,)
@@ -454,9 +452,7 @@ def compare_rankers(
     if budget is not None and not 1 <= budget <= n_rows:
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     if models is None:
-        models = default_rankers(dense=not hasattr(X, "tocsr"), n_rows=n_rows)
-        if nested:
-            models[CHOOSING_PUSH] = choosing_push(POWERS, ALPHAS, cv=cv, budget=budget, n_rows=n_rows)
+        models = default_rankers(dense=not hasattr(X, "tocsr"), n_rows=n_rows, budget=budget)
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
     weights = None if sample_weight is None else _checked_weights(sample_weight, models, n_rows)
@@ -513,7 +509,11 @@ def compare_rankers(
 
 
 def default_rankers(
-    powers: tuple[float, ...] = POWERS, *, dense: bool = True, n_rows: int | None = None
+    powers: tuple[float, ...] = POWERS,
+    *,
+    dense: bool = True,
+    n_rows: int | None = None,
+    budget: int | None = None,
 ) -> dict[str, BaseEstimator]:
     """Return the models that :func:`compare_rankers` compares by default, by name.
 
@@ -524,14 +524,18 @@ def default_rankers(
     dense : bool, default=True
         Whether to take those that need dense rows, too: boosted stumps and trees.
     n_rows : int, optional
-        The number of rows, beyond 20,000 of which a random forest takes too long to be a default.
+        The number of rows, beyond 20,000 of which a random forest, and a choice of the objective inside
+        every fold, take too long to be a default.
+    budget : int, optional
+        How many of these rows can be acted on, which a ranker is chosen for.
 
     Returns
     -------
     dict of str to estimator
         Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
-        at every strength, the IR Push, boosted stumps, and what people take for tables otherwise: the
-        gradient boosting and the random forest of scikit-learn, with its defaults.
+        at every strength, the IR Push, the trimmed push, the linear ranker that :class:`TopRankerCV` chooses,
+        boosted stumps, and what people take for tables otherwise: the gradient boosting and the random forest
+        of scikit-learn, with its defaults.
 
     Notes
     -----
@@ -539,32 +543,25 @@ def default_rankers(
 
     Examples
     --------
-    >>> list(default_rankers((8.0,), dense=False))
-    ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push', 'random forest']
+    >>> list(default_rankers((8.0,), dense=False, n_rows=100_000))
+    ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push', 'trimmed push']
     """
     rankers: dict[str, BaseEstimator] = {
         BASELINE: LogisticRegression(max_iter=1000),
         **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in (1.0, *powers)},
         "IR Push": IRPush(),
+        "trimmed push": TrimmedPush(),
     }
+    is_small = n_rows is None or n_rows <= MAX_SLOW_ROWS
+    if is_small:
+        fraction = None if budget is None or n_rows is None else budget / n_rows
+        rankers[LINEAR_CHOSEN] = TopRankerCV(fraction=fraction, random_state=0)
     if dense:
         rankers["boosted stumps, p = 16"] = PushBoost(p=16.0, n_estimators=100)
         rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
-    if n_rows is None or n_rows <= MAX_FOREST_ROWS:
+    if is_small:
         rankers[FOREST] = RandomForestClassifier(random_state=0)
     return rankers
-
-
-def choosing_push(
-    powers: tuple[float, ...], alphas: tuple[float, ...], *, cv: Any, budget: int | None, n_rows: int
-) -> PNormPushCV:
-    """Return a P-Norm Push that chooses p and alpha by the criterion of a comparison, on as many folds."""
-    scorer = partial(_share_of_hits_of, budget=budget, n_rows=n_rows)
-    return PNormPushCV((1.0, *powers), alphas, scoring=scorer, cv=cv)
-
-
-def _share_of_hits_of(ranker: Any, X: Any, y: ArrayLike, *, budget: int | None, n_rows: int) -> float:
-    return share_of_hits(y, ranker.decision_function(X), budget, n_rows)
 
 
 def share_of_hits(y: ArrayLike, scores: ArrayLike, budget: int | None, n_rows: int) -> float:

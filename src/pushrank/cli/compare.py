@@ -46,15 +46,13 @@ from pushrank.cli.write import (
     writing,
 )
 from pushrank.model_selection import (
-    ALPHAS,
-    CHOOSING_PUSH,
     FOREST,
     HITS,
+    LINEAR_CHOSEN,
     POSITIVES_AT_TOP,
     POWERS,
     RankerComparison,
     check_classes,
-    choosing_push,
     compare_rankers,
     default_rankers,
 )
@@ -93,11 +91,6 @@ class ComparisonConfig:
         """The strengths of the push."""
         return tuple(self.p or POWERS)
 
-    @property
-    def alphas(self) -> tuple[float, ...]:
-        """The L2 strengths that a nested choice is made of."""
-        return ALPHAS if self.alpha is None else (self.alpha,)
-
     def check(self) -> None:
         """Raise InputError when p or alpha is out of range, or ways to split do not go together."""
         for power in self.powers:
@@ -115,14 +108,12 @@ class ComparisonConfig:
 
     def models(self, *, dense: bool, n_rows: int) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
-        models = default_rankers(self.powers, dense=dense, n_rows=n_rows)
+        models = default_rankers(self.powers, dense=dense, n_rows=n_rows, budget=self.budget)
         if self.model:
+            fraction = None if self.budget is None else self.budget / n_rows
             known = default_rankers(self.powers, dense=dense)
+            known[LINEAR_CHOSEN].set_params(fraction=fraction)
             models = {found: one for name in self.model for found, one in _models_called(name, known).items()}
-        if self.nested:
-            models[CHOOSING_PUSH] = choosing_push(
-                self.powers, self.alphas, cv=self.folds, budget=self.budget, n_rows=n_rows
-            )
         return models
 
     def pipelines(self, rows: LabelledTable) -> dict[str, Pipeline]:
@@ -354,8 +345,6 @@ def fit_command(
     best, rows = compared.comparison.best_, compared.rows
     if best == LIGHTGBM:
         return ""
-    if best == CHOOSING_PUSH:
-        return "" if save_best else "run this once more with --save-best model.skops"
     has_alpha = "alpha" in compared.models[best].named_steps["rank"].get_params()
     given = {
         "label": None if rows.table.is_sparse else rows.label,
@@ -365,6 +354,7 @@ def fit_command(
         "exclude": [name for name in [*(source.exclude or []), config.group, config.time] if name],
         "weight": config.weight,
         "model": best,
+        "budget": config.budget if best == LINEAR_CHOSEN else None,
         "alpha": config.alpha if has_alpha else None,
     }
     words = ["pushrank", "fit", str(source.data)]

@@ -15,7 +15,6 @@ from pushrank.cli.compare import Compared, ComparisonConfig, run
 from pushrank.cli.model import MAX_CATEGORIES, penalty
 from pushrank.cli.read import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, writing
-from pushrank.model_selection import CHOOSING_PUSH
 from pushrank.report import ReportData, sentences
 from pushrank.report import write_report as write_page
 
@@ -85,10 +84,7 @@ def _alphas(rows: LabelledTable, config: ComparisonConfig) -> str:
     sparse = rows.table.is_sparse
     models = config.models(dense=not sparse, n_rows=len(rows.y))
     strengths = {penalty(model, config.alpha, sparse=sparse) for model in models.values()}
-    shown = ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in strengths if alpha is not None))
-    if not config.nested:
-        return shown
-    return f"{shown}; {CHOOSING_PUSH}: one of {', '.join(f'{alpha:g}' for alpha in config.alphas)}"
+    return ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in strengths if alpha is not None))
 
 
 def _feature_settings(rows: LabelledTable) -> dict[str, str]:
