@@ -11,7 +11,9 @@ FEW = ["--model", "logistic-regression", "--model", "pnorm-push", "--p", 4]
 
 
 def call(*arguments, code=0):
-    """Return what a command printed, after checking its exit code."""
+    """Return what a command printed, after checking its exit code; ``fit`` takes a quick model by default."""
+    if arguments[0] == "fit" and not {"--model", "--help"} & set(arguments):
+        arguments = (*arguments, "--model", "pnorm-push")
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == code, (result.output, result.exception)
     return result

@@ -125,7 +125,15 @@ def fit(
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
     check_output(output, MODELS_WRITTEN, [source.data], force=force)
-    given = {"budget": budget, "p": p, "k": k, "C": C, "alpha": alpha, "bottom_weight": bottom_weight, "solver": solver}
+    given = {
+        "budget": budget,
+        "p": p,
+        "k": k,
+        "C": C,
+        "alpha": alpha,
+        "bottom_weight": bottom_weight,
+        "solver": solver,
+    }
     given |= {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
     ranker = make_model(model, seed, max_iter=max_iter, tol=tol, **given)
     rows = read_labelled(source, written, {"weight": weight})
