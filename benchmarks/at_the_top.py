@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from pushrank import PNormPush, PushBoost, RankBoost, datasets, metrics
+from pushrank import PNormPush, PushBoost, RankBoost, TopRankerCV, TrimmedPush, datasets, metrics
 
 ROUNDS = 100
 QUERY = 5_000  # LightGBM's lambdarank takes lists of at most 10,000 rows
@@ -58,6 +58,8 @@ def models() -> dict[str, object]:
     return {
         "LogisticRegression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "PNormPush(64), linear": make_pipeline(StandardScaler(), PNormPush(64)),
+        "TrimmedPush(), linear": make_pipeline(StandardScaler(), TrimmedPush()),
+        "TopRankerCV(), linear": make_pipeline(StandardScaler(), TopRankerCV(random_state=0)),
         "RankBoost": RankBoost(n_estimators=ROUNDS, n_jobs=1),
         **{f"PushBoost({p})": PushBoost(p, n_estimators=ROUNDS, n_jobs=1) for p in (4, 16, 64)},
         "LightGBM, stumps (num_leaves=2)": LGBMClassifier(**stumps, n_jobs=1, verbose=-1),
@@ -98,6 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--models", nargs="+", choices=models(), default=list(models()))
     options = parser.parse_args()
     n_splits = options.splits
     import lightgbm
@@ -111,7 +114,8 @@ def main() -> None:
     )
     y = np.arange(200) % 5 == 0
     X = np.random.default_rng(0).standard_normal((200, 3)) + y[:, None]
-    for model in models().values():
+    for name in options.models:
+        model = models()[name]
         model.fit(X, y.astype(int))  # type: ignore[attr-defined]
     for title in options.data:
         X, y = (np.asarray(part) for part in DATA[title]())
@@ -120,8 +124,8 @@ def main() -> None:
             f"  {'':32s}{'positives at top':>20s}{'precision at 100':>18s}"
             f"{'average precision':>19s}{'CPU seconds':>13s}"
         )
-        for name, model in models().items():
-            found, seconds = [], []
+        for name in options.models:
+            model, found, seconds = models()[name], [], []
             for seed in range(n_splits):
                 train, test = train_test_split(
                     np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed

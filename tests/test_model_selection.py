@@ -116,10 +116,11 @@ def test_groups_stay_together():
     assert CHOSEN in found.measures
 
 
-def test_the_default_models_include_the_chosen_push_where_nested():
+def test_the_default_models_are_compared():
     X, y = rows(80)
-    found = compare_rankers(None, X, y, cv=2, nested=True, random_state=0)
-    assert list(found.measures) == [*default_rankers(), "P-Norm Push, p and alpha chosen", CHOSEN]
+    found = compare_rankers(None, X, y, cv=2, budget=20, random_state=0)
+    assert list(found.measures) == list(default_rankers())
+    assert default_rankers(n_rows=80, budget=20)["linear, chosen for the top"].fraction == 0.25
     found = compare_rankers(None, sparse.csr_array(X), y, cv=2, random_state=0)
     assert list(found.measures) == list(default_rankers(dense=False))
 
@@ -373,5 +374,6 @@ def test_weights_count_in_fits_and_in_what_is_found():
 
 def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
     assert {"gradient boosting", "random forest"} <= set(default_rankers())
-    assert "random forest" not in default_rankers(n_rows=20_001)
+    assert not {"random forest", "linear, chosen for the top"} & set(default_rankers(n_rows=20_001))
+    assert "gradient boosting" not in default_rankers(n_rows=100_001)
     assert "gradient boosting" not in default_rankers(dense=False)

@@ -49,6 +49,7 @@ ROUNDING = 1e-9  # measures are of the order of 1, with errors of rounding of 1e
 # One sign in so many folds has a two-sided probability below 5 %: 2 / 2^6. Equal differences in all folds
 # have no spread to judge them by, so that this sign test stands in for Student's t.
 MIN_EQUAL_FOLDS = 6
+MAX_TREE_ROWS = 100_000  # with more, gradient boosting takes as long as all other models
 MAX_SLOW_ROWS = 20_000  # with more, trees grown to purity and a choice inside each fold take minutes
 
 
@@ -558,7 +559,8 @@ def default_rankers(
         rankers[LINEAR_CHOSEN] = TopRankerCV(fraction=fraction, random_state=0)
     if dense:
         rankers["boosted stumps, p = 16"] = PushBoost(p=16.0, n_estimators=100)
-        rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
+        if n_rows is None or n_rows <= MAX_TREE_ROWS:
+            rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
     if is_small:
         rankers[FOREST] = RandomForestClassifier(random_state=0)
     return rankers

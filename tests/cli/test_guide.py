@@ -8,10 +8,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from pushrank import cli
+from pushrank import TrimmedPush, cli
 from pushrank.cli import app
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
@@ -35,14 +36,34 @@ def test_a_sections_options_are_those_of_the_command(name):
     assert rows == options_of(COMMANDS[name])
 
 
-def test_the_examples_print_what_they_say(tmp_path, monkeypatch):
+EXAMPLES = re.findall(r"^```console\n\$ pushrank (.*?)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def test_every_command_has_an_example():
+    assert {arguments.split()[0] for arguments, _ in EXAMPLES} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("demo", [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_the_examples_print_what_they_say(tmp_path, monkeypatch, demo):
     monkeypatch.chdir(tmp_path)
     exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
-    examples = re.findall(r"^```console\n\$ pushrank (.*?)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
-    assert {arguments.split()[0] for arguments, _ in examples} == set(COMMANDS)
-    for arguments, expected in examples:
+    for arguments, expected in EXAMPLES:
+        if (arguments == "demo") != demo:
+            continue
         result = CliRunner().invoke(app, shlex.split(arguments))
         assert result.exit_code == 0, result.output
         assert "\x1b[" not in result.output  # no colour where nobody looks
         same = doctest.OutputChecker().check_output(expected, result.stdout, SIMILAR)
         assert same, f"pushrank {arguments} prints\n{result.stdout}"
+
+
+def test_the_demo_runs(monkeypatch):
+    """On few rows: the example of the guide is checked at night."""
+    monkeypatch.setattr("pushrank.cli.demo.N_SHOWERS", 300)
+    monkeypatch.setattr("pushrank.cli.demo.BUDGET", 30)
+    monkeypatch.setattr("pushrank.cli.demo.default_rankers", lambda *_, **__: {
+        "logistic regression": LogisticRegression(), "random forest": None, "trimmed push": TrimmedPush()
+    })  # fmt: skip
+    shown = CliRunner().invoke(app, ["demo"])
+    assert shown.exit_code == 0, shown.output
+    assert "Which of 300 showers are gamma rays?" in shown.stdout

@@ -9,15 +9,15 @@ from pushrank.cli.model import make_ranking_pipelines
 from pushrank.datasets import load_dataset
 from pushrank.model_selection import FOREST, compare_rankers, default_rankers
 
-N_SHOWERS = 6000
-BUDGET = 500
+N_SHOWERS = 4000
+BUDGET = 400
 
 
 def demo() -> None:
     """Find gamma rays in a telescope's recordings: compare models with no data of your own.
 
-    Of 6,000 showers of particles that the MAGIC telescope recorded, you can study 500. Gamma rays are the
-    signal; the rest are hadrons, many of which look alike. How many of the 500 are gamma rays?
+    Of 4,000 showers of particles that the MAGIC telescope recorded, you can study 400. Gamma rays are the
+    signal; the rest are hadrons, many of which look alike. How many of the 400 are gamma rays?
     """
     X, y = load_dataset("magic", return_X_y=True, as_frame=True)
     drawn = np.random.default_rng(0).permutation(len(y))[:N_SHOWERS]

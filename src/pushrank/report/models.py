@@ -27,8 +27,10 @@ SENTENCES = {
     "p, the more the very top counts (at p = 1 all of the list counts alike).",
     "PNormPushCV": f"{LINEAR}, fitted to get the top of the list right; how much the top counts is chosen by "
     "cross-validation.",
-    "TrimmedPush": f"{LINEAR}, fitted to the hits that such a sum can bring to the top; it gives up on others.",
-    "TopRankerCV": f"{LINEAR}, for which cross-validation chose how to fit it to the rows that you can act on.",
+    "TrimmedPush": f"{LINEAR}, fitted to the hits that such a sum can bring to the top; it gives up on the "
+    "others.",
+    "TopRankerCV": f"{LINEAR}, for which cross-validation chose how to fit it to the rows that you can act "
+    "on.",
     "IRPush": f"{LINEAR}, fitted to find many hits very early in the list, as a search engine does.",
     "PushBoost": f"{QUESTIONS}, fitted to get the top of the list right. It can follow curves and "
     "thresholds, which a weighted sum cannot.",
