@@ -178,8 +178,8 @@ def test_one_stage_keeps_its_order(data, stage):
 
 def test_survivors_of_one_class_end_the_cascade():
     stages = [Column(0), Column(1), Column(0)]
-    y = np.array(["a"] * 5 + ["b"] * 3)
-    with pytest.warns(UserWarning, match=r"ends after stage 1 of 3.*all of class b.*Raise keep\[0\]"):
+    y = np.array(["no"] * 5 + ["yes"] * 3)
+    with pytest.warns(UserWarning, match=r"ends after stage 1 of 3.*all of class yes.*Raise keep\[0\]"):
         ranker = CascadeRanker(stages, keep=[3, 2]).fit(X8, y)
     assert ranker.n_stages_ == len(ranker.stages_) == 1
     assert ranker.cuts_.shape == (0,)

@@ -122,9 +122,9 @@ def test_a_penalty_whose_optimum_may_be_beyond_any_float_is_refused():
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestSmall:
     def test_one_of_each(self, ranker, solver):
-        fitted = ranker(solver=solver, alpha=0.1).fit([[0.0, 1.0], [1.0, 0.0]], ["b", "a"])
+        fitted = ranker(solver=solver, alpha=0.1).fit([[0.0, 1.0], [1.0, 0.0]], ["yes", "no"])
         assert fitted.converged_
-        assert fitted.predict([[0.0, 1.0], [1.0, 0.0]]).tolist() == ["b", "a"]
+        assert fitted.predict([[0.0, 1.0], [1.0, 0.0]]).tolist() == ["yes", "no"]
 
     @pytest.mark.parametrize("which", [0, 1])
     def test_one_example_of_a_class(self, ranker, solver, which):

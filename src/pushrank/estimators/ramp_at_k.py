@@ -27,10 +27,13 @@ from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_
 from pushrank.estimators._target import validate_two_classes
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PrecisionAtK, PushObjective
+from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers import Callback
+from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, Rows, State, StreamLearner, UpdateRule
+from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
@@ -342,14 +345,14 @@ def draw(rows: Rows, most: int, random_state: RandomState) -> Rows:
 def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
     """Return the coefficients of a trimmed push that keeps some share of the positives."""
     kept = share * float(rows.sample_weight[rows.positive].sum())
+    sample = BipartiteSample.from_mask(rows.positive, rows.sample_weight)
     (found,) = trimmed_path(
+        RegularisationPath(LinearModel(rows.X), sample, TRIMMED_TOL, MAX_SOLVER_ITERATIONS),
         PushObjective(price=Power(TRIMMED_P), scale="log"),
-        LinearModel(rows.X),
         rows.positive,
         rows.sample_weight,
         float(alpha),
         [kept],
-        TRIMMED_TOL,
         MAX_TRIMMED_TURNS,
     )
     return found.coef
