@@ -77,9 +77,9 @@ def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files):
     saved = SavedModel.load(model)
     table = saved.read(data)
     y, scores = (table.frame["class"] == "malignant").to_numpy(), saved.scores(table)
-    found = json.loads(call("evaluate", model, data, "--budget", 200, "--json").output)
+    found = json.loads(call("evaluate", model, data, "--budget", 200, "--json").stdout)
     precision = metrics.precision_at_k(y, scores, 200)
-    assert found["hits"] == 200 * precision
+    assert found["hits"] == pytest.approx(200 * precision)
     assert found["recall"] == pytest.approx(metrics.recall_at_k(y, scores, 200))
     assert found["lift"] == pytest.approx(precision / y.mean())
     first_rows = {"precision": "precision_at_k", "recall": "recall_at_k", "lift": "lift"}
@@ -90,16 +90,16 @@ def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files):
         interval = metrics.confidence_interval(y, scores, measure, random_state=0, **depth)
         assert found["intervals"][name] == pytest.approx({"low": interval.low, "high": interval.high})
     low, high = (found["intervals"]["precision"][end] for end in ("low", "high"))
-    assert found["intervals"]["hits"] == {"low": 200 * low, "high": 200 * high}
+    assert found["intervals"]["hits"] == pytest.approx({"low": 200 * low, "high": 200 * high})
     assert low < precision < high
     assert "positives_at_top" not in found["intervals"]
     every = metrics.top_of_list(y, scores)
     assert every.keys() <= found.keys()
-    assert found["log_r4"] == every["log_r4"]
-    bare = json.loads(call("evaluate", model, data, "--json", "--no-intervals").output)
+    assert found["log_r4"] == pytest.approx(every["log_r4"])
+    bare = json.loads(call("evaluate", model, data, "--json", "--no-intervals").stdout)
     assert bare["budget"] == round(y.sum() / 4)
     assert "intervals" not in bare
-    other = json.loads(call("evaluate", model, data, "--budget", 200, "--json", "--seed", 1).output)
+    other = json.loads(call("evaluate", model, data, "--budget", 200, "--json", "--seed", 1).stdout)
     assert other["intervals"] != found["intervals"]
     assert other["auc"] == found["auc"]
 
@@ -116,11 +116,22 @@ def test_an_evaluation_in_print_is_short_unless_all_is_asked_for(files):
     assert "interval" not in everything.lower()
 
 
+def test_figures_are_without_the_noise_of_rounding(tmp_path):
+    # 7 of 25: 25 * (7 / 25) is 7.000000000000001
+    y = np.repeat([1, 0, 1], [7, 18, 5])
+    pd.DataFrame({"y": y, "s": -np.arange(30)}).to_csv(tmp_path / "s.csv", index=False)
+    own = ["evaluate", tmp_path / "s.csv", "--label", "y", "--scores", "s", "--budget", 25]
+    found = call(*own, "--json").stdout
+    assert '"hits": 7.0,' in found
+    assert "0000000" not in found
+    assert "7.0000" not in call(*own).stdout
+
+
 def test_an_evaluation_of_one_positive(files, frame):
     model = fitted(files)
     one = frame["class"].eq("malignant").cumsum().le(1) | frame["class"].eq("benign")
     frame[one].to_csv(files / "one.csv", index=False)
-    found = json.loads(call("evaluate", model, files / "one.csv", "--json").output)
+    found = json.loads(call("evaluate", model, files / "one.csv", "--json").stdout)
     assert (found["positives"], found["budget"]) == (1, 1)
     assert all(of["low"] <= found[name] <= of["high"] for name, of in found["intervals"].items())
 
@@ -266,7 +277,7 @@ def test_seeds_are_those_of_numpy(files):
 
 def test_version_and_help():
     assert call("--version").output.startswith("pushrank ")
-    for command in ("fit", "score", "evaluate", "compare", "report", "demo"):
+    for command in ("fit", "show", "score", "evaluate", "compare", "report", "demo"):
         assert "Example" in call(command, "--help").output or command == "demo"
 
 

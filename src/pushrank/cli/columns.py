@@ -228,7 +228,7 @@ def _label_key(text: str) -> Decimal | str:
 
 
 def _shown(key: Decimal | str, text: str) -> str:
-    return str(int(key)) if isinstance(key, Decimal) and key == key.to_integral_value() else text
+    return str(int(key)) if isinstance(key, Decimal) and key == key.to_integral_value() else text.strip()
 
 
 def _n_rows(count: int) -> str:
@@ -318,6 +318,27 @@ def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> A
     features = pd.DataFrame(numbers.T, index=table.frame.index, columns=numeric)
     texts = {name: table.texts(name) for name in categorical}
     return pd.concat([features, pd.DataFrame(texts, index=table.frame.index)], axis=1) if texts else features
+
+
+def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
+    """Return the column that an option names, or raise InputError unless each row holds a number."""
+    if table.is_sparse:
+        raise InputError(f"--{option} {name!r} is for named columns; those of {table.path} have none.")
+    if name not in table.frame.columns:
+        raise InputError(
+            f"--{option} {name!r} is no column of {table.path}{table.describe_similar(name)}; it has "
+            f"{table.describe_columns()}."
+        )
+    numbers = table.numbers(name)
+    is_usable = np.isfinite(numbers) & (numbers >= lowest)
+    if not is_usable.all():
+        row = int(np.argmin(is_usable))
+        at_least = f" of at least {lowest:g}" * bool(np.isfinite(lowest))
+        raise InputError(
+            f"--{option} {name!r} must hold a number{at_least} in every row; row "
+            f"{table.frame.index[row] + 1} of {table.path} holds {table.frame[name].iloc[row]!r}."
+        )
+    return numbers
 
 
 def _refuse_text(table: Table, name: str) -> None:

@@ -31,10 +31,11 @@ from pushrank.cli.columns import (
     feature_frame,
     label_column,
     labelled_rows,
+    numbers_in,
     read_labelled,
 )
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.fit import fit_pipeline, in_option_names, saved_model, weights_in
+from pushrank.cli.fit import fit_pipeline, in_option_names, saved_model
 from pushrank.cli.model import make_model, make_ranking_pipelines
 from pushrank.cli.read import TextFormat, read_table
 from pushrank.cli.write import (
@@ -229,7 +230,7 @@ def run(source: LabelledSource, written: TextFormat, config: ComparisonConfig) -
     if config.budget is not None and config.budget > n_tested:
         raise InputError(f"--budget {config.budget} exceeds the {n_tested} rows to test on.")
     split = split_of(rows, n_learnt, config)
-    weights = None if config.weight is None else weights_in(rows.table, config.weight)
+    weights = None if config.weight is None else numbers_in(rows.table, config.weight, "weight", 0.0)
     models = config.pipelines(rows)
     n_parts = config.folds * config.repeats
     with progress(n_parts, len(models) + config.nested) as advance:

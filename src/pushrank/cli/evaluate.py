@@ -1,4 +1,4 @@
-"""``pushrank evaluate``: measure a saved model on labelled rows, with 95 % intervals."""
+"""``pushrank evaluate``: measure a saved model, or scores of any other, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
-from rich.console import Console
+from numpy.typing import NDArray
 from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
-from pushrank.cli.columns import feature_frame, label_column, labelled_rows
+from pushrank.cli.columns import feature_frame, label_column, labelled_rows, numbers_in
+from pushrank.cli.compare import console
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import SavedModel, fingerprint
-from pushrank.cli.read import TextFormat
+from pushrank.cli.read import Table, TextFormat, read_table
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.intervals import ranking_intervals
 
 CONFIDENCE_LEVEL = 0.95
+CRITERION = "hits"  # the measure by which columns of scores are compared, as compare does with a budget
+MIN_WIDTH_OF_MEANINGS = 120
 
 OTHER_MEANINGS = {
     "precision_at_quarter": "precision among the first 1/4 as many rows as positives",
@@ -86,10 +90,43 @@ def find_intervals(
     }
 
 
+class Evaluation(NamedTuple):
+    """The measures of one ranking, and the intervals of those that have one."""
+
+    values: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures as plain values, for JSON: without the noise of rounding, and no infinities."""
+        found: dict[str, Any] = {
+            # an error of zero has no logarithm
+            name: _significant(value) if value > float("-inf") else None
+            for name, value in self.values.items()
+        }
+        if self.intervals:
+            found["intervals"] = {
+                name: {"low": _significant(low), "high": _significant(high)}
+                for name, (low, high) in self.intervals.items()
+            }
+        return found
+
+
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
-    data: Annotated[Path, typer.Argument(help="Labelled rows that the model has not seen.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="A model that pushrank fit saved, and labelled rows that it has not seen; with --scores the "
+            "rows alone."
+        ),
+    ],
     written: TextFormat,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Without a model: a column of scores, the higher the better; may be repeated, then each is "
+            "compared with the first."
+        ),
+    ] = None,
     label: Annotated[
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
@@ -108,6 +145,10 @@ def evaluate(
 ) -> None:
     """Print how good the top of the list is, with 95 % intervals.
 
+    The list is a saved model's, or, with --scores, that of a column of scores of any model. Of several
+    columns each is compared with the first by its hits, on the same resamples, with intervals that hold
+    together at 95 %.
+
     The first four measures count hits in the first N rows of --budget N, by default a quarter as many as
     there are positives. Ties count as their expected value.
 
@@ -117,54 +158,159 @@ def evaluate(
     says nothing about an extreme; nor has a measure that no resample changes. With a million rows the
     intervals take from some seconds to a minute; --no-intervals leaves them out.
 
-    --json prints all figures, not rounded.
+    --json prints all measures, to twelve digits.
 
     Example: pushrank evaluate model.skops test.csv --budget 100
+
+    Example: pushrank evaluate scores.csv --label fraud --scores lightgbm --scores push --budget 100
     """
-    saved = SavedModel.load(model)
-    table = saved.read(data, written)
-    column = label_column(table, label or saved.label or None)
-    table, y, _ = labelled_rows(table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled)
+    if scores and len(files) != 1:
+        raise InputError("--scores takes the place of the model; give the rows alone.")
+    if not scores and len(files) != 2:
+        raise InputError("give a model and labelled rows, or labelled rows with --scores COLUMN.")
+    saved = None if scores else SavedModel.load(files[0])
+    table = read_table(files[-1], written) if saved is None else saved.read(files[-1], written)
+    if saved is not None:
+        label, positive = label or saved.label or None, positive or saved.positive
+    column = label_column(table, label)
+    table, y, positive = labelled_rows(table, column, positive, drop_unlabelled=drop_unlabelled)
+    n_positive = int(y.sum())
     if budget is not None and budget > len(y):
         raise InputError(f"--budget {budget} exceeds the {len(y)} rows of the data.")
-    scores, n_positive = saved.scores(table), int(y.sum())
-    features = feature_frame(table, saved.numeric, saved.categorical)
-    if saved.training.get("fingerprint") == fingerprint(features):
-        warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")
+    if saved is None:
+        all_scores = scores_in(table, scores or [], y)
+    else:
+        all_scores = {saved.name: saved.scores(table)}
+        if saved.training.get("fingerprint") == fingerprint(
+            feature_frame(table, saved.numeric, saved.categorical)
+        ):
+            warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")
     depth = budget or max(1, round(n_positive / 4))
-    measures = measures_at(depth)
-    estimates = {function: function(y, scores) for _, function, _ in measures.values()}
-    values = {name: factor * estimates[function] for name, (_, function, factor) in measures.items()}
-    every_value = metrics.top_of_list(y, scores)
-    other_values = {name: every_value[name] for name in OTHER_MEANINGS}
-    n_resamples = default_n_resamples(len(y))
-    ends = find_intervals(Ranking(y, scores), measures, n_resamples, seed) if intervals else {}
+    measures, n_resamples = measures_at(depth), default_n_resamples(len(y))
+    found = {}
+    for name, values in all_scores.items():
+        estimates = {function: function(y, values) for _, function, _ in measures.values()}
+        own = {which: factor * estimates[function] for which, (_, function, factor) in measures.items()}
+        others = metrics.top_of_list(y, values) if every or as_json else {}
+        ends = find_intervals(Ranking(y, values), measures, n_resamples, seed) if intervals else {}
+        found[name] = Evaluation(own | {which: others[which] for which in OTHER_MEANINGS if others}, ends)
+    differences = differences_from_first(y, all_scores, depth, seed) if intervals else {}
     if as_json:
         summary: dict[str, Any] = {"rows": len(y), "positives": n_positive, "budget": depth}
-        for name, value in {**values, **other_values}.items():
-            # an error of zero has no logarithm, and JSON has no infinities
-            summary[name] = value if value > float("-inf") else None
         if intervals:
             summary |= {"confidence_level": CONFIDENCE_LEVEL, "n_resamples": n_resamples}
-            summary["intervals"] = {name: {"low": low, "high": high} for name, (low, high) in ends.items()}
+        if saved is not None:
+            summary |= found[saved.name].summary()
+        else:
+            summary["scores"] = {name: one.summary() for name, one in found.items()}
+            summary["differences"] = differences
         typer.echo(json.dumps(summary, indent=2))
         return
-    grid = Grid(title=f"{saved.name} on {data.name}: {len(y):,} rows, {n_positive:,} positive")
-    grid.add_column("measure")
-    grid.add_column("value", justify="right")
-    if intervals:
-        grid.add_column("95 % interval", justify="right")
-    grid.add_column("meaning")
+    rows = f"{len(y):,} rows, {n_positive:,} with {column} = {positive}"
     meanings = {name: measure.meaning for name, measure in measures.items()} | OTHER_MEANINGS
-    for name, value in (values | other_values if every else values).items():
-        interval = " to ".join(map(_number, ends[name])) if name in ends else "–"
-        grid.add_row(name, _number(value), *[interval] * intervals, meanings[name])
-    console = Console(width=None if Console().is_terminal else 140)
-    console.print(grid)
+    screen = console()
+    screen.print(f"{', '.join(found)} on {table.path.name}: {rows}", highlight=False)
+    screen.print(evaluation_grid(found, meanings, screen.width, intervals=intervals))
+    for name, difference in differences.items():
+        screen.print(describe_difference(name, difference, depth, len(differences)), highlight=False)
     if intervals:
-        console.print("Intervals take the rows to be independent of each other.", highlight=False)
+        screen.print("Intervals take the rows to be independent of each other.", highlight=False)
+
+
+def scores_in(table: Table, names: list[str], y: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
+    """Return columns of scores by name, and warn of those that rank the wrong way round."""
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"--scores {twice[0]!r} is given twice; name each column once.")
+    found = {name: numbers_in(table, name, "scores") for name in names}
+    for name, values in found.items():
+        area = metrics.auc(y, values)
+        if area < 0.5:
+            warn(
+                f"column {name!r} of {table.path} ranks worse than a random order (auc {area:.4f}): a higher "
+                "score must be better; if a lower one is, change its sign."
+            )
+    return found
+
+
+def differences_from_first(
+    y: NDArray[np.bool_], all_scores: dict[str, NDArray[np.float64]], depth: int, seed: int
+) -> dict[str, dict[str, Any]]:
+    """Return by how many hits every ranking exceeds the first, with intervals that hold together."""
+    (first, baseline), *others = all_scores.items()
+    level = 1.0 - (1.0 - CONFIDENCE_LEVEL) / max(1, len(others))  # Bonferroni, as in compare
+    differences = {}
+    for name, values in others:
+        low, high, difference, p_value = metrics.compare(
+            y,
+            values,
+            baseline,
+            "precision_at_k",
+            k=depth,
+            confidence_level=level,
+            random_state=seed,
+        )
+        differences[name] = {
+            "against": first,
+            "criterion": CRITERION,
+            "difference": _significant(depth * difference),
+            "low": _significant(depth * low),
+            "high": _significant(depth * high),
+            "confidence": CONFIDENCE_LEVEL,
+            "p_value": min(1.0, len(others) * p_value),
+            "more_than_chance": bool(low > 0.0 or high < 0.0),
+        }
+    return differences
+
+
+def describe_difference(name: str, found: dict[str, Any], depth: int, n_differences: int) -> str:
+    """Return a difference and whether it is more than chance, in one sentence."""
+    against = f"{name} against {found['against']}: "
+    if found["low"] == found["high"] == 0.0:
+        return f"{against}as many hits in the first {depth:,} rows."
+    together = f" (of all {n_differences} differences together)" * (n_differences > 1)
+    beyond = found["more_than_chance"]
+    return (
+        f"{against}{found['difference']:+.1f} hits in the first {depth:,} rows, 95 % interval "
+        f"{found['low']:+.1f} to {found['high']:+.1f}{together}"
+        + (": more than chance explains." if beyond else ", which chance alone may explain.")
+    )
+
+
+def evaluation_grid(
+    found: dict[str, Evaluation], meanings: dict[str, str], width: int, *, intervals: bool
+) -> Grid:
+    """Return the table: for every measure a row a ranking; what measures mean where there is room."""
+    several = len(found) > 1
+    with_meanings = not several or width >= MIN_WIDTH_OF_MEANINGS
+    grid = Grid()
+    grid.add_column("measure", no_wrap=True)
+    if several:
+        grid.add_column("scores", overflow="fold")
+    grid.add_column("value", justify="right", no_wrap=True)
+    if intervals:
+        grid.add_column("95 % interval", justify="right", no_wrap=True)
+    if with_meanings:
+        grid.add_column("meaning")
+    for measure in next(iter(found.values())).values:
+        if several and grid.row_count:
+            grid.add_section()
+        for place, (name, (values, ends)) in enumerate(found.items()):
+            interval = " to ".join(map(_number, ends[measure])) if measure in ends else "–"
+            grid.add_row(
+                *[measure if place == 0 else ""],
+                *[name] * several,
+                _number(values[measure]),
+                *[interval] * intervals,
+                *[meanings[measure] if place == 0 else ""] * with_meanings,
+            )
+    return grid
+
+
+def _significant(value: float) -> float:
+    """Return a number without the noise of rounding: 7.0 for 7.000000000000001."""
+    return float(f"{value:.12g}")
 
 
 def _number(value: float) -> str:
     """Return a number with four decimals, but a whole one with none, as far as they show."""
-    return f"{value:.4f}".removesuffix(".0000")
+    return f"{round(value, 4) + 0.0:.4f}".removesuffix(".0000")  # plus zero: never -0

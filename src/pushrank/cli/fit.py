@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank.cli import options
-from pushrank.cli.columns import LabelledSource, LabelledTable, read_labelled
+from pushrank.cli.columns import LabelledSource, LabelledTable, numbers_in, read_labelled
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import (
     MODELS,
@@ -137,7 +137,7 @@ def fit(
     given |= {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
     ranker = make_model(model, seed, max_iter=max_iter, tol=tol, **given)
     rows = read_labelled(source, written, {"weight": weight})
-    weights = None if weight is None else weights_in(rows.table, weight)
+    weights = None if weight is None else numbers_in(rows.table, weight, "weight", 0.0)
     pipeline = make_ranking_pipelines(
         {model: ranker}, rows.numeric, rows.categorical, sparse=rows.table.is_sparse, alpha=alpha
     )[model]
@@ -226,19 +226,6 @@ def saved_model(pipeline: Pipeline, name: str, rows: LabelledTable) -> SavedMode
         rows.features.shape[1],
         training,
     )
-
-
-def weights_in(table: Any, name: str) -> NDArray[np.float64]:
-    """Return the numbers of the column of --weight."""
-    weights: NDArray[np.float64] = table.numbers(name)
-    is_weight = np.isfinite(weights) & (weights >= 0.0)
-    if not is_weight.all():
-        row = int(np.argmin(is_weight))
-        raise InputError(
-            f"--weight {name!r} must hold a number of at least 0 in every row; row {row + 1} of {table.path} "
-            f"holds {table.frame[name].iloc[row]!r}."
-        )
-    return weights
 
 
 def in_option_names(message: str) -> str:
