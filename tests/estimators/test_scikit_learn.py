@@ -31,6 +31,7 @@ from pushrank import (
     PNormPush,
     PNormPushCV,
     PushBoost,
+    PushBoostCV,
     PushRanker,
     PushRankerCV,
     RampAtK,
@@ -78,6 +79,7 @@ CONFIGURED = [
     RampAtK(init="logistic", tol=1e-13),
     TrimmedPush(0.5, alpha=0.1, tol=1e-8),
     TopRankerCV(candidates=["logistic-regression"], cv=2),
+    PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
 ]
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),
@@ -165,6 +167,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     # precision at a quarter of the positives says nothing of the rest of the list
     whole = {"measure": "prbep"} if ranker is StructSVM else {"k": 1.0} if ranker in AT_K else {}
     whole |= {"candidates": ["logistic-regression"]} if ranker is TopRankerCV else {}
+    whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))
     name = ranker.__name__.lower()
     scores = cross_val_score(pipeline, X, y, scoring="average_precision", cv=2)
@@ -172,7 +175,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     top = cross_val_score(pipeline, X, y, scoring=metrics.scorers.positives_at_top, cv=2)
     assert top.min() >= 0
     grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
-    if ranker in (PNormPushCV, PushRankerCV, TopRankerCV):
+    if ranker in (PNormPushCV, PushBoostCV, PushRankerCV, TopRankerCV):
         grid_of = {"selection": ["best", "one_standard_error"]}
     elif "learning_rate" in ranker().get_params() and ranker not in AT_K:
         grid_of = {"learning_rate": [0.3, 1.0]}

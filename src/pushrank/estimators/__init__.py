@@ -2,6 +2,7 @@
 
 from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
+from pushrank.estimators.boosting_cv import PushBoostCV
 from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
@@ -21,6 +22,7 @@ __all__ = [
     "PNormPushCV",
     "PerceptronAtK",
     "PushBoost",
+    "PushBoostCV",
     "PushRanker",
     "PushRankerCV",
     "RampAtK",

@@ -104,7 +104,7 @@ def fit_boosted(
     _check_parameters(ranker)
     learner = clone(weak_rankers.resolve(ranker.weak_rankers))
     goes_on = bool(ranker.warm_start) and hasattr(ranker, "estimator_index_")
-    X, encoder = _encode_categories(learner, X, ranker._encoder if goes_on else None, fitted=goes_on)
+    X, encoder = encode_categories(learner, X, ranker._encoder if goes_on else None, fitted=goes_on)
     X, target = validate_ranking(
         ranker, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=learner.takes_missing
     )
@@ -434,7 +434,7 @@ def _coefficient_bounds(
     )
 
 
-def _encode_categories(
+def encode_categories(
     learner: WeakRankers, X: Any, encoder: OrdinalEncoder | None, *, fitted: bool
 ) -> tuple[Any, OrdinalEncoder | None]:
     """Return the rows with categorical columns as numbers for stumps, and what encodes them."""

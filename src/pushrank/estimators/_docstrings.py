@@ -153,6 +153,23 @@ n_iter_ : int
     The objective on all rows, at the start and after every iteration of the last solution.""",
     "converged_cv_": """converged_ : bool
     Whether the gradient of the last solution came down to ``tol``.""",
+    # searches for a budget
+    "budget": """budget : int, default=None
+    How many rows you can act on, of as many rows as ``X`` has.
+fraction : float, default=None
+    In place of `budget`: the share of the rows, in (0, 1].
+fraction_of_positives : float, default=None
+    In place of `budget`: the number of rows as a share of the number of positives, in (0, 1]. Where none
+    of the three is given it is 0.25.""",
+    "budget_search_": """best_score_ : float
+    Their mean precision at the budget over the folds. It is optimistic, as the best of many: for a figure
+    to report, put the whole estimator in ``cross_val_score``.
+best_index_ : int
+    Their place in ``cv_results_``.
+cv_results_ : dict of str to array
+    As of scikit-learn's ``GridSearchCV``, without times, and with ``mean_average_precision``.
+n_splits_ : int
+    The number of folds.""",
     # boosting
     "weak_rankers": """weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list
     Thresholds of binned features; the features themselves; a small regression tree, or a regressor of

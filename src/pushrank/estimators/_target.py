@@ -108,9 +108,14 @@ def validate_ranking(
 
 
 def validate_two_classes(
-    ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ranker: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    allow_missing: bool = False,
 ) -> tuple[Any, Target]:
-    """Return checked features and two classes to rank.
+    """Return checked features, which may be NaN if ``allow_missing``, and two classes to rank.
 
     ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC.
 
@@ -123,7 +128,8 @@ def validate_two_classes(
         When an array of another library comes where only NumPy's are taken.
     """
     check_ordered_categorical(y)
-    X, labels = _validated(ranker, detached(X), y)
+    finite: bool | str = "allow-nan" if allow_missing else True
+    X, labels = _validated(ranker, detached(X), y, ensure_all_finite=finite)
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)
     return X, two_class_target(ranker, labels, sample_weight)

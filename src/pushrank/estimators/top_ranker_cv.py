@@ -203,13 +203,7 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    budget : int, default=None
-        How many rows you can act on, of as many rows as ``X`` has.
-    fraction : float, default=None
-        In place of `budget`: the share of the rows, in (0, 1].
-    fraction_of_positives : float, default=None
-        In place of `budget`: the number of rows as a share of the number of positives, in (0, 1]. Where none
-        of the three is given it is 0.25.
+    %(budget)s
     candidates : sequence of str, default=None
         The families to choose from; None takes all.
     %(cv)s
@@ -225,20 +219,12 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         The family that was chosen.
     best_params_ : dict
         Its parameters, and the family as ``"candidate"``.
-    best_score_ : float
-        Their mean precision at the budget over the folds. It is optimistic, as the best of many: for a figure
-        to report, put the whole estimator in ``cross_val_score``.
-    best_index_ : int
-        Their place in ``cv_results_``.
+    %(budget_search_)s
     candidates_ : list of dict
         For each family the parameters of its best member, the ``"precision"`` and its ``"standard_error"``
         over the folds, the ``"average_precision"``, and ``"below_best"`` with its
         ``"below_best_standard_error"``, by which the family was judged. ``pandas.DataFrame`` makes a table of
         them.
-    cv_results_ : dict of str to array
-        As of scikit-learn's ``GridSearchCV``, without times, and with ``mean_average_precision``.
-    n_splits_ : int
-        The number of folds.
     %(coef_ classes_ threshold_ features_)s
 
     Notes
@@ -308,18 +294,17 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
             When the last solution stopped early.
         """
         names = check_candidates(self.candidates)
-        if self.selection not in SELECTIONS:
-            raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {self.selection!r}.")
+        check_selection(self.selection)
         X, target = validate_two_classes(self, X, y, sample_weight)
         is_positive = np.asarray(target.codes, dtype=bool)
         weights = np.ones(len(is_positive)) if target.weights is None else target.weights
-        depth = self._depth(float(weights.sum()))
+        depth = budget_depth(self, float(weights.sum()))
         kept = share_of_positives(depth, is_positive, weights)
         grids = {name: FAMILIES[name].grid(kept) for name in names}
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         folds = stratified_folds(self.cv, "average_precision", X, target, split_params(self, groups))
 
-        def solve(fold: Fold) -> list[tuple[dict[str, Any], float, float]]:
+        def solve(fold: Fold) -> list[Member]:
             """Return the parameters, precision and average precision of all members of all families."""
             rows = Rows(fold.train_X, is_positive[fold.train], weights[fold.train])
             solved = [(name, one) for name in names for one in FAMILIES[name].solve(rows, grids[name], seed)]
@@ -333,59 +318,58 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
                 found.append(({"candidate": name, **solution.params}, precision, overall))
             return found
 
-        by_fold = []
-        with progress_bar(self, len(folds)) as callback, one_blas_thread(), warnings.catch_warnings():
+        with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of single candidates; the last is told below
-            solved = Parallel(self.n_jobs, require="sharedmem", return_as="generator")(
-                delayed(solve)(fold) for fold in folds
-            )
-            for number, found in enumerate(solved, 1):
-                by_fold.append(found)
-                if callback is not None:
-                    callback(number, precision=max(precision for _, precision, _ in found))
-            params = [one[0] for one in by_fold[0]]
-            precisions, overall = (np.array([[one[m] for one in fold] for fold in by_fold]).T for m in (1, 2))
-            n_hits = sum(kept * weights[fold.test][is_positive[fold.test]].sum() for fold in folds)
-            self.candidates_ = best_members(params, precisions, overall.mean(axis=1), 1.0 / max(1.0, n_hits))
-            chosen = choose_family(self.candidates_, self.selection)
-            self.candidate_, self.best_params_ = chosen["candidate"], chosen["params"]
-            grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
-            (final,) = FAMILIES[self.candidate_].solve(
-                Rows(X, is_positive, weights, is_final=True), grid, seed
-            )
-        self.best_index_, self.best_score_ = params.index(self.best_params_), chosen["precision"]
-        self.cv_results_ = results_table(params, precisions)
-        self.cv_results_["mean_average_precision"] = overall.mean(axis=1)
-        self.n_splits_ = len(folds)
-        self.coef_ = final.coef.astype(X.dtype)
+            hit = one_hit(kept, folds, is_positive, weights)
+            found = choose_member(self, folds, solve, "candidate", lambda one: FAMILIES[one].complexity, hit)
+            chosen: dict[str, Any] = found["best_params_"]
+            grid: Grid = {name: [value] for name, value in chosen.items() if name != "candidate"}
+            rows = Rows(X, is_positive, weights, is_final=True)
+            (final,) = FAMILIES[chosen["candidate"]].solve(rows, grid, seed)
+        for name, value in found.items():
+            setattr(self, name, value)
+        self.candidate_, self.coef_ = chosen["candidate"], final.coef.astype(X.dtype)
         set_two_classes(self, target, linear_scores(X, self.coef_))
         if not final.converged:
             warn(
-                f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
+                f"TopRankerCV: the solution with {chosen} did not converge; scale the features.",
                 ConvergenceWarning,
             )
         return self
 
-    def _depth(self, total_weight: float) -> dict[str, Any]:
-        """Return the rows that can be acted on as a share, which is the same in every fold.
 
-        Raises
-        ------
-        ValueError
-            When two of the parameters are given, one is out of range, or there are not so many rows.
-        """
-        names = ("budget", "fraction", "fraction_of_positives")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        if len(given) > 1:
-            raise ValueError(f"give one of {', '.join(names)}, got {given}.")
-        for name, share in given.items():
-            if name == "budget":
-                check_number(name, share, 1, integer=True)
-                if share > total_weight:
-                    raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
-                return {"fraction": share / total_weight}
-            check_number(name, share, above=0.0, most=1.0)
-        return given or {"fraction_of_positives": DEFAULT_FRACTION}
+def check_selection(selection: Any) -> None:
+    """Raise unless there is such a rule.
+
+    Raises
+    ------
+    ValueError
+        When there is not.
+    """
+    if selection not in SELECTIONS:
+        raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {selection!r}.")
+
+
+def budget_depth(ranker: Any, total_weight: float) -> dict[str, Any]:
+    """Return the rows that can be acted on as a share, which is the same in every fold.
+
+    Raises
+    ------
+    ValueError
+        When two of the parameters are given, one is out of range, or there are not so many rows.
+    """
+    names = ("budget", "fraction", "fraction_of_positives")
+    given = {name: getattr(ranker, name) for name in names if getattr(ranker, name) is not None}
+    if len(given) > 1:
+        raise ValueError(f"give one of {', '.join(names)}, got {given}.")
+    for name, share in given.items():
+        if name == "budget":
+            check_number(name, share, 1, integer=True)
+            if share > total_weight:
+                raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
+            return {"fraction": share / total_weight}
+        check_number(name, share, above=0.0, most=1.0)
+    return given or {"fraction_of_positives": DEFAULT_FRACTION}
 
 
 def check_candidates(candidates: Sequence[str] | None) -> list[str]:
@@ -409,8 +393,53 @@ def share_of_positives(depth: dict[str, float], is_positive: NDArray[np.bool_], 
     return depth["fraction"] * float(weights.sum() / weights[is_positive].sum())
 
 
+def one_hit(kept: float, folds: list[Fold], is_positive: NDArray[np.bool_], weights: Floats) -> float:
+    """Return by how much one hit in one fold changes the mean precision."""
+    n_hits = sum(kept * weights[fold.test][is_positive[fold.test]].sum() for fold in folds)
+    return float(1.0 / max(1.0, n_hits))
+
+
+Member = tuple[dict[str, Any], float, float]
+
+
+def choose_member(
+    ranker: Any,
+    folds: list[Fold],
+    solve: Callable[[Fold], list[Member]],
+    family: str,
+    complexity: Callable[[Any], float],
+    hit: float,
+) -> dict[str, Any]:
+    """Return the attributes of a search: what was chosen, and what it was chosen from.
+
+    ``solve`` returns the parameters, the precision and the average precision of all members on a fold;
+    ``family`` is the parameter by which members are of a family.
+    """
+    by_fold: list[list[Member]] = []
+    with progress_bar(ranker, len(folds)) as callback:
+        solved = Parallel(ranker.n_jobs, require="sharedmem", return_as="generator")(
+            delayed(solve)(fold) for fold in folds
+        )
+        for number, members in enumerate(solved, 1):
+            by_fold.append(members)
+            if callback is not None:
+                callback(number, precision=max(precision for _, precision, _ in members))
+    params = [one[0] for one in by_fold[0]]
+    precisions, overall = (np.array([[one[m] for one in fold] for fold in by_fold]).T for m in (1, 2))
+    candidates = best_members(params, precisions, overall.mean(axis=1), hit, family)
+    chosen = choose_family(candidates, ranker.selection, family, complexity)
+    return {
+        "candidates_": candidates,
+        "best_params_": chosen["params"],
+        "best_score_": chosen["precision"],
+        "best_index_": params.index(chosen["params"]),
+        "cv_results_": results_table(params, precisions) | {"mean_average_precision": overall.mean(axis=1)},
+        "n_splits_": len(folds),
+    }
+
+
 def best_members(
-    params: list[dict[str, Any]], precisions: Floats, overall: Floats, hit: float
+    params: list[dict[str, Any]], precisions: Floats, overall: Floats, hit: float, family: str = "candidate"
 ) -> list[dict[str, Any]]:
     """Return each family's best member: of those within one hit of the best, the best average precision."""
     means, n_folds = precisions.mean(axis=1), precisions.shape[1]
@@ -418,15 +447,15 @@ def best_members(
     def standard_error(values: Floats) -> float:
         return float(values.std(ddof=1) / np.sqrt(n_folds)) if n_folds > 1 else 0.0
 
-    members: dict[str, int] = {}
-    for name in dict.fromkeys(one["candidate"] for one in params):
-        places = np.array([place for place, one in enumerate(params) if one["candidate"] == name])
+    members: dict[Any, int] = {}
+    for name in dict.fromkeys(one[family] for one in params):
+        places = np.array([place for place, one in enumerate(params) if one[family] == name])
         equals = places[means[places] >= means[places].max() - hit * (1.0 + 1e-9)]
         members[name] = int(equals[np.argmax(overall[equals])])
     best = max(members.values(), key=lambda place: (means[place], overall[place]))
     return [
         {
-            "candidate": name,
+            family: name,
             "params": params[place],
             "precision": float(means[place]),
             "standard_error": standard_error(precisions[place]),
@@ -438,14 +467,16 @@ def best_members(
     ]
 
 
-def choose_family(candidates: list[dict[str, Any]], selection: str) -> dict[str, Any]:
+def choose_family(
+    candidates: list[dict[str, Any]], selection: str, family: str, complexity: Callable[[Any], float]
+) -> dict[str, Any]:
     """Return the best family, or the simplest within one standard error; the better of two as simple."""
 
     def is_eligible(one: dict[str, Any]) -> bool:
         allowed = one["below_best_standard_error"] if selection == "one_standard_error" else 0.0
         return bool(one["below_best"] <= allowed)
 
-    def order(one: dict[str, Any]) -> tuple[int, float, float]:
-        return FAMILIES[one["candidate"]].complexity, -one["precision"], -one["average_precision"]
+    def order(one: dict[str, Any]) -> tuple[float, float, float]:
+        return complexity(one[family]), -one["precision"], -one["average_precision"]
 
     return min(filter(is_eligible, candidates), key=order)

@@ -1,0 +1,204 @@
+"""PushBoost for the rows that one can act on, its push, learning rate and rounds by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import product
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+
+from pushrank import weak_rankers
+from pushrank._parallel import one_blas_thread
+from pushrank._validation import check_number
+from pushrank.estimators._boosting import BoostedRankerMixin, encode_categories
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._scoring import Fold, stratified_folds
+from pushrank.estimators._target import check_alpha, validate_two_classes
+from pushrank.estimators.boosting import PushBoost
+from pushrank.estimators.push_cv import GroupRoutingMixin, split_params
+from pushrank.estimators.top_ranker_cv import (
+    Member,
+    budget_depth,
+    check_selection,
+    choose_member,
+    one_hit,
+    share_of_positives,
+)
+from pushrank.metrics import average_precision, precision_at_k
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class PushBoostCV(GroupRoutingMixin, BoostedRankerMixin, BaseEstimator):
+    r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
+
+    Of :class:`PushBoost` at several strengths p of the push, learning rates and numbers of rounds it takes
+    the one with the best precision at your budget,
+
+    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    over the positives i, on the parts of a cross-validation that were not learned from.
+
+    Parameters
+    ----------
+    %(budget)s
+    ps : sequence of float, default=(1, 4, 16, 64)
+        The strengths of the push, each at least 1; p = 1 is :class:`RankBoost`.
+    learning_rates : sequence of float, default=(0.3, 1.0)
+        The parts of each step that are taken, in (0, 1].
+    n_estimators : sequence of int, default=(30, 100, 300)
+        The numbers of rounds, each at least 1.
+    %(weak_rankers)s
+    alpha : float, default=1e-3
+        The L2 strength on the weights of the weak rankers, at least 0.
+    %(cv)s
+    selection : {"one_standard_error", "best"}, default="one_standard_error"
+        Take the smallest p whose best member is within one standard error of the best of all, or the best.
+        The standard error is that of the difference, fold by fold.
+    %(n_jobs_folds random_state verbose_cv)s
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen ``"p"``, ``"learning_rate"`` and ``"n_estimators"``.
+    %(budget_search_)s
+    candidates_ : list of dict
+        For each p the parameters of its best member, the ``"precision"`` and its ``"standard_error"`` over
+        the folds, the ``"average_precision"``, and ``"below_best"`` with its ``"below_best_standard_error"``,
+        by which it was judged.
+    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_ margin_ edges_)s
+    %(objective_path_rounds_ feature_importances_ n_iter_rounds_ converged_edge_)s
+    %(classes_grades_ threshold_ thresholds_ features_)s
+
+    Notes
+    -----
+    Numbers of rounds come along a single fit for each p and learning rate. Members whose precision differs by
+    no more than one hit over all folds count as equals, of which the one with the best average precision is
+    taken. A fold's rows are copied, of `n_jobs` folds at a time.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+    of one standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ranker = PushBoostCV(100, ps=(1, 16), learning_rates=[1.0], n_estimators=(20, 40)).fit(X, y)
+    >>> sorted(ranker.best_params_), int(y[ranker.rank(X)[:100]].sum())
+    (['learning_rate', 'n_estimators', 'p'], 100)
+    """
+
+    budget: int | None = None
+    _: KW_ONLY
+    fraction: float | None = None
+    fraction_of_positives: float | None = None
+    ps: Sequence[float] = (1.0, 4.0, 16.0, 64.0)
+    learning_rates: Sequence[float] = (0.3, 1.0)
+    n_estimators: Sequence[int] = (30, 100, 300)
+    weak_rankers: Any = "stumps"
+    alpha: float = 1e-3
+    cv: Any = 5
+    selection: Literal["one_standard_error", "best"] = "one_standard_error"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose the push, the learning rate and the rounds by cross-validation, and learn with them.
+
+        Parameters
+        ----------
+        %(X y_two_classes sample_weight_cv groups)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(search_value_error)s
+        TypeError
+            When a parameter has the wrong type.
+        """
+        check_numbers("ps", self.ps, least=1.0)
+        check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
+        check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
+        check_alpha("alpha", self.alpha)
+        check_selection(self.selection)
+        learner = clone(weak_rankers.resolve(self.weak_rankers))
+        X, encoder = encode_categories(learner, X, None, fitted=False)
+        X, target = validate_two_classes(self, X, y, sample_weight, allow_missing=learner.takes_missing)
+        is_positive = np.asarray(target.codes, dtype=bool)
+        weights = np.ones(len(is_positive)) if target.weights is None else target.weights
+        depth = budget_depth(self, float(weights.sum()))
+        kept = share_of_positives(depth, is_positive, weights)
+        folds = stratified_folds(self.cv, "average_precision", X, target, split_params(self, groups))
+        rounds = sorted({int(number) for number in self.n_estimators})
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+        def boosted(p: float, learning_rate: float, n_rounds: int) -> PushBoost:
+            return PushBoost(
+                float(p),
+                weak_rankers=learner,
+                n_estimators=int(n_rounds),
+                alpha=self.alpha,
+                learning_rate=float(learning_rate),
+                random_state=seed,
+            )
+
+        def solve(fold: Fold) -> list[Member]:
+            """Return the parameters, precision and average precision of all members."""
+            train_X, test = fold.train_X, X[fold.test]
+            labels, test_weights = is_positive[fold.test], weights[fold.test]
+            found = []
+            for p, learning_rate in product(self.ps, self.learning_rates):
+                ranker = boosted(p, learning_rate, rounds[-1])
+                ranker.fit(train_X, is_positive[fold.train], weights[fold.train])
+                staged = dict(enumerate(ranker.staged_decision_function(test), 1))
+                for n_rounds in rounds:
+                    scores = staged[min(n_rounds, ranker.n_iter_)]
+                    precision = precision_at_k(labels, scores, **depth, sample_weight=test_weights)
+                    overall = average_precision(labels, scores, sample_weight=test_weights)
+                    params = {"p": p, "learning_rate": learning_rate, "n_estimators": n_rounds}
+                    found.append((params, precision, overall))
+            return found
+
+        with one_blas_thread():
+            hit = one_hit(kept, folds, is_positive, weights)
+            found = choose_member(self, folds, solve, "p", float, hit)
+            final = boosted(*found["best_params_"].values()).fit(X, y, sample_weight)
+        unset = {*final.get_params(), "validation_path_", "best_round_"}
+        learned = {name: value for name, value in vars(final).items() if name not in unset}
+        for name, value in (learned | found | {"_encoder": encoder}).items():
+            setattr(self, name, value)
+        return self
+
+
+def check_numbers(name: str, values: Any, **limits: Any) -> None:
+    """Raise unless a parameter is a list of at least one number within limits.
+
+    Raises
+    ------
+    ValueError
+        When it is empty, or a number is out of range.
+    TypeError
+        When one is not a number.
+    """
+    if np.ndim(values) != 1 or len(values) == 0:
+        raise ValueError(f"{name} must be a list of at least one number, got {values!r}.")
+    for value in values:
+        check_number(name, value, **limits)
