@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank._array import is_numpy, like, to_host
+from pushrank._array import like, to_host
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades, warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha, check_solver, validate_ranking
 from pushrank.losses import Loss
-from pushrank.models import ArrayLinearModel, LinearModel, in_row_space
+from pushrank.models import linear_model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, Sample
@@ -363,9 +363,8 @@ def fit_linear(
     solve = SOLVERS[ranker.solver] if objective.differentiable else minimise_kinked
     name = type(ranker).__name__
     with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
-        model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
-        if ranker.solver != "coordinate":  # whose coefficients are those of the features
-            model = in_row_space(model)
+        # the coefficients that are moved one at a time are those of the features
+        model = linear_model(X, reduced=ranker.solver != "coordinate")
         problem = LinearProblem(objective, model, target.sample, float(ranker.alpha))
         start = model.project(start)
         result: Result = solve(problem, start, float(ranker.tol), int(ranker.max_iter), callback)

@@ -3,6 +3,7 @@
 from pushrank.models.array_api import ArrayLinearModel
 from pushrank.models.kernel import Kernel, KernelModel
 from pushrank.models.linear import LinearModel, Model
-from pushrank.models.row_space import RowSpace, in_row_space
+from pushrank.models.row_space import RowSpace, in_row_space, linear_model
 
-__all__ = ["ArrayLinearModel", "Kernel", "KernelModel", "LinearModel", "Model", "RowSpace", "in_row_space"]
+__all__ = ["ArrayLinearModel", "Kernel", "KernelModel", "LinearModel", "Model", "RowSpace", "in_row_space",
+           "linear_model"]  # fmt: skip

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from pushrank._array import like, to_host
+from pushrank._array import is_numpy, like, to_host
 from pushrank._numeric import Floats
 from pushrank.models.array_api import ArrayLinearModel
 from pushrank.models.linear import LinearModel
@@ -71,6 +71,12 @@ class RowSpaceModel(RowSpace, LinearModel):
 
 class ArrayRowSpaceModel(RowSpace, ArrayLinearModel):
     """Scores of another library's array in its row space, on its device."""
+
+
+def linear_model(X: Any, *, reduced: bool = True) -> LinearModel | ArrayLinearModel:
+    """Return the linear functions of rows of whatever library, in the space of wide rows if ``reduced``."""
+    model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
+    return in_row_space(model) if reduced else model
 
 
 def in_row_space(model: M) -> M:
