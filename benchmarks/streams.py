@@ -26,9 +26,9 @@ SIZE = 500
 K = 0.25
 FIT_PASSES = 10
 RANKERS = {
-    "Perceptron@k-avg": PerceptronAtK,
+    "Perceptron@k-avg": partial(PerceptronAtK, variant="avg"),
     "Perceptron@k-max": partial(PerceptronAtK, variant="max"),
-    "SGD@k-avg": SGDAtK,
+    "SGD@k-avg": partial(SGDAtK, surrogate="avg"),
     "SGD@k-max": partial(SGDAtK, surrogate="max"),
     "SGD@k-ramp": partial(SGDAtK, surrogate="ramp"),
     "1PMB": partial(SGDAtK, surrogate="struct", radius=10.0, max_iter=1),
@@ -89,7 +89,7 @@ def whole(make: Callable[[], object], X: object, y: np.ndarray) -> object:
 
 def by_batches(X: object, y: np.ndarray) -> PerceptronAtK:
     """Feed a ranker batch by batch, as a stream would."""
-    model = PerceptronAtK()
+    model = PerceptronAtK(variant="avg")
     for start in range(0, len(y), SIZE):
         model.partial_fit(X[start : start + SIZE], y[start : start + SIZE], classes=[0, 1])
     return model
@@ -97,7 +97,7 @@ def by_batches(X: object, y: np.ndarray) -> PerceptronAtK:
 
 def fit(X: object, y: np.ndarray) -> PerceptronAtK:
     """Fit to data at hand: ten passes, each in an order of its own, and what is measured after them."""
-    return PerceptronAtK(max_iter=FIT_PASSES, random_state=0).fit(X, y)
+    return PerceptronAtK(variant="avg", max_iter=FIT_PASSES, random_state=0).fit(X, y)
 
 
 def passes(X: object, y: np.ndarray) -> dict[str, Callable[[], object]]:

@@ -53,9 +53,9 @@ LENGTHS = (100, 200, 500, 1000, 2000, 5000)
 PASSES = (1, 2, 5, 10, 25)
 PLANES = (3, 10, 30)
 STREAMS: dict[str, Callable[..., Any]] = {
-    "Perceptron@k-avg": lambda **o: PerceptronAtK(**o),
+    "Perceptron@k-avg": lambda **o: PerceptronAtK(variant="avg", **o),
     "Perceptron@k-max": lambda **o: PerceptronAtK(variant="max", **o),
-    "SGD@k-avg": lambda **o: SGDAtK(**o),
+    "SGD@k-avg": lambda **o: SGDAtK(surrogate="avg", **o),
     "SGD@k-max": lambda **o: SGDAtK(surrogate="max", **o),
 }
 

@@ -87,8 +87,8 @@ NIGHTLY = [
     InfinitePush(10.0, loss="squared_hinge"),
     InfinitePush(kernel="rbf", loss="squared_hinge", tol=1e-14),
     StructSVM(10.0, measure="prbep", tol=1e-14),
-    PerceptronAtK(variant="max", average=False),
-    *(SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("max", "ramp", "struct")),
+    PerceptronAtK(variant="avg", average=False),
+    *(SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("avg", "max", "struct")),
     *(
         ranker(weak_rankers=kind, n_estimators=10)
         for ranker in (RankBoost, AdaBoostRanker)

@@ -27,9 +27,9 @@ from pushrank.solvers.streaming.updates import BatchSample, Rows
 
 ONE_PASS = {"max_iter": 1, "shuffle": False}
 RANKERS = {
-    "perceptron avg": lambda **o: PerceptronAtK(**ONE_PASS, **o),
+    "perceptron avg": lambda **o: PerceptronAtK(variant="avg", **ONE_PASS, **o),
     "perceptron max": lambda **o: PerceptronAtK(variant="max", average=False, **ONE_PASS, **o),
-    "sgd avg": lambda **o: SGDAtK(**ONE_PASS, **o),
+    "sgd avg": lambda **o: SGDAtK(surrogate="avg", **ONE_PASS, **o),
     "sgd max in a ball": lambda **o: SGDAtK(surrogate="max", radius=0.5, **ONE_PASS, **o),
     "sgd ramp": lambda **o: SGDAtK(surrogate="ramp", average=False, **ONE_PASS, **o),
     "1pmb": lambda **o: SGDAtK(surrogate="struct", radius=0.1, **ONE_PASS, **o),

@@ -10,7 +10,7 @@ from sklearn.preprocessing import scale
 
 from pushrank import PNormPush, TopRankerCV, TrimmedPush
 from pushrank.datasets import make_hidden_positives
-from pushrank.estimators.top_ranker_cv import FAMILIES, best_members, choose_family
+from pushrank.estimators.top_ranker_cv import DEFAULT_CANDIDATES, FAMILIES, best_members, choose_family
 from pushrank.metrics import average_precision, precision_at_k
 
 QUICK = ["logistic-regression", "p-norm-push", "trimmed-push"]
@@ -98,7 +98,7 @@ def test_jobs_change_nothing_and_groups_stay_whole():
     options = {"cv": StratifiedGroupKFold(3), "random_state": 0}
     one, two = (TopRankerCV(20, n_jobs=n, **options).fit(X, y, groups=groups) for n in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
-    assert {row["candidate"] for row in one.candidates_} == set(FAMILIES)
+    assert {row["candidate"] for row in one.candidates_} == set(DEFAULT_CANDIDATES)
 
 
 def test_what_is_out_of_range_is_said():
@@ -114,3 +114,13 @@ def test_what_is_out_of_range_is_said():
     ):
         with pytest.raises(ValueError, match=message):
             TopRankerCV(**options).fit(X, y)
+
+
+def test_the_ramp_is_a_candidate_by_name():
+    X, y = make_hidden_positives(400, random_state=0, return_X_y=True)
+    named = TopRankerCV(candidates=["logistic-regression", "ramp-at-k"], cv=2, random_state=0).fit(X, y)
+    assert named.candidate_ == "ramp-at-k"
+    grid = FAMILIES["ramp-at-k"].grid(0.25)
+    assert named.best_params_["k"] in grid["k"]
+    assert named.best_params_["C"] in grid["C"]
+    assert "ramp-at-k" not in DEFAULT_CANDIDATES

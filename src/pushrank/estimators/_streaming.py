@@ -157,16 +157,17 @@ def learn_chunk(
             raise BadRowError(row, "", f" has the label {found!r}, which is none of {classes.tolist()}.")
         if learner is None:
             learner = StreamLearner(rule, State.zero(X.shape[1]))
-        learner.partial_fit(_rows(X, positive, row_weights(sample_weight, len(positive))))
+        learner.partial_fit(batch_rows(X, positive, row_weights(sample_weight, len(positive))))
     return learner, X.dtype
 
 
 def training_rows(X: Any, target: Target) -> Rows:
     """Return checked data of two classes as rows."""
-    return _rows(X, np.asarray(target.codes, dtype=bool), target.weights)
+    return batch_rows(X, np.asarray(target.codes, dtype=bool), target.weights)
 
 
-def _rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> Rows:
+def batch_rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> Rows:
+    """Return checked data as rows that lie one after the other."""
     by_rows = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
     return Rows(by_rows, positive, np.ones(len(positive)) if weights is None else weights)
 

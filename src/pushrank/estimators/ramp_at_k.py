@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from itertools import product
 from typing import Any, Literal, Self
 
@@ -41,6 +42,7 @@ MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more p
 MAX_PERCEPTRON_ROWS, PERCEPTRON_PASSES, PERCEPTRON_BATCH = 10_000, 20, 500
 MAX_TRIMMED_ROWS = 5_000  # whose solution is near enough to that of more
 TRIMMED_P = 4.0  # larger ones take longer and lead to the same ends
+TRIAL_PROBLEMS, TRIAL_TOL = 2, 0.1  # which tell far more of the end than the start does
 TRIMMED_TOL, MAX_TRIMMED_TURNS = 1e-2, 4
 
 
@@ -64,9 +66,9 @@ class RampAtK(RankerMixin, BaseEstimator):
     C : float, default=10.0
         The weight of the surrogate against the norm, positive and at most 1e30.
     init : {"best", "trimmed", "perceptron", "logistic", "random"}, default="best"
-        Where to start from: the trimmed push down to k, the averaged Perceptron@k-max for k, 2k and 4k,
-        logistic regression, or the one of all these that has the lowest objective, scaled to be least;
-        ``"random"`` is from `n_random_starts` alone.
+        Where to start from: the trimmed push down to k, the lowest of the averaged Perceptron@k-max for k, 2k
+        and 4k, logistic regression, or the one of these three that is lowest after two convex problems,
+        solved roughly; ``"random"`` is from `n_random_starts` alone.
     n_random_starts : int, default=0
         The number of random directions that are descended from too, of which the lowest end is kept.
     tol : float, default=1e-2
@@ -277,8 +279,9 @@ def ramp_path(
 ) -> dict[tuple[float, float], tuple[str, Descent]]:
     """Return, for every k that falls and every C that rises, the lowest end and the name of its start.
 
-    ``starts`` are what to start from and the number of random directions. Of all starts that are not random
-    only the one with the lowest objective is descended from; neighbours on the path are among them.
+    ``starts`` are what to start from and the number of random directions. The first C of every k starts from
+    what comes out lowest of a trial of each start; others, and smaller ks, from the lowest of all starts and
+    the neighbours' ends.
     """
     init, n_random = starts
     names = STARTS if init == "best" else tuple(name for name in STARTS if name == init)
@@ -286,23 +289,33 @@ def ramp_path(
     above: float | None = None
     for total in totals:
         ramp = Ramp(rows.positive, rows.sample_weight, total)
+        descend = partial(concave_convex, ramp, model)
 
         def ray(name: str, coef: Floats, ramp: Ramp = ramp) -> tuple[str, Ray]:
             return name, Ray.along(ramp, model, coef.astype(np.float64))
 
         directions = random_state.standard_normal((n_random, model.n_features))
-        others = [ray("random", direction) for direction in directions]
+        random_starts = [ray("random", direction) for direction in directions]
         known = [ray(*start) for start in start_coefs(names, rows, total, Cs, random_state)]
         last: Descent | None = None
         for C in Cs:
+            ends = [(name, descend(C, tol, max_iter, start, callback)) for name, start in random_starts]
             neighbours = [] if last is None else [ray("path", last.coef)]
             neighbours += [] if above is None else [ray("path", solved[above, C][1].coef)]
-            candidates = known + neighbours
-            lowest = [min(candidates, key=lambda start: start[1].best(C)[0])] if candidates else []
-            ends = [
-                (name, concave_convex(ramp, model, C, tol, max_iter, start, callback, last and last.state))
-                for name, start in lowest + others
-            ]
+            ordered = sorted(known + neighbours, key=lambda start: start[1].best(C)[0])
+            if neighbours and ordered:
+                name, start = ordered[0]
+                ends.append((name, descend(C, tol, max_iter, start, callback, last and last.state)))
+            elif ordered:
+                lowest = dict(reversed(ordered))  # of each name
+                n_tried = min(TRIAL_PROBLEMS, max_iter)
+                trials = [
+                    (name, descend(C, max(tol, TRIAL_TOL), n_tried, start)) for name, start in lowest.items()
+                ]
+                name, trial = min(trials, key=lambda end: end[1].path[-1])
+                n_left = max_iter - len(trial.path) + 1
+                end = descend(C, tol, n_left, ray(name, trial.coef)[1], callback, trial.state)
+                ends.append((name, end._replace(path=trial.path[:-1] + end.path)))
             solved[total, C] = min(ends, key=lambda end: end[1].path[-1])
             last = solved[total, C][1]
         above = total
@@ -361,7 +374,7 @@ def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
 def perceptron_coef(rows: Rows, share: float, seed: int) -> Floats:
     """Return the coefficients of the averaged Perceptron@k-max."""
     rule = UpdateRule(PERCEPTRON_MAX, share, False, PERCEPTRON_BATCH)
-    learner = StreamLearner(rule, State.zero(rows.X.shape[1]))
+    learner = StreamLearner(rule, State.zero(rows.X.shape[1]), sampling=False)
     for order in epoch_orders(rows.n_rows, seed, True, PERCEPTRON_PASSES):
         before = learner.n_mistakes
         learner.epoch(rows, order)
