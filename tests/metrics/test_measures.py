@@ -153,7 +153,7 @@ OF_LABELS_AND_SCORES = {
     "top_of_list": metrics.top_of_list, "roc_band": metrics.roc_band,
     "confidence_interval": partial(metrics.confidence_interval, metric="auc", n_resamples=10, random_state=0),
     "compare": lambda y, s, **rest: metrics.compare(y, s, s[::-1], "auc", method="delong", **rest),
-    **{name: getattr(plots, name).from_predictions for name in plots.__all__ if "Path" not in name},
+    **{name: one.from_predictions for name, one in vars(plots).items() if hasattr(one, "from_predictions")},
 }  # fmt: skip
 del OF_LABELS_AND_SCORES["ndcg_at_k"]  # of grades, not labels
 DEPTH_MEASURES = (metrics.precision_at_k, metrics.recall_at_k, metrics.lift, metrics.ndcg_at_k)

@@ -29,6 +29,7 @@ from pushrank import (
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
+    PushBoostCV,
     PushObjective,
     PushRankerCV,
     RankBoost,
@@ -434,6 +435,21 @@ def test_paths_of_fits(cancer):
         display.plot(above=0.0)
     with pytest.raises(ValueError, match="quantity must be one of"):
         plots.TrainingPathDisplay.compute(pipeline, quantity="loss")
+
+
+def test_candidates_of_a_search(cancer):
+    X, y = cancer
+    options = {"ps": (1.0, 4.0), "learning_rates": [1.0], "n_estimators": [3], "cv": 3}
+    ranker = PushBoostCV(20, **options).fit(X, y)
+    display = plots.CandidatesDisplay.from_estimator(ranker)
+    assert display.labels == ["p = 1", "p = 4"]
+    assert display.labels[display.chosen] == f"p = {ranker.best_params_['p']:g}"
+    np.testing.assert_array_equal(display.precision, [one["precision"] for one in ranker.candidates_])
+    points = display.container_.lines[0]
+    np.testing.assert_array_equal(points.get_xdata(), display.precision)
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == display.labels
+    with pytest.raises(TypeError, match="LogisticRegression has no candidates_"):
+        plots.CandidatesDisplay.from_estimator(LogisticRegression().fit(X[:50], y[:50]))
 
 
 def test_settings_out_of_range():

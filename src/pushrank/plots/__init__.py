@@ -5,6 +5,7 @@ computes; ``display.plot(ax)`` draws again, beside the models that ``ax`` holds 
 matplotlib, drawing needs ``pushrank[plot]``.
 """
 
+from pushrank.plots.candidates import CandidatesDisplay
 from pushrank.plots.concentration import ConcentrationDisplay
 from pushrank.plots.curves import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
 from pushrank.plots.discounts import DiscountDisplay
@@ -12,6 +13,7 @@ from pushrank.plots.paths import TrainingPathDisplay
 from pushrank.plots.reliability import TopReliabilityDisplay
 
 __all__ = [
+    "CandidatesDisplay",
     "ConcentrationDisplay",
     "CumulativeGainsDisplay",
     "DiscountDisplay",

@@ -1,0 +1,146 @@
+"""What a search for a budget chose from: the precision of every family's best member."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pushrank._numeric import Floats
+from pushrank.plots._axes import axes_or_new, curve_style, finish
+from pushrank.plots._display import Display, estimator_name, final_step
+from pushrank.plots._docstrings import written_out
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class CandidatesDisplay(Display):
+    """The precision at the budget of the families that a search chose from, with standard errors.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The families.
+    precision : ndarray of float64, shape (n_families,)
+        The mean precision at the budget of each family's best member over the folds.
+    standard_error : ndarray of float64, shape (n_families,)
+        Of these means, family by family.
+    average_precision : ndarray of float64, shape (n_families,)
+        The mean average precision of the same members: what the rest of the list is like.
+    chosen : int
+        The number of the family that was chosen.
+    name : str, optional
+        The title of the picture.
+
+    Attributes
+    ----------
+    container_ : matplotlib artist
+        The points with their errors, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they are.
+
+    Notes
+    -----
+    The errors are those of single means. The choice is made by those of differences, fold by fold, which
+    are mostly smaller: ``candidates_`` of the search has both.
+
+    Examples
+    --------
+    >>> from pushrank import TopRankerCV
+    >>> from pushrank.datasets import make_hidden_positives
+    >>> X, y = make_hidden_positives(600, random_state=0, return_X_y=True)
+    >>> ranker = TopRankerCV(30, candidates=["logistic-regression", "trimmed-push"]).fit(X, y)
+    >>> display = CandidatesDisplay.compute(ranker)
+    >>> display.labels[display.chosen]
+    'trimmed-push'
+    """
+
+    labels: Sequence[str]
+    precision: Floats
+    standard_error: Floats
+    average_precision: Floats
+    chosen: int
+    name: str | None = None
+
+    @classmethod
+    def compute(cls, estimator: Any, *, name: str | None = None) -> Self:
+        """Take the candidates of a fitted search without drawing them.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            A fitted ``TopRankerCV`` or ``PushBoostCV``.
+        name : str, optional
+            The title of the picture; by default the estimator's class.
+
+        Returns
+        -------
+        display
+            With the numbers, not drawn yet.
+
+        Raises
+        ------
+        TypeError
+            When the estimator has no candidates.
+        """
+        ranker = final_step(estimator)
+        check_is_fitted(ranker)
+        candidates = getattr(ranker, "candidates_", None)
+        if candidates is None:
+            raise TypeError(
+                f"{estimator_name(estimator)} has no candidates_; TopRankerCV and PushBoostCV do."
+            )
+        precision, errors, overall = (
+            np.array([one[key] for one in candidates])
+            for key in ("precision", "standard_error", "average_precision")
+        )
+        return cls(
+            labels=[one.get("candidate") or f"p = {one['p']:g}" for one in candidates],
+            precision=precision,
+            standard_error=errors,
+            average_precision=overall,
+            chosen=[one["params"] for one in candidates].index(ranker.best_params_),
+            name=name or estimator_name(estimator),
+        )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, plot_kwargs: dict[str, Any] | None = None, **settings: Any
+    ) -> Self:
+        """Take the candidates of a fitted search and draw them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+
+        Raises
+        ------
+        TypeError
+            When the estimator has no candidates, or ``ax`` is not one Axes.
+        """
+        return cls._compute_and_plot(estimator, ax=ax, plot_kwargs=plot_kwargs, **settings)
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
+        """Draw a point and its standard error for each family, and the average precision beside it.
+
+        Parameters
+        ----------
+        name : str, optional
+            The title in place of ``self.name``.
+        """
+        ax = axes_or_new(ax)
+        places = np.arange(len(self.labels))[::-1]
+        color = curve_style(ax, None, None)["color"]
+        point = {"fmt": "o", "color": color, "label": "precision at the budget"}
+        self.container_ = ax.errorbar(self.precision, places, xerr=self.standard_error, **point)
+        ax.plot(self.average_precision, places, "x", color="#767676", label="average precision")
+        ring = {"markersize": 13, "fillstyle": "none", "color": color, "label": "chosen"}
+        ax.plot(self.precision[self.chosen], places[self.chosen], "o", **ring)
+        ax.set_yticks(places, self.labels)
+        ax.set(xlabel="mean over the folds, ± standard error", title=name or self.name or "")
+        finish(ax)
+        return self._drawn_in(ax)
