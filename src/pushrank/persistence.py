@@ -149,7 +149,7 @@ def load_content(path: str | Path) -> Any:
         strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
         _check_trees(model)
-        written_by = _written_by(data)
+        by_version = written_by(data)
     except io.exceptions.UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
     except (
@@ -164,16 +164,16 @@ def load_content(path: str | Path) -> Any:
             f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "
             "saved can be loaded; fit the model again."
         )
-    if _numbers(written_by) > _numbers(version("pushrank")):
+    if _numbers(by_version) > _numbers(version("pushrank")):
         warn(
-            f"{path} was written by pushrank {written_by}, which is later than this, {version('pushrank')}: "
+            f"{path} was written by pushrank {by_version}, which is later than this, {version('pushrank')}: "
             "scores may differ. Install that version.",
             UserWarning,
         )
     return model
 
 
-def _written_by(data: bytes) -> str:
+def written_by(data: bytes) -> str:
     """Return the version that wrote a file; of one without, the first."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         return archive.read(VERSION_FILE).decode() if VERSION_FILE in archive.namelist() else "0"

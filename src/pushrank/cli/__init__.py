@@ -16,6 +16,7 @@ __all__ = ["app"]
 
 COMMANDS = {
     "fit": "Learn to rank from a file and save the model.",
+    "show": "Print what a saved model holds.",
     "score": "Write the rows best first, with their score and rank.",
     "evaluate": "Print how good the top of the list is, with 95 % intervals.",
     "compare": "Compare models under the same cross-validation.",

@@ -1,0 +1,118 @@
+"""``pushrank show``: what a saved model holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table as Grid
+from sklearn.pipeline import Pipeline
+
+from pushrank.cli.compare import console
+from pushrank.cli.model import SavedModel
+from pushrank.persistence import written_by
+
+MAX_SHOWN = 10  # weights, and names of columns; --json has all
+
+
+def show(
+    model: Annotated[Path, typer.Argument(help="A model that pushrank fit or pushrank.save saved.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all weights.")] = False,
+) -> None:
+    """Print what a saved model holds: its parameters, what it was fitted on, and its largest weights.
+
+    What cross-validation chose, such as p and alpha of pnorm-push-cv, is among it. Weights are those of a
+    linear model, the largest first, of the columns as it sees them: numbers are scaled, so that weights can
+    be compared, and a text column is a column for each value.
+
+    Example: pushrank show model.skops
+    """
+    saved = SavedModel.load(model)
+    ranker = saved.pipeline[-1] if isinstance(saved.pipeline, Pipeline) else saved.pipeline
+    chosen = getattr(ranker, "best_params_", {})
+    weights = weights_by_column(saved, ranker)
+    version = written_by(model.read_bytes())
+    if as_json:
+        found = {
+            "model": saved.name,
+            "pushrank": version,
+            "parameters": ranker.get_params(deep=False),
+            "chosen": chosen,
+            "label": saved.label,
+            "positive": saved.positive,
+            "training": saved.training,
+            "numeric": saved.numeric,
+            "categorical": saved.categorical,
+            "n_features": saved.n_features,
+            "probability": saved.calibrator is not None,
+            "weights": weights,
+        }
+        typer.echo(json.dumps(found, indent=2, default=_plain))
+        return
+    columns = [_listed(saved.numeric, "numeric")] * bool(saved.numeric)
+    columns += [_listed(saved.categorical, "of text")] * bool(saved.categorical)
+    training = saved.training
+    lines = {
+        "model": f"{saved.name}, written by pushrank {version}",
+        "parameters": " ".join(repr(ranker).split()),
+        "chosen": ", ".join(
+            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in chosen.items()
+        ),
+        "positive": f"{saved.label} = {saved.positive}" if saved.label else "",
+        "fitted on": f"{training['file']}, {training['rows']:,} rows, {training['positives']:,} positive"
+        if training
+        else "",
+        "columns": "; ".join(columns) or f"{saved.n_features:,} features without names",
+        "probabilities": "calibrated" if saved.calibrator is not None else "",
+    }
+    screen = console()
+    for name, text in lines.items():
+        if text:
+            screen.print(f"{name}: {text}", highlight=False, markup=False)
+    if weights:
+        grid = Grid()
+        grid.add_column("column", overflow="fold")
+        grid.add_column("weight", justify="right", no_wrap=True)
+        for name, weight in list(weights.items())[:MAX_SHOWN]:
+            grid.add_row(name, f"{weight:+.4f}")
+        screen.print(grid)
+        if len(weights) > MAX_SHOWN:
+            screen.print(
+                f"The {MAX_SHOWN} largest of {len(weights):,} weights; --json has all.", highlight=False
+            )
+
+
+def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
+    """Return the weights of a linear model by the columns that it sees, the largest first; else none."""
+    coef = getattr(ranker, "coef_", None)
+    if coef is None:
+        return {}
+    weights = np.ravel(np.asarray(coef, dtype=np.float64))
+    names = [str(number) for number in range(1, len(weights) + 1)]
+    if not saved.sparse:
+        steps = saved.pipeline[:-1] if isinstance(saved.pipeline, Pipeline) else None
+        try:
+            found = saved.numeric if steps is None else steps.get_feature_names_out()
+        except AttributeError:  # a step of somebody's own that names nothing: its columns have numbers
+            found = names
+        names = [_as_in_the_table(name) if saved.label else str(name) for name in found]
+    return {names[place]: float(weights[place]) for place in np.argsort(-np.abs(weights), kind="stable")}
+
+
+def _as_in_the_table(name: str) -> str:
+    """Return the name of a column, of a gap in it, or of a value of it, without what the steps add."""
+    return re.sub(r"^missingindicator_(.*)", r"\1 missing", name.partition("__")[2])
+
+
+def _listed(names: list[str], kind: str) -> str:
+    shown = ", ".join(names[:MAX_SHOWN]) + ", ..." * (len(names) > MAX_SHOWN)
+    return f"{len(names):,} {kind} ({shown})"
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
