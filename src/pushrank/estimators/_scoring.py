@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -301,8 +301,13 @@ class Fold:
             None if target.weights is None else target.weights[rows] for rows in (train, test)
         )
         self._X, self.train, self.test = X, train, test
-        self.sample = BipartiteSample.from_mask(codes[train], train_weights)
+        self._train_codes, self._train_weights = codes[train], train_weights
         self._scorer = HeldOutScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
+
+    @cached_property
+    def sample(self) -> BipartiteSample:
+        """The classes and weights of the rows to learn from."""
+        return BipartiteSample.from_mask(self._train_codes, self._train_weights)
 
     @property
     def train_X(self) -> Any:  # noqa: N802

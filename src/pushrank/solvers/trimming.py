@@ -79,8 +79,8 @@ def trimmed_path(
 
     ``path`` is the solver on all rows, ``max_iter`` the largest number of turns at each total. ``callback``
     is called after each of them with its number, the objective and the weight of the positives kept. If not
-    ``exact``, the turns at the totals are as those on the way: a Newton step each, which does not raise the
-    objective either.
+    ``exact``, the turns at the totals are as those on the way, and there half as many: a Newton step each,
+    which does not raise the objective either.
     """
     model, positive_weights = path.model, weights[is_positive]
     start, rough = copy(path), copy(path)
@@ -118,7 +118,7 @@ def trimmed_path(
         n_steps = max(1, math.ceil(math.log(total / target) / -math.log(TRIMMING_STEP) - 1e-9))
         for step in range(1, n_steps):
             between = total * (target / total) ** (step / n_steps)
-            coef = turns(rough, coef, between, MAX_TRIMMING_TURNS).coef
+            coef = turns(rough, coef, between, MAX_TRIMMING_TURNS if exact else MAX_TRIMMING_TURNS // 2).coef
         total = target
         solutions.append(turns(path if exact else rough, coef, total, max_iter, callback))
         coef = solutions[-1].coef
