@@ -265,7 +265,7 @@ def test_a_nested_comparison_says_what_to_report(files):
     best = summary["models"][summary["best"]]["precision at 1/4"]
     assert summary["optimism"]["mean"] == pytest.approx(best["mean"] - chosen["mean"])
     shown = call(*arguments, "--budget", 40).output
-    assert "P-Norm Push, p and alpha chosen" in shown
+    assert "best of the above, chosen inside" in shown
     assert "the figure of choosing inside every training part" in " ".join(shown.split())
 
 

@@ -183,8 +183,8 @@ def compare(
     COLUMN; where the model will be used on later rows, --time COLUMN; where you have test rows, --test FILE.
 
     The best of several figures is too good, because it was chosen on the rows that it is measured on. With
-    --nested, a P-Norm Push that chooses its p and alpha joins, and the last line is what the whole choice
-    achieves on rows that had no part in it. With V folds this takes about V times as long.
+    --nested, the last row of the table is what the whole choice achieves on rows that had no part in it.
+    With V folds this takes about V times as long.
 
     The last line is the command that fits the best model as it was compared; --save-best does it at once.
 
