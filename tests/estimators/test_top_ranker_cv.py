@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import scale
@@ -90,6 +91,17 @@ def test_a_budget_is_the_same_share_of_every_fold():
     np.testing.assert_allclose(
         by_positives.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"], atol=0.05
     )
+
+
+def test_sparse_rows_and_single_precision_choose_alike():
+    X, y = make_hidden_positives(200, random_state=6, return_X_y=True)
+    dense, *others = (
+        TopRankerCV(10, candidates=["trimmed-push", "perceptron-at-k"], cv=2, random_state=0).fit(form, y)
+        for form in (X, sp.csc_matrix(X), X.astype(np.float32))
+    )
+    for other in others:
+        assert other.best_params_ == dense.best_params_
+        np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-3)
 
 
 def test_jobs_change_nothing_and_groups_stay_whole():
