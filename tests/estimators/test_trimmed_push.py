@@ -15,7 +15,12 @@ from sklearn.linear_model import LogisticRegression
 from pushrank import PNormPush, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import positives_at_top
-from pushrank.solvers.trimming import highest_weights
+from pushrank.models import LinearModel
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import Power
+from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.trimming import highest_weights, trimmed_path
 
 
 def overlapping(seed, n=60, d=3):
@@ -84,6 +89,18 @@ def test_a_path_is_the_fits_along_it():
     assert set(large.trimmed_) < set(small.trimmed_)
     with pytest.raises(ValueError, match="at least one"):
         TrimmedPush().path(X, y, [])
+
+
+@pytest.mark.parametrize("n_features", [3, 80])  # 80: in the space of the rows
+def test_single_newton_steps_never_raise_the_objective(n_features):
+    X, y = overlapping(4, d=n_features)
+    path = RegularisationPath(LinearModel(X), BipartiteSample.from_mask(y == 1, np.ones(60)), 1e-4, 1000)
+    objective_of_push = PushObjective(price=Power(4.0), scale="log")
+    found = trimmed_path(path, objective_of_push, y == 1, np.ones(60), 0.1, [12, 7, 5], 30, exact=False)
+    for one, total in zip(found, (12, 7, 5), strict=True):
+        assert len(one.objective_path) > 2
+        assert np.diff(one.objective_path).max() <= 1e-9
+        assert one.kept.sum() == pytest.approx(total)
 
 
 def test_weights_are_copies_and_order_and_format_change_nothing():
