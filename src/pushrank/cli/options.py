@@ -72,9 +72,7 @@ Alpha = Annotated[
 ]
 Folds = Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of the cross-validation.")]
-Nested = Annotated[
-    bool, typer.Option("--nested", help="Also choose p, alpha and the model inside every training part.")
-]
+Nested = Annotated[bool, typer.Option("--nested", help="Also choose the model inside every training part.")]
 Group = Annotated[
     str | None, typer.Option(help="A column whose equal values stay in one part, such as the customer.")
 ]
