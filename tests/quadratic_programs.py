@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def minimise(P, q, A, upper, cones=None):
+def minimise(P, q, A, upper, cones=None, tol=1e-10):
     """Minimise x'Px/2 + q'x where upper - Ax lies in the cones (or Ax <= upper); return value and x."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
     cones = cones or [clarabel.NonnegativeConeT(len(upper))]
     P = sp.csc_matrix(sp.triu(P))
     solution = clarabel.DefaultSolver(P, np.asarray(q), sp.csc_matrix(A), upper, cones, settings).solve()

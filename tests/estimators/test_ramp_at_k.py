@@ -109,6 +109,15 @@ def test_a_path_has_a_ranker_for_each_k_and_penalty_in_the_order_given():
         start.path(X, y, [0.5], [1.0, -1.0])
 
 
+def test_columns_of_rounding_do_not_stop_it():
+    """In the space of copied rows some columns of the planes' normals hold nothing but rounding."""
+    rng = np.random.RandomState(42)
+    X, y = rng.rand(15, 30), rng.randint(0, 3, size=15) > 0
+    copies = rng.randint(0, 5, size=15)
+    ranker = RampAtK(init="trimmed", tol=1e-9, random_state=0)
+    assert ranker.fit(sp.csr_array(np.repeat(X, copies, axis=0)), np.repeat(y, copies)).converged_
+
+
 def test_weights_are_copies_and_sparse_rows_are_dense_ones():
     X, y = overlapping(3, 80)
     X = np.where(np.abs(X) > 0.5, X, 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED
 
 from pushrank import weak_rankers
 from pushrank._parallel import one_blas_thread
@@ -34,7 +35,7 @@ from pushrank.metrics import average_precision, precision_at_k
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class PushBoostCV(GroupRoutingMixin, BoostedRankerMixin, BaseEstimator):
+class PushBoostCV(BoostedRankerMixin, BaseEstimator):
     r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
 
     Of :class:`PushBoost` at several strengths p of the push, learning rates and numbers of rounds it takes
@@ -94,6 +95,10 @@ class PushBoostCV(GroupRoutingMixin, BoostedRankerMixin, BaseEstimator):
     >>> sorted(ranker.best_params_), int(y[ranker.rank(X)[:100]].sum())
     (['learning_rate', 'n_estimators', 'p'], 100)
     """
+
+    # as of the other searches, without a third class above this one
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
+    get_metadata_routing = GroupRoutingMixin.get_metadata_routing
 
     budget: int | None = None
     _: KW_ONLY

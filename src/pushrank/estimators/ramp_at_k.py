@@ -33,6 +33,7 @@ from pushrank.prices import Power
 from pushrank.solvers import Callback
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
+from pushrank.solvers.result import offset_callback
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, Rows, State, StreamLearner, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
@@ -321,7 +322,8 @@ def ramp_path(
                 ]
                 name, trial = min(trials, key=lambda end: end[1].path[-1])
                 n_left = max_iter - len(trial.path) + 1
-                end = descend(C, tol, n_left, ray(name, trial.coef)[1], callback, trial.state)
+                after_trial = offset_callback(callback, len(trial.path) - 1)
+                end = descend(C, tol, n_left, ray(name, trial.coef)[1], after_trial, trial.state)
                 ends.append((name, end._replace(path=trial.path[:-1] + end.path)))
             solved[total, C] = min(ends, key=lambda end: end[1].path[-1])
             last = solved[total, C][1]

@@ -225,7 +225,11 @@ def _maximise_bound(
             break
         used[joined] = True
     dual *= total / dual.sum()
-    return coef
+    if normals is None or coef is None:
+        return coef
+    # the system is singular in columns that hold nothing but rounding, where the sum over planes is right
+    combined = -(dual @ normals)
+    return min(coef, combined, key=lambda w: 0.5 * w @ w + total * (offsets + normals @ w).max())
 
 
 def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
