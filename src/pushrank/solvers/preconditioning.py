@@ -16,6 +16,7 @@ from pushrank.models import ArrayLinearModel, LinearModel, RowSpace
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.tolerances import (
     MAX_BASIS_ROWS,
+    MAX_EIGEN_FEATURES,
     MAX_WHITENED_FEATURES,
     MEAN_ROUNDING,
     MIN_BASIS_NUMBERS,
@@ -69,6 +70,12 @@ def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Pr
     covariance = problem.model.class_covariance(row_weights, problem.class_codes)
     curvature = covariance / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += problem.alpha / scales**2
+    if len(curvature) <= MAX_EIGEN_FEATURES:
+        eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
+        # columns that are copies or constants leave directions without curvature: they get a little
+        floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
+        axes = eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None]
+        return Preconditioner(lambda v: axes @ v, lambda coef_gradient: axes.T @ coef_gradient)
     along = np.diagonal(curvature).copy()
     along[along <= 0.0] = 1.0
     factor = np.diag(np.sqrt(along))

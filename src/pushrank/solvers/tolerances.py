@@ -31,6 +31,7 @@ TIGHTER = 0.1  # the part of a gradient that did not suffice for a proof, to be 
 
 # preconditioners
 MAX_WHITENED_FEATURES = 1024  # a matrix of that size is factored in hundredths of a second
+MAX_EIGEN_FEATURES = 128  # whose axes, of use where columns differ by many decades, are found in milliseconds
 MAX_BASIS_ROWS = 512  # of a low-rank preconditioner: rows past them weigh little
 MIN_BASIS_NUMBERS = 1 << 20  # that a basis may always hold, 8 MiB; beyond, a sixteenth of the data's memory
 RIDGE = 1e-11
