@@ -3,9 +3,16 @@
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("default", max_examples=40, deadline=None)
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def no_stated_width(monkeypatch):
+    """Let commands print as wide as where nobody says how wide: pytest-xdist says 80 columns."""
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -163,7 +163,13 @@ def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
     assert json.loads(call("evaluate", model, files / "large.csv", "--json").stdout)["auc"] > 0.9
 
 
-@pytest.mark.parametrize("model", sorted(MODELS))
+SEARCHES = {"push-boost-cv", "top-ranker-cv"}  # take seconds
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name in SEARCHES)) for name in sorted(MODELS)],
+)
 def test_every_model_fits_to_the_same_scores_again(files, model):
     scored = []
     for _ in range(2):

@@ -126,8 +126,8 @@ RUN = {"subsample": 0.7, "random_state": 5, "early_stopping": True, "n_iter_no_c
 
 def large():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 10))
-    return X, (X @ rng.normal(size=10) + rng.normal(size=20_000) > 1.0).astype(int)
+    X = rng.normal(size=(10_000, 10))
+    return X, (X @ rng.normal(size=10) + rng.normal(size=10_000) > 1.0).astype(int)
 
 
 def fit(file, to_parent):
