@@ -53,7 +53,7 @@ KINDS = {
     "infinite push, kernel": (InfinitePush(10.0, "rbf"), GAP),
     "svmmap": (SVMMAP(10.0), GAP),
     "structural": (StructSVM(), GAP),
-    "ramp": (RampAtK(init="perceptron"), ["objective", "fall"]),
+    "ramp": (RampAtK(init="perceptron", random_state=0), ["objective", "fall"]),
     "trimmed": (TrimmedPush(), ["objective", "kept"]),
     "perceptron": (PerceptronAtK(max_iter=3), MISTAKES),
     "descent": (SGDAtK(max_iter=3), MISTAKES),

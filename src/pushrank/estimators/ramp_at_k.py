@@ -322,6 +322,9 @@ def ramp_path(
                 ]
                 name, trial = min(trials, key=lambda end: end[1].path[-1])
                 n_left = max_iter - len(trial.path) + 1
+                if callback is not None and len(trial.path) > 1:
+                    *_, before, lowest_value = trial.path
+                    callback(len(trial.path) - 1, objective=lowest_value, fall=before - lowest_value)
                 after_trial = offset_callback(callback, len(trial.path) - 1)
                 end = descend(C, tol, n_left, ray(name, trial.coef)[1], after_trial, trial.state)
                 ends.append((name, end._replace(path=trial.path[:-1] + end.path)))
