@@ -95,7 +95,7 @@ def test_bounds_of_columns_in_any_units(kind, seeds):
             <= known + 1e-11 * abs(known) + 1e-15 * ranker.C
         ), seed
     # where columns differ by ten decades and more rounding may leave a gap, which is warned of
-    assert len(unconverged) <= 0.01 * len(seeds), unconverged
+    assert len(unconverged) <= 0.02 * len(seeds), unconverged
 
 
 def exact_objective(kind, X, y, weights, C, coef):
