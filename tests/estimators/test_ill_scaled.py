@@ -21,6 +21,10 @@ KINDS = {
 }
 
 
+# columns ten and more decades apart, where rounding leaves a gap above the tolerance, which is warned of
+GAPS = {("squared hinge", 119), ("squared hinge", 158), ("push", 163), ("top push", 7)}
+
+
 def ill_scaled(seed):
     """A small problem, often with ties, copies, offsets, weights, and columns in units of 1e-8 to 1e8."""
     rng = np.random.default_rng(seed)
@@ -85,17 +89,15 @@ def test_a_bound_of_columns_in_far_units_is_one(seed):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 200), marks=pytest.mark.nightly)])
 def test_bounds_of_columns_in_any_units(kind, seeds):
-    unconverged = []
     for seed in seeds:
         ranker, exact = fitted(kind, seed), fitted(kind, seed, tol=1e-11)
-        unconverged += [] if ranker.converged_ else [seed]
+        if (kind, seed) not in GAPS:
+            assert ranker.converged_, seed
         known = min(ranker.primal_objective_, exact.primal_objective_)
         assert (
             max(ranker.dual_objective_, exact.dual_objective_)
             <= known + 1e-11 * abs(known) + 1e-15 * ranker.C
         ), seed
-    # where columns differ by ten decades and more rounding may leave a gap, which is warned of
-    assert len(unconverged) <= 0.02 * len(seeds), unconverged
 
 
 def exact_objective(kind, X, y, weights, C, coef):
@@ -126,7 +128,15 @@ def test_the_objective_is_that_of_the_coefficients_near_an_optimum_of_zero(kind,
 @quiet
 @pytest.mark.nightly
 def test_a_solver_that_rounding_stops_says_so_soon():
-    """Of tens of thousands of iterations, nothing but some hundred were of use."""
+    """Of 3,010 iterations and a minute, nothing but a few hundred were of use."""
     ranker = fitted("push", 7, solver="semismooth-newton")
     assert not ranker.converged_
-    assert ranker.n_iter_ < 3000
+    assert ranker.n_iter_ < 1000
+
+
+@quiet
+@pytest.mark.nightly
+@pytest.mark.xfail(reason="rounding leaves a gap where columns are ten and more decades apart", strict=True)
+@pytest.mark.parametrize(("kind", "seed"), sorted(GAPS))
+def test_gaps_of_columns_in_the_farthest_units_close(kind, seed):
+    assert fitted(kind, seed).converged_

@@ -76,7 +76,7 @@ CONFIGURED = [
     StructSVM(10.0, tol=1e-14),
     PerceptronAtK(),
     SGDAtK(radius=10.0),
-    RampAtK(init="trimmed", tol=1e-11),
+    RampAtK(init="logistic", tol=1e-13),
     TrimmedPush(0.5, alpha=0.1, tol=1e-8),
     TopRankerCV(candidates=["logistic-regression"], cv=2),
     PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),

@@ -21,7 +21,7 @@ COMMANDS = {
     "evaluate": "Print how good the top of the list is, with 95 % intervals.",
     "compare": "Compare models under the same cross-validation.",
     "report": "Compare models and write one HTML file.",
-    "demo": "Find a rare handwritten digit: no data of your own.",
+    "demo": "Find gamma rays in a telescope's recordings: no data of your own.",
 }
 
 
