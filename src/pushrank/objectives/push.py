@@ -54,6 +54,10 @@ class PushObjective:
     with :math:`s_i` the scores of the positives, :math:`t_k` those of the negatives, and the sum
     :math:`R + c R'` for ``side="both"``.
 
+    The P-Norm Push is the push of the exponential loss under the price ``Power(p)``, the IR Push the pull
+    of the exponential loss under ``LogOnePlus()``, and the Infinite Push the push of the hinge under
+    ``Maximum()``.
+
     Parameters
     ----------
     loss : Loss or str, default="exponential"

@@ -1,4 +1,4 @@
-r"""The Infinite Push and its dual, with the bounds that each gives of the other.
+r"""The Infinite Push and its dual: bounds of each other, whose difference is the duality gap.
 
 With rows :math:`x_i` of the positives and :math:`\tilde x_k` of the negatives, and a :math:`C_i > 0` for
 every positive, minimise over w
