@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pushrank.cli import compare
-from pushrank.cli.fit import in_option_names
+from pushrank.cli.errors import in_option_names
 from pushrank.cli.model import SavedModel, make_model, make_ranking_pipelines
 from tests.cli.runner import FEW, call
 

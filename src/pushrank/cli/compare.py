@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table as Grid
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
-from pushrank.cli.columns import (
-    LabelledSource,
-    LabelledTable,
-    feature_frame,
-    label_column,
-    labelled_rows,
-    numbers_in,
-    read_labelled,
-)
-from pushrank.cli.errors import InputError, warn
-from pushrank.cli.fit import fit_pipeline, in_option_names, saved_model
+from pushrank.cli.columns import LabelledSource, LabelledTable, numbers_in, read_labelled
+from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.fit import fit_pipeline, saved_model
 from pushrank.cli.model import make_model, make_ranking_pipelines
-from pushrank.cli.read import TextFormat, read_table
+from pushrank.cli.read import TextFormat
+from pushrank.cli.screen import print_comparison, progress
+from pushrank.cli.splits import Split, split_of, with_test_rows
 from pushrank.cli.write import (
     MODELS_WRITTEN,
     REPORTS_WRITTEN,
@@ -48,26 +31,14 @@ from pushrank.cli.write import (
 )
 from pushrank.model_selection import (
     FOREST,
-    HITS,
     LINEAR_CHOSEN,
-    POSITIVES_AT_TOP,
     POWERS,
     RankerComparison,
-    check_classes,
     compare_rankers,
     default_rankers,
 )
 
-WIDTH = 140  # of what is printed where nobody says how wide it may be
 LIGHTGBM = "lightgbm"
-
-
-class Split(NamedTuple):
-    """How rows are split: what :func:`compare_rankers` takes as `cv` and `groups`, and in words."""
-
-    cv: Any
-    groups: Any
-    description: str
 
 
 @dataclass(frozen=True)
@@ -109,13 +80,11 @@ class ComparisonConfig:
 
     def models(self, *, dense: bool, n_rows: int) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
-        models = default_rankers(self.powers, dense=dense, n_rows=n_rows, budget=self.budget)
-        if self.model:
-            fraction = None if self.budget is None else self.budget / n_rows
-            known = default_rankers(self.powers, dense=dense)
-            known[LINEAR_CHOSEN].set_params(fraction=fraction)
-            models = {found: one for name in self.model for found, one in _models_called(name, known).items()}
-        return models
+        if not self.model:
+            return default_rankers(self.powers, dense=dense, n_rows=n_rows, budget=self.budget)
+        known = default_rankers(self.powers, dense=dense)
+        known[LINEAR_CHOSEN].set_params(fraction=None if self.budget is None else self.budget / n_rows)
+        return {found: one for name in self.model for found, one in _models_called(name, known).items()}
 
     def pipelines(self, rows: LabelledTable) -> dict[str, Pipeline]:
         """Return the models by name, behind the preprocessing of the columns."""
@@ -195,11 +164,10 @@ def compare(
     """
     from pushrank.cli.report import write_comparison_report
 
-    inputs = [source.data, *([config.test] if config.test else [])]
     kinds_written = ((output, TABLES_WRITTEN), (report, REPORTS_WRITTEN), (save_best, MODELS_WRITTEN))
     for path, kinds in kinds_written:
         if path is not None:
-            check_output(path, kinds, inputs, force=force)
+            check_output(path, kinds, [source.data, config.test], force=force)
     compared = run(source, written, config)
     comparison = compared.comparison
     if output is not None:
@@ -233,8 +201,8 @@ def run(source: LabelledSource, written: TextFormat, config: ComparisonConfig) -
     weights = None if config.weight is None else numbers_in(rows.table, config.weight, "weight", 0.0)
     models = config.pipelines(rows)
     n_parts = config.folds * config.repeats
-    with progress(n_parts, len(models) + config.nested) as advance:
-        comparison = compare_or_refuse(
+    with refusing(), progress(n_parts, len(models) + config.nested) as advance:
+        comparison = compare_rankers(
             models,
             rows.features,
             rows.y,
@@ -248,91 +216,6 @@ def run(source: LabelledSource, written: TextFormat, config: ComparisonConfig) -
             callback=advance,
         )
     return Compared(rows, models, n_learnt, split, weights, comparison)
-
-
-def compare_or_refuse(*arguments: Any, **keywords: Any) -> RankerComparison:
-    """Compare rankers, and turn what is wrong with rows or parameters into an InputError."""
-    try:
-        return compare_rankers(*arguments, **keywords)
-    except (ValueError, TypeError) as error:
-        raise InputError(in_option_names(str(error))) from error
-
-
-def with_test_rows(
-    rows: LabelledTable, path: Path, written: TextFormat, *, drop_unlabelled: bool
-) -> LabelledTable:
-    """Return labelled rows followed by those of a test file."""
-    table = read_table(path, written, rows.features.shape[1] if rows.table.is_sparse else None)
-    if table.is_sparse != rows.table.is_sparse:
-        raise InputError(f"{path} is not of the kind of {rows.table.path}; give --test rows of that kind.")
-    column = label_column(table, rows.label)
-    table, y, _ = labelled_rows(table, column, rows.positive, drop_unlabelled=drop_unlabelled)
-    features = feature_frame(table, rows.numeric, rows.categorical)
-    join = sp.vstack if table.is_sparse else concat_rows
-    frame = concat_rows([rows.table.frame, table.frame])
-    sparse = sp.csr_matrix(join([rows.features, features])) if table.is_sparse else None
-    return replace(
-        rows,
-        table=replace(rows.table, frame=frame, features=sparse),
-        y=np.concatenate([rows.y, y]),
-        features=join([rows.features, features]) if sparse is None else sparse,
-    )
-
-
-def concat_rows(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return rows one after the other."""
-    return pd.concat(frames, ignore_index=True)
-
-
-def split_of(rows: LabelledTable, n_learnt: int, config: ComparisonConfig) -> Split:
-    """Return how the rows are split."""
-    folds, n_rows = config.folds, len(rows.y)
-    draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
-    if config.test is not None:
-        check_split(rows.y[n_learnt:], folds, 1, "--test: ")
-        learnt = np.arange(n_learnt)
-        parts = StratifiedKFold(**draw).split(np.zeros(n_rows - n_learnt), rows.y[n_learnt:])
-        return Split([(learnt, n_learnt + part) for _, part in parts], None, f"tested on {config.test.name}")
-    if config.time is not None:
-        order = np.argsort(times_in(rows.table, config.time), kind="stable")
-        parts = TimeSeriesSplit(folds).split(order)
-        cv = [(order[train], order[test]) for train, test in parts]
-        return Split(cv, None, f"{folds} test parts, each after its training part by {config.time}")
-    if config.group is not None:
-        groups = rows.table.texts(config.group).fillna("").to_numpy(dtype=str)
-        if len(set(groups)) < folds:
-            raise InputError(
-                f"--group {config.group!r} has {len(set(groups))} values, too few for {folds} parts; choose "
-                "fewer --folds."
-            )
-        return Split(StratifiedGroupKFold(**draw), groups, f"{folds}-fold cross-validation by {config.group}")
-    # nested, rows are split to measure, to choose a model, and for one of them p and alpha
-    check_split(rows.y, folds, 3 if config.nested else 1)
-    times = f", {config.repeats} times" if config.repeats > 1 else ""
-    return Split(folds, None, f"{folds}-fold cross-validation{times}")
-
-
-def check_split(y: Any, folds: int, n_splits: int, where: str = "") -> None:
-    """Raise InputError when a class is too small to be split."""
-    try:
-        check_classes(y, folds, n_splits)
-    except ValueError as error:
-        raise InputError(f"{where}{error}") from error
-
-
-def times_in(table: Any, name: str) -> Any:
-    """Return the numbers or dates of a column, as what can be put in order."""
-    if table.is_numeric(name):
-        times = pd.Series(table.numbers(name))
-    else:
-        times = pd.to_datetime(table.texts(name), format="ISO8601", errors="coerce", utc=True)
-    if times.isna().any():
-        row = int(np.argmax(times.isna()))
-        raise InputError(
-            f"--time {name!r} must hold numbers or dates such as 2024-12-31 in every row; row {row + 1} of "
-            f"{table.path} holds {table.frame[name].iloc[row]!r}."
-        )
-    return times.to_numpy()
 
 
 def fit_command(
@@ -384,74 +267,3 @@ def save_fit_of_best(path: Path, compared: Compared) -> None:
     with writing(path):
         saved_model(model, best, rows).save(path)
     typer.echo(f"{best}, fitted to all {compared.n_learnt:,} rows, is saved as {path}.", err=True)
-
-
-@contextmanager
-def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
-    """Yield what to call after a fit: a bar on standard error, a line a part where that is no terminal."""
-    fits = count(1)
-
-    def print_parts() -> None:
-        part, rest = divmod(next(fits), n_models)
-        if rest == 0:
-            typer.echo(f"{part} of {n_parts} parts compared", err=True)
-
-    if not sys.stderr.isatty():
-        yield print_parts
-        return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("comparing", total=n_parts * n_models)
-        yield lambda: bar.advance(task)
-
-
-def console() -> Console:
-    """Return where tables are printed: as wide as the terminal, or as COLUMNS says."""
-    return Console(width=None if Console().is_terminal or "COLUMNS" in os.environ else WIDTH)
-
-
-def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
-    """Return the table, the deciding measure first, and the measures that there is no room for."""
-    baseline = comparison.measures[comparison.baseline_]
-    shown = sorted(baseline, key=[comparison.criterion, HITS, POSITIVES_AT_TOP, *baseline].index)
-    names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
-    cells = {
-        measure: [comparison.mean_and_error(model, measure) for model in comparison.measures]
-        for measure in shown
-    }
-    widths = [
-        max(len(line) for line in [*names[measure].split("\n"), *cells[measure]]) + 3 for measure in shown
-    ]
-    room = width - max(map(len, comparison.measures)) - 4
-    # the deciding measure stays, however narrow the terminal
-    n_shown = max(1, int((np.cumsum(widths) <= room).sum()))
-    grid = Grid()
-    grid.add_column("model", no_wrap=True, min_width=max(map(len, comparison.measures)))
-    for measure in shown[:n_shown]:
-        grid.add_column(names[measure], justify="right", no_wrap=True)
-    for row, model in enumerate(comparison.measures):
-        is_best = model == comparison.best_ and not comparison.none_is_better_
-        grid.add_row(
-            model, *(cells[measure][row] for measure in shown[:n_shown]), style="bold" if is_best else None
-        )
-    return grid, [comparison.name_of(measure) for measure in shown[n_shown:]]
-
-
-def _in_two_lines(name: str) -> str:
-    """Return a name broken at the blank nearest to its middle."""
-    blanks = [place for place, letter in enumerate(name) if letter == " "]
-    middle = min(blanks, key=lambda place: abs(2 * place - len(name)), default=len(name))
-    return f"{name[:middle]}\n{name[middle + 1 :]}".strip()
-
-
-def print_comparison(comparison: RankerComparison, title: str) -> None:
-    """Print the table, the verdict and the warnings."""
-    screen = console()
-    grid, left_out = comparison_grid(comparison, screen.width)
-    screen.print(title, highlight=False)
-    screen.print(grid)
-    if left_out:
-        screen.print(f"A wider terminal shows {', '.join(left_out)}, too.", highlight=False)
-    screen.print(comparison.verdict(), highlight=False)
-    for model, lines in comparison.warnings.items():
-        if lines:
-            warn(f"{model}, in {len(lines)} fits: {in_option_names(lines[0])}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pushrank.cli.compare import print_comparison, progress
 from pushrank.cli.model import make_ranking_pipelines
+from pushrank.cli.screen import print_comparison, progress
 from pushrank.datasets import load_dataset
 from pushrank.model_selection import FOREST, compare_rankers, default_rankers
 

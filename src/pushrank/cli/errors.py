@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
 from typing import Any
@@ -38,6 +40,29 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
+@contextmanager
+def refusing(where: str = "") -> Iterator[None]:
+    """Turn what the library refuses within the block into an InputError, in the words of options."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise InputError(where + in_option_names(str(error))) from error
+
+
 def warn(line: str) -> None:
     """Print a warning to standard error."""
     typer.echo(f"warning: {line}", err=True)
+
+
+def in_option_names(message: str) -> str:
+    """Return a message with the names of options in place of those of Python's parameters."""
+    message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
+    names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
+    return re.sub(
+        rf"(?<![\w-])({names})\b(=(?=\d))?",
+        lambda found: (
+            f"--{found[1].replace('sample_weight', 'weight').replace('_', '-')}"
+            + " " * (found[2] is not None)
+        ),
+        message,
+    )

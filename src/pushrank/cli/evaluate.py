@@ -16,10 +16,10 @@ from rich.table import Table as Grid
 from pushrank import metrics
 from pushrank.cli import options
 from pushrank.cli.columns import feature_frame, label_column, labelled_rows, numbers_in
-from pushrank.cli.compare import console
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.model import SavedModel, fingerprint
 from pushrank.cli.read import Table, TextFormat, read_table
+from pushrank.cli.screen import console
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.intervals import ranking_intervals

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +9,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -23,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pushrank.cli import options
 from pushrank.cli.columns import LabelledSource, LabelledTable, numbers_in, read_labelled
-from pushrank.cli.errors import InputError, warn
+from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.model import (
     MODELS,
     SavedModel,
@@ -34,6 +28,7 @@ from pushrank.cli.model import (
     models_with,
 )
 from pushrank.cli.read import TextFormat
+from pushrank.cli.screen import fitting
 from pushrank.cli.write import MODELS_WRITTEN, check_output, writing
 from pushrank.model_selection import check_classes, record_warnings
 
@@ -156,24 +151,11 @@ def fit(
     )
 
 
-@contextmanager
-def fitting(model: str) -> Iterator[None]:
-    """Show for how long a model is being fitted, where somebody looks."""
-    shown = (SpinnerColumn(), TextColumn("fitting {task.description}"), TimeElapsedColumn())
-    screen = Console(stderr=True)
-    with Progress(*shown, console=screen, transient=True, disable=not sys.stderr.isatty()) as bar:
-        bar.add_task(model, total=None)
-        yield
-
-
 def fit_pipeline(pipeline: Pipeline, rows: LabelledTable, weights: NDArray[np.float64] | None) -> Pipeline:
     """Return a pipeline fitted to labelled rows, and tell what it warns of in the words of options."""
     warned: list[str] = []
-    try:
-        with record_warnings(warned):
-            fitted = pipeline.fit(rows.features, rows.y, **_weight_of_rank(pipeline, weights))
-    except (ValueError, TypeError) as error:
-        raise InputError(in_option_names(str(error))) from error
+    with refusing(), record_warnings(warned):
+        fitted = pipeline.fit(rows.features, rows.y, **_weight_of_rank(pipeline, weights))
     for line in warned:
         warn(in_option_names(line))
     return fitted
@@ -189,10 +171,8 @@ def _weight_of_rank(pipeline: Pipeline, weights: NDArray[np.float64] | None) -> 
 
 def fit_calibrator(pipeline: Pipeline, rows: LabelledTable, weights: NDArray[np.float64] | None) -> Pipeline:
     """Return what turns scores into probabilities: Platt's logistic curve through held-out scores."""
-    try:
+    with refusing("--probability: "):
         check_classes(rows.y, N_CALIBRATION_FOLDS)
-    except ValueError as error:
-        raise InputError(f"--probability: {error}") from error
     method = "decision_function" if hasattr(pipeline, "decision_function") else "predict_proba"
     with record_warnings([]):  # those of the fit to all rows are told
         held_out = cross_val_predict(
@@ -225,18 +205,4 @@ def saved_model(pipeline: Pipeline, name: str, rows: LabelledTable) -> SavedMode
         rows.table.is_sparse,
         rows.features.shape[1],
         training,
-    )
-
-
-def in_option_names(message: str) -> str:
-    """Return a message with the names of options in place of those of Python's parameters."""
-    message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
-    names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
-    return re.sub(
-        rf"(?<![\w-])({names})\b(=(?=\d))?",
-        lambda found: (
-            f"--{found[1].replace('sample_weight', 'weight').replace('_', '-')}"
-            + " " * (found[2] is not None)
-        ),
-        message,
     )

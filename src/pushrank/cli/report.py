@@ -38,8 +38,7 @@ def report(
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
-    inputs = [source.data, *([config.test] if config.test else [])]
-    check_output(output, REPORTS_WRITTEN, inputs, force=force)
+    check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
     report_data = write_comparison_report(output, run(source, written, config), config)
     typer.echo(" ".join(sentences(report_data)))
     typer.echo(f"The report is in {output}.")

@@ -12,8 +12,8 @@ import typer
 from rich.table import Table as Grid
 from sklearn.pipeline import Pipeline
 
-from pushrank.cli.compare import console
 from pushrank.cli.model import SavedModel
+from pushrank.cli.screen import console
 from pushrank.persistence import written_by
 
 MAX_SHOWN = 10  # weights, and names of columns; --json has all

@@ -39,7 +39,7 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path], *, force: bool) -> None:
+def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path | None], *, force: bool) -> None:
     """Raise InputError before any work starts when a result must not or could not be written.
 
     Inputs, and existing files that no command of pushrank wrote, are replaced with ``force`` only.
@@ -58,7 +58,7 @@ def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path], *, 
         raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
     if force or not path.exists():
         return
-    if any(given.exists() and path.samefile(given) for given in inputs):
+    if any(given is not None and given.exists() and path.samefile(given) for given in inputs):
         raise InputError(f"{path} is an input, which the result would replace; choose another name.")
     if not _is_ours(path, kind):
         raise InputError(

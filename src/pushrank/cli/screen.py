@@ -1,0 +1,101 @@
+"""What commands show in a terminal: tables as wide as it is, and how far long work has come."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+
+from pushrank.cli.errors import in_option_names, warn
+from pushrank.model_selection import HITS, POSITIVES_AT_TOP, RankerComparison
+
+WIDTH = 140  # of what is printed where nobody says how wide it may be
+
+
+@contextmanager
+def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
+    """Yield what to call after a fit: a bar on standard error, a line a part where that is no terminal."""
+    fits = count(1)
+
+    def print_parts() -> None:
+        part, rest = divmod(next(fits), n_models)
+        if rest == 0:
+            typer.echo(f"{part} of {n_parts} parts compared", err=True)
+
+    if not sys.stderr.isatty():
+        yield print_parts
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("comparing", total=n_parts * n_models)
+        yield lambda: bar.advance(task)
+
+
+def console() -> Console:
+    """Return where tables are printed: as wide as the terminal, or as COLUMNS says."""
+    return Console(width=None if Console().is_terminal or "COLUMNS" in os.environ else WIDTH)
+
+
+def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
+    """Return the table, the deciding measure first, and the measures that there is no room for."""
+    baseline = comparison.measures[comparison.baseline_]
+    shown = sorted(baseline, key=[comparison.criterion, HITS, POSITIVES_AT_TOP, *baseline].index)
+    names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
+    cells = {
+        measure: [comparison.mean_and_error(model, measure) for model in comparison.measures]
+        for measure in shown
+    }
+    widths = [
+        max(len(line) for line in [*names[measure].split("\n"), *cells[measure]]) + 3 for measure in shown
+    ]
+    room = width - max(map(len, comparison.measures)) - 4
+    # the deciding measure stays, however narrow the terminal
+    n_shown = max(1, int((np.cumsum(widths) <= room).sum()))
+    grid = Grid()
+    grid.add_column("model", no_wrap=True, min_width=max(map(len, comparison.measures)))
+    for measure in shown[:n_shown]:
+        grid.add_column(names[measure], justify="right", no_wrap=True)
+    for row, model in enumerate(comparison.measures):
+        is_best = model == comparison.best_ and not comparison.none_is_better_
+        grid.add_row(
+            model, *(cells[measure][row] for measure in shown[:n_shown]), style="bold" if is_best else None
+        )
+    return grid, [comparison.name_of(measure) for measure in shown[n_shown:]]
+
+
+def _in_two_lines(name: str) -> str:
+    """Return a name broken at the blank nearest to its middle."""
+    blanks = [place for place, letter in enumerate(name) if letter == " "]
+    middle = min(blanks, key=lambda place: abs(2 * place - len(name)), default=len(name))
+    return f"{name[:middle]}\n{name[middle + 1 :]}".strip()
+
+
+def print_comparison(comparison: RankerComparison, title: str) -> None:
+    """Print the table, the verdict and the warnings."""
+    screen = console()
+    grid, left_out = comparison_grid(comparison, screen.width)
+    screen.print(title, highlight=False)
+    screen.print(grid)
+    if left_out:
+        screen.print(f"A wider terminal shows {', '.join(left_out)}, too.", highlight=False)
+    screen.print(comparison.verdict(), highlight=False)
+    for model, lines in comparison.warnings.items():
+        if lines:
+            warn(f"{model}, in {len(lines)} fits: {in_option_names(lines[0])}")
+
+
+@contextmanager
+def fitting(model: str) -> Iterator[None]:
+    """Show for how long a model is being fitted, where somebody looks."""
+    shown = (SpinnerColumn(), TextColumn("fitting {task.description}"), TimeElapsedColumn())
+    screen = Console(stderr=True)
+    with Progress(*shown, console=screen, transient=True, disable=not sys.stderr.isatty()) as bar:
+        bar.add_task(model, total=None)
+        yield
