@@ -17,14 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import IRPush, metrics
-from pushrank.model_selection import (
-    CHOSEN,
-    RankerComparison,
-    check_classes,
-    compare_rankers,
-    default_rankers,
-    on_one_scale,
-)
+from pushrank.model_selection import RankerComparison, compare_rankers, default_rankers
+from pushrank.model_selection._folds import check_classes, on_one_scale
+from pushrank.model_selection.comparison import CHOSEN
 
 CRITERION = "precision at 1/4"
 

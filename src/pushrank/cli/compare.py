@@ -29,14 +29,14 @@ from pushrank.cli.write import (
     write_table,
     writing,
 )
-from pushrank.model_selection import (
+from pushrank.model_selection.compare import (
     FOREST,
     LINEAR_CHOSEN,
     POWERS,
-    RankerComparison,
     compare_rankers,
     default_rankers,
 )
+from pushrank.model_selection.comparison import RankerComparison
 
 LIGHTGBM = "lightgbm"
 

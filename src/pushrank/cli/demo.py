@@ -7,7 +7,7 @@ import numpy as np
 from pushrank.cli.model import make_ranking_pipelines
 from pushrank.cli.screen import print_comparison, progress
 from pushrank.datasets import load_dataset
-from pushrank.model_selection import FOREST, compare_rankers, default_rankers
+from pushrank.model_selection.compare import FOREST, compare_rankers, default_rankers
 
 N_SHOWERS = 4000
 BUDGET = 400

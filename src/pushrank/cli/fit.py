@@ -24,13 +24,13 @@ from pushrank.cli.model import (
     fingerprint,
     make_model,
     make_ranking_pipelines,
-    model_scores,
     models_with,
 )
 from pushrank.cli.read import TextFormat
 from pushrank.cli.screen import fitting
 from pushrank.cli.write import MODELS_WRITTEN, check_output, writing
-from pushrank.model_selection import check_classes, record_warnings
+from pushrank.model_selection._fits import model_scores, record_warnings
+from pushrank.model_selection._folds import check_classes
 
 N_CALIBRATION_FOLDS = 5
 

@@ -27,7 +27,8 @@ from pushrank.cli.columns import feature_frame
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, read_table
 from pushrank.exceptions import ModelFileError
-from pushrank.model_selection import POWERS, default_rankers
+from pushrank.model_selection._fits import model_scores
+from pushrank.model_selection.compare import POWERS, default_rankers
 
 FORMAT = 3
 MAX_CATEGORIES = 100  # one-hot columns of a text column: its rarest values share the last of them
@@ -143,13 +144,6 @@ def make_ranking_pipelines(
         columns = trees if type(model).__name__ in KNOW_GAPS else matrix
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
     return pipelines
-
-
-def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
 
 
 def fingerprint(features: Any) -> str:

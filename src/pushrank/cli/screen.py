@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
 from pushrank.cli.errors import in_option_names, warn
-from pushrank.model_selection import HITS, POSITIVES_AT_TOP, RankerComparison
+from pushrank.model_selection.comparison import HITS, POSITIVES_AT_TOP, RankerComparison
 
 WIDTH = 140  # of what is printed where nobody says how wide it may be
 

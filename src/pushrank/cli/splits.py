@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeS
 from pushrank.cli.columns import LabelledTable, feature_frame, label_column, labelled_rows
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.read import Table, TextFormat, read_table
-from pushrank.model_selection import check_classes
+from pushrank.model_selection._folds import check_classes
 
 if TYPE_CHECKING:
     from pushrank.cli.compare import ComparisonConfig

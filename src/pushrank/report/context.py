@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 from pushrank import metrics
 from pushrank._numeric import Floats
 from pushrank.metrics._bootstrap import default_n_resamples
-from pushrank.model_selection import HITS, PRECISION, RankerComparison
+from pushrank.model_selection.comparison import HITS, PRECISION, RankerComparison
 from pushrank.report.models import importances, model_sentences
 
 if TYPE_CHECKING:

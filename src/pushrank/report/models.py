@@ -10,7 +10,8 @@ from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from pushrank.model_selection import record_warnings, share_of_hits
+from pushrank.model_selection._fits import model_scores, record_warnings
+from pushrank.model_selection._folds import share_of_hits
 
 if TYPE_CHECKING:
     from pushrank.report.context import ReportData
@@ -85,9 +86,7 @@ def importances(data: ReportData) -> list[Importance] | str:
         return f"Shuffling {X.shape[1]:,} columns on {len(X):,} rows would take too long to be done here."
 
     def hits(model: Any, rows: Any, y: Any) -> float:
-        scores = model.decision_function(rows) if hasattr(model, "decision_function") else None
-        scores = model.predict_proba(rows)[:, 1] if scores is None else scores
-        return data.depth * share_of_hits(y, scores, data.comparison.budget, len(X))
+        return data.depth * share_of_hits(y, model_scores(model, rows), data.comparison.budget, len(X))
 
     lost = np.zeros(X.shape[1])
     with record_warnings([]):  # those of the same fits are told already

@@ -1,0 +1,8 @@
+"""Compare rankers under one cross-validation: which is best at the top, and is that more than chance?"""
+
+from __future__ import annotations
+
+from pushrank.model_selection.compare import compare_rankers, default_rankers
+from pushrank.model_selection.comparison import Difference, RankerComparison
+
+__all__ = ["Difference", "RankerComparison", "compare_rankers", "default_rankers"]

@@ -1,0 +1,90 @@
+"""Models fitted to one training part, with the preprocessing that they share done once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+
+@contextmanager
+def record_warnings(lines: list[str]) -> Iterator[None]:
+    """Append the warnings to the user within the block to `lines`; others go on as they are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        if not issubclass(warning.category, UserWarning):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    found = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
+    lines.extend(sorted({" ".join(str(message).split()) for message in found}))
+
+
+class Fits:
+    """Models fitted to one training part when they are asked for, shared transformers once for all."""
+
+    def __init__(
+        self,
+        models: Mapping[str, Any],
+        X: Any,
+        y: NDArray[Any],
+        sample_weight: NDArray[np.float64] | None,
+        warned: dict[str, list[str]],
+    ) -> None:
+        self.models, self.X, self.y, self.warned = models, X, y, warned
+        self.weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        ids = [_transformer_ids(model) for model in models.values()]
+        # what one model alone goes through is part of its fit, and not kept
+        self.keys = {name: own if ids.count(own) > 1 else () for name, own in zip(models, ids, strict=True)}
+        self.prepared: dict[tuple[int, ...], tuple[Pipeline, Any]] = {}
+        self.rankers: dict[str, Any] = {}
+
+    def ranker_and_rows(
+        self, name: str, X_test: Any, prepared: dict[tuple[int, ...], Any]
+    ) -> tuple[Any, Any]:
+        """Return a fitted ranker and test rows as it takes them; `prepared` holds those of other rankers."""
+        key, model = self.keys[name], self.models[name]
+        if key and key not in self.prepared:
+            transformers = clone(model[:-1])
+            self.prepared[key] = transformers, transformers.fit_transform(self.X, self.y)
+        if name not in self.rankers:
+            X_train, ranker = self.X, clone(model)
+            if key:
+                _, X_train = self.prepared[key]
+                ranker = ranker.steps[-1][1]
+            prefix = f"{ranker.steps[-1][0]}__" if isinstance(ranker, Pipeline) else ""
+            weight = {prefix + parameter: value for parameter, value in self.weight.items()}
+            with record_warnings(self.warned.setdefault(name, [])):
+                self.rankers[name] = ranker.fit(X_train, self.y, **weight)
+        if key and key not in prepared:
+            prepared[key] = self.prepared[key][0].transform(X_test)
+        return self.rankers[name], prepared[key] if key else X_test
+
+    def whole(self, name: str) -> Any:
+        """Return a fitted model that takes rows as they came."""
+        if not (key := self.keys[name]):
+            return self.rankers[name]
+        return Pipeline([*self.prepared[key][0].steps, ("ranker", self.rankers[name])])
+
+
+def _transformer_ids(model: Any) -> tuple[int, ...]:
+    """Return which objects come before the last step; a subclass may do more than transform."""
+    return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
+
+
+def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+    raise TypeError(
+        f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
+        "rank by."
+    )

@@ -1,0 +1,327 @@
+"""Rankers fitted and measured on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils.validation import _num_samples, has_fit_parameter
+
+from pushrank import metrics
+from pushrank._validation import two_classes
+from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
+from pushrank.estimators._scoring import check_one_scorer
+from pushrank.metrics import scorers
+from pushrank.model_selection._fits import Fits, model_scores
+from pushrank.model_selection._folds import part_of_budget, share_of_hits, split_rows
+from pushrank.model_selection.comparison import (
+    AVERAGE_PRECISION,
+    CHOSEN,
+    HITS,
+    POSITIVES_AT_TOP,
+    PRECISION,
+    WEIGHT,
+    RankerComparison,
+)
+
+POWERS = (4.0, 16.0, 64.0)
+BASELINE = "logistic regression"
+LINEAR_CHOSEN = "linear, chosen for the top"
+GRADIENT_BOOSTING = "gradient boosting"
+FOREST = "random forest"
+MAX_TREE_ROWS = 100_000  # with more, gradient boosting takes as long as all other models
+MAX_SLOW_ROWS = 20_000  # with more, trees grown to purity and a choice inside each fold take minutes
+
+
+def compare_rankers(
+    models: Mapping[str, BaseEstimator] | None,
+    X: Any,
+    y: ArrayLike,
+    *,
+    budget: int | None = None,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    scoring: str | Callable[..., float] | None = None,
+    nested: bool = False,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+    callback: Callable[[], None] | None = None,
+) -> RankerComparison:
+    r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
+
+    Every model is fitted to the same training parts and measured on the same test parts. A difference of two
+    models is the mean :math:`\bar d` of their paired differences in the :math:`V` folds, with the interval
+
+    .. math:: \bar d \pm t_{1 - 0.025 / m,\, V - 1} \frac{\hat\sigma}{\sqrt V},
+
+    where :math:`m` is the number of models that the best is held against.
+
+    Parameters
+    ----------
+    models : dict of str to estimator, or None
+        Rankers and classifiers of scikit-learn's interface, with ``decision_function`` or ``predict_proba``,
+        by name; pipelines, where rows need preprocessing, which is fitted once a fold for all pipelines that
+        hold the same transformer objects. The first is the baseline. None takes
+        :func:`default_rankers`.
+    X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two values.
+    budget : int, optional
+        How many of all rows can be acted on. Models are then judged by how many of these are positive; else
+        by the precision among the first rows of a test part, a quarter as many as it has positives.
+    cv : int, splitter or iterable, default=5
+        The number of stratified folds, or what splits the rows so that none is in two test parts. Models are
+        fitted once to a training part that several test parts share: one and the same array.
+    n_repeats : int, default=1
+        How often the cross-validation is repeated with other folds, where `cv` is a number.
+    scoring : str or callable, optional
+        What to judge models by instead: the name of a scorer in :mod:`pushrank.metrics.scorers` or of
+        scikit-learn's, or a scorer.
+    nested : bool, default=False
+        Also choose the best model inside every training part, by a comparison there, and measure the chosen
+        one on the test part. That is what the whole choice achieves on rows that had no say in it.
+    groups : array-like of shape (n_samples,), optional
+        The groups of rows, for a splitter that keeps them together.
+    sample_weight : array-like of shape (n_samples,), optional
+        What rows count for in every fit, such as amounts of money. With a budget, how much of it the
+        positives found among the rows acted on hold is measured, too.
+    pos_label : label, optional
+        The positive class, which models are then fitted to as True; by default the larger of two numbers, yes
+        of yes and no, and true of true and false. Of other texts one must be named.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds. Models that draw at random have seeds of their own.
+    callback : callable, optional
+        Called without arguments whenever a model was fitted and measured.
+
+    Returns
+    -------
+    RankerComparison
+        The measures by model and fold, the best model, the differences, and the scores of the held-out rows.
+
+    Raises
+    ------
+    ValueError
+        When there is no model, `y` has not two classes or nothing says which is positive, a training or test
+        part has one class only, the rows of a class are too few for the folds, a parameter is out of range,
+        or a fit refuses its data or parameters.
+    TypeError
+        When a parameter is not of its kind, or a model gives no scores.
+
+    Notes
+    -----
+    Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
+    often again. Rows that a model scores alike count by the expectation over their orders.
+
+    Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
+    share of positives among the rows of a test part acted on, in proportion to its size, times N, and
+    positives at the top are the share of a part's positives that are, times the number of all.
+
+    The best of several figures is too good, for it was chosen by the rows it is read from; the nested choice
+    says by how much.
+
+    References
+    ----------
+    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003), on why
+    repetitions are not independent; Cawley and Talbot, *On over-fitting in model selection*, JMLR 11 (2010),
+    on nested choice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pushrank import IRPush
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"logistic": LogisticRegression(), "push": IRPush()}
+    >>> models = {name: make_pipeline(StandardScaler(), model) for name, model in models.items()}
+    >>> found = compare_rankers(models, X, y == 0, budget=100, random_state=0)
+    >>> found.best_ in models
+    True
+    >>> found.measures["push"]["hits in budget"].shape
+    (5,)
+    """
+    (X,), y = indexable(X), np.asarray(y)
+    n_rows = _num_samples(X)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
+    _, positive = two_classes(y, pos_label=pos_label)
+    if pos_label is not None or y.dtype.kind not in "biuf":
+        y = positive  # classifiers would take the later text for positive
+    seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
+    if budget is not None and not 1 <= budget <= n_rows:
+        raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+    if models is None:
+        models = default_rankers(dense=not hasattr(X, "tocsr"), n_rows=n_rows, budget=budget)
+    if not models:
+        raise ValueError("models must hold at least one ranker by name.")
+    weights = None if sample_weight is None else _checked_weights(sample_weight, models, n_rows)
+    splits = split_rows(y, positive, cv, n_repeats, 2 if nested else 1, groups, seed)
+    criterion, scorer = _criterion(scoring, budget)
+
+    folds = np.full(n_rows, -1, dtype=np.intp)
+    n_folds = len(splits) // n_repeats
+    for part, (_, test) in enumerate(splits[:n_folds]):
+        folds[test] = part
+    n_held_out = int((folds >= 0).sum())
+    if budget is not None and budget > n_held_out:
+        raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
+    n_positives = int(positive[folds >= 0].sum())
+    comparison = RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds)
+    values: dict[str, dict[str, list[float]]] = {}
+    fits: Fits | None = None
+    for part, (train, test) in enumerate(splits):
+        if fits is None or train is not splits[part - 1][0]:
+            train_weights = None if weights is None else weights[train]
+            candidates, X_train = dict(models), _safe_indexing(X, train)
+            if nested:
+                inner = compare_rankers(
+                    models,
+                    X_train,
+                    y[train],
+                    budget=None if budget is None else part_of_budget(budget, len(train), n_held_out),
+                    cv=cv,
+                    scoring=scoring,
+                    groups=None if groups is None else np.asarray(groups)[train],
+                    sample_weight=train_weights,
+                    random_state=seed,
+                )
+                candidates[CHOSEN] = models[inner.best_]
+            fits = Fits(candidates, X_train, y[train], train_weights, comparison.warnings)
+        X_test = _safe_indexing(X, test)
+        prepared: dict[tuple[int, ...], Any] = {}
+        for name in candidates:
+            scores = model_scores(*fits.ranker_and_rows(name, X_test, prepared))
+            if part < n_folds:
+                comparison.scores.setdefault(name, np.full(n_rows, np.nan))[test] = scores
+            found = _measures(positive[test], scores, None if weights is None else weights[test], comparison)
+            if scorer is not None:
+                found[criterion] = float(scorer(fits.whole(name), X_test, y[test]))
+            for measure, value in found.items():
+                values.setdefault(name, {}).setdefault(measure, []).append(value)
+            if callback is not None:
+                callback()
+    comparison.measures = {
+        name: {measure: np.array(found) for measure, found in measures.items()}
+        for name, measures in values.items()
+    }
+    return comparison
+
+
+def default_rankers(
+    powers: tuple[float, ...] = POWERS,
+    *,
+    dense: bool = True,
+    n_rows: int | None = None,
+    budget: int | None = None,
+) -> dict[str, BaseEstimator]:
+    """Return the models that :func:`compare_rankers` compares by default, by name.
+
+    Parameters
+    ----------
+    powers : tuple of float, default=(4.0, 16.0, 64.0)
+        The strengths of the P-Norm Push, each at least 1.
+    dense : bool, default=True
+        Whether to take those that need dense rows, too: boosted stumps and trees.
+    n_rows : int, optional
+        The number of rows, beyond 20,000 of which a random forest, and a choice of the objective inside
+        every fold, take too long to be a default.
+    budget : int, optional
+        How many of these rows can be acted on, which a ranker is chosen for.
+
+    Returns
+    -------
+    dict of str to estimator
+        Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
+        at every strength, the IR Push, the trimmed push, the linear ranker that :class:`TopRankerCV` chooses,
+        boosted stumps, and what people take for tables otherwise: the gradient boosting and the random forest
+        of scikit-learn, with its defaults.
+
+    Notes
+    -----
+    The linear ones are penalised, so that they need columns of similar scale.
+
+    Examples
+    --------
+    >>> list(default_rankers((8.0,), dense=False, n_rows=100_000))
+    ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push', 'trimmed push']
+    """
+    rankers: dict[str, BaseEstimator] = {
+        BASELINE: LogisticRegression(max_iter=1000),
+        **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in (1.0, *powers)},
+        "IR Push": IRPush(),
+        "trimmed push": TrimmedPush(),
+    }
+    is_small = n_rows is None or n_rows <= MAX_SLOW_ROWS
+    if is_small:
+        fraction = None if budget is None or n_rows is None else budget / n_rows
+        rankers[LINEAR_CHOSEN] = TopRankerCV(fraction=fraction, random_state=0)
+    if dense:
+        rankers["boosted stumps, p = 16"] = PushBoost(p=16.0, n_estimators=100)
+        if n_rows is None or n_rows <= MAX_TREE_ROWS:
+            rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
+    if is_small:
+        rankers[FOREST] = RandomForestClassifier(random_state=0)
+    return rankers
+
+
+def _criterion(scoring: Any, budget: int | None) -> tuple[str, Callable[..., float] | None]:
+    """Return the measure to judge models by, and the scorer that gives it where it is none of ours."""
+    if scoring is None:
+        return (PRECISION if budget is None else HITS), None
+    check_one_scorer(scoring)
+    if isinstance(scoring, str) and scoring in scorers.SCORERS:
+        return scoring, scorers.SCORERS[scoring]
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), get_scorer(scoring)
+
+
+def _checked_weights(sample_weight: ArrayLike, models: Mapping[str, Any], n_rows: int) -> NDArray[np.float64]:
+    """Return weights as floats, or raise where they are none or a model takes none."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+        raise ValueError(f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row.")
+    for name, model in models.items():
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if not has_fit_parameter(last, "sample_weight"):
+            raise TypeError(f"{name} ({type(last).__name__}) takes no sample_weight; leave it or them out.")
+    return weights
+
+
+def _measures(
+    y: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    comparison: RankerComparison,
+) -> dict[str, float]:
+    """Return the measures of a test part, counts among them as if it were all rows that are held out."""
+    budget, n_rows = comparison.budget, int((comparison.folds >= 0).sum())
+    measures = {
+        POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * comparison.n_positives / int(y.sum()),
+        PRECISION: share_of_hits(y, scores, None, n_rows),
+        AVERAGE_PRECISION: metrics.average_precision(y, scores),
+        "AUC": metrics.auc(y, scores),
+    }
+    if budget is not None:
+        measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
+        if weights is not None:
+            k = part_of_budget(budget, len(y), n_rows)
+            measures[WEIGHT] = budget / k * _found_weight(y * weights, scores, k)
+    return measures
+
+
+def _found_weight(weights: NDArray[np.float64], scores: NDArray[np.float64], k: int) -> float:
+    """Return the expected sum of weights among the first rows, where tied rows come in a random order."""
+    first, last = (rankdata(-scores, method=method) for method in ("min", "max"))
+    return float(weights @ np.clip((k + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0))
