@@ -122,6 +122,24 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
         assert metrics.average_precision(y, scores, ties=ties) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("ties", TIES)
+@given(case=short(5))
+def test_the_value_caught_is_the_mean_over_the_orders_of_tied_rows(ties, case):
+    y, scores, value = case
+    caught = np.where(y, value, 0.0)
+    first = {"pessimistic": y, "optimistic": ~y, "half": np.zeros(len(y))}[ties]
+    tie_breaks = itertools.permutations(range(len(y)))
+    lists = np.array([caught[np.lexsort((tie_break, first, -scores))] for tie_break in tie_breaks])
+    expected = lists.mean(axis=0).cumsum()
+    for k in range(1, len(y) + 1):
+        at = {"value": value, "ties": ties}
+        assert metrics.value_at_k(y, scores, k, **at) == pytest.approx(expected[k - 1])
+        share = metrics.value_at_k(y, scores, fraction=k / len(y), normalize=True, **at)
+        assert share == pytest.approx(expected[k - 1] / caught.sum())
+        ones = metrics.value_at_k(y, scores, k, value=np.ones(len(y)), ties=ties)
+        assert ones == pytest.approx(k * metrics.precision_at_k(y, scores, k, ties=ties))
+
+
 @given(case=short())
 def test_by_default_ties_count_by_their_expectation_over_all_orders(case):
     """Those of pairs count a tie as an error, as the papers define them, and two measures as scikit-learn."""
@@ -130,6 +148,7 @@ def test_by_default_ties_count_by_their_expectation_over_all_orders(case):
         depth = {"k": 1} if name in (*LENGTHS, "enrichment_factor") and name != "precision_at_recall" else {}
         if name in ("margin", "smooth_margin"):
             continue
+        depth |= {"k": 1, "value": np.arange(len(y))} if name == "value_at_k" else {}
         rule = "pessimistic" if name in ("positives_at_top", "r_max", "rp_error") else "half"
         assert metric(y, scores, **depth) == metric(y, scores, **depth, ties=rule), name
     top = metrics.top_of_list(y, scores)
@@ -148,6 +167,10 @@ def test_integer_weights_are_copies(ties, case):
         metric = getattr(metrics, name)
         weighted = metric(y, scores, ties=ties, sample_weight=w)
         assert weighted == pytest.approx(metric(y[copies], scores[copies], ties=ties)), name
+    value = np.arange(len(y)) ** 2.0
+    weighted = metrics.value_at_k(y, scores, 2, value=value, ties=ties, sample_weight=w)
+    copied = metrics.value_at_k(y[copies], scores[copies], 2, value=value[copies], ties=ties)
+    assert weighted == pytest.approx(copied)
     of_copies = metrics.top_of_list(y[copies], scores[copies])
     assert metrics.top_of_list(y, scores, sample_weight=w) == pytest.approx(of_copies)
     for name, depths in LENGTHS.items():

@@ -158,6 +158,7 @@ OF_LABELS_AND_SCORES = {
 del OF_LABELS_AND_SCORES["ndcg_at_k"]  # of grades, not labels
 DEPTH_MEASURES = (metrics.precision_at_k, metrics.recall_at_k, metrics.lift, metrics.ndcg_at_k)
 DEPTH = {name: {"k": 3} for name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor")}
+DEPTH["value_at_k"] = {"k": 3, "value": np.arange(20)}
 
 
 @pytest.mark.parametrize("name", OF_LABELS_AND_SCORES)

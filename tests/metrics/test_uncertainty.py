@@ -20,6 +20,7 @@ MEASURES |= {
     name: partial(MEASURES[name], fraction_of_positives=0.5)
     for name in ("precision_at_k", "recall_at_k", "lift")
 }
+del MEASURES["value_at_k"]  # of values, which resamples draw with their rows
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 
 
@@ -43,6 +44,31 @@ def test_a_resample_is_measured_like_its_copied_rows(name, weighted, n_rankings)
     by_counts = StratifiedBootstrap(rankings, measure).evaluate_resamples(50, 3)
     by_rows = StratifiedBootstrap(rankings, lambda *a, **k: measure(*a, **k)).evaluate_resamples(50, 3)
     np.testing.assert_allclose(by_counts, by_rows, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rankings", [1, 2])
+def test_a_resample_has_the_values_of_its_copied_rows(weighted, n_rankings):
+    rng = np.random.default_rng(1)
+    y, scores = draw(rng)
+    value, w = rng.lognormal(size=len(y)), rng.integers(1, 4, len(y)) / 2 if weighted else None
+    order = np.argsort(np.where(y, scores, np.inf), kind="stable")  # as one unweighted ranking is numbered
+    y, scores, value = y[order], scores[order], value[order]
+    rankings = [Ranking(y, s, w).with_value(value) for s in (scores, rng.permutation(scores))[:n_rankings]]
+    share = partial(metrics.value_at_k, fraction_of_positives=0.5, normalize=True)
+    bootstrap = StratifiedBootstrap(rankings, share)
+    positive, negative = (np.empty(n, dtype=np.uint8) for n in (bootstrap.n_positive, bootstrap.n_negative))
+    for seed in range(5):
+        draw_counts(seed, positive)
+        draw_counts(seed + 9, negative)
+        if n_rankings == 1 and not weighted:  # negatives too are numbered in the order of the scores
+            negative[:] = 1
+        counts = np.empty(len(y), dtype=np.uint8)
+        counts[y], counts[~y] = positive, negative
+        rows = np.repeat(np.arange(len(y)), counts)
+        weights = {} if w is None else {"sample_weight": w[rows]}
+        expected = [share(y[rows], r.scores[rows], value=value[rows], **weights) for r in rankings]
+        np.testing.assert_allclose(bootstrap.evaluate_counts(positive, negative), expected)
 
 
 def test_counts_are_multinomial_and_depend_on_the_seed_alone():
@@ -431,7 +457,10 @@ def test_measures_that_follow_from_rows_have_names_too(name):
 
 
 def test_every_metric_that_returns_a_number_has_a_name():
-    others = {"compare", "confidence_interval", "height", "reverse_height", "roc_band", "top_of_list"}
+    others = {
+        "Measurement", "compare", "confidence_interval", "gains_table", "height", "measure", "reverse_height",
+        "roc_band", "top_of_list",
+    }  # fmt: skip
     assert set(METRICS) == set(metrics.__all__) - others
 
 

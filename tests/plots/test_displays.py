@@ -38,7 +38,7 @@ from pushrank import (
     metrics,
     plots,
 )
-from pushrank.plots._depths import share_interval
+from pushrank.metrics._depths import share_interval
 from pushrank.prices import LogOnePlus, Maximum, Power
 
 pyplot.switch_backend("Agg")

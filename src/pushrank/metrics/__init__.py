@@ -20,6 +20,7 @@ from pushrank.metrics.discounted import (
     robust_initial_enhancement,
 )
 from pushrank.metrics.intervals import compare, confidence_interval
+from pushrank.metrics.measurement import Measurement, gains_table, measure
 from pushrank.metrics.pairwise import height, margin, r_max, reverse_height, rp_error, smooth_margin
 from pushrank.metrics.precision import (
     average_precision,
@@ -30,10 +31,12 @@ from pushrank.metrics.precision import (
     precision_at_recall,
     recall_at_k,
     top_of_list,
+    value_at_k,
 )
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 
 __all__ = [
+    "Measurement",
     "auc",
     "average_precision",
     "average_reciprocal_rank",
@@ -42,10 +45,12 @@ __all__ = [
     "confidence_interval",
     "discounted_cumulative_gain",
     "enrichment_factor",
+    "gains_table",
     "height",
     "lift",
     "margin",
     "mean_reciprocal_rank",
+    "measure",
     "ndcg_at_k",
     "partial_auc",
     "positives_at_top",
@@ -59,4 +64,5 @@ __all__ = [
     "rp_error",
     "smooth_margin",
     "top_of_list",
+    "value_at_k",
 ]

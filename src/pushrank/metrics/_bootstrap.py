@@ -137,7 +137,7 @@ class StratifiedBootstrap:
         first = rankings[0]
         self.n_positive = int(np.count_nonzero(first.is_positive))
         self.n_negative = len(first.is_positive) - self.n_positive
-        self._binned: list[tuple[BinnedRows, BinnedRows]] | None = None
+        self._binned: list[tuple[BinnedRows, BinnedRows, BinnedRows | None]] | None = None
         if all(innermost(metric) in RANK_METRICS for metric in metrics):
             numbered_in_order = len(rankings) == 1 and first.weights is None
             self._binned = [_binned_classes(r, numbered_in_order=numbered_in_order) for r in rankings]
@@ -194,8 +194,13 @@ class StratifiedBootstrap:
         if self._binned is not None:
             whole = first.has_whole_weights
             resampled = (
-                RankCounts(positives.totals(positive), negatives.totals(negative), whole)
-                for positives, negatives in self._binned
+                RankCounts(
+                    positives.totals(positive),
+                    negatives.totals(negative),
+                    whole,
+                    None if values is None else values.totals(positive),
+                )
+                for positives, negatives, values in self._binned
             )
             return [metric(None, counts) for counts in resampled for metric in self.metrics]
         counts = np.empty(len(first.is_positive), dtype=np.uint8)
@@ -209,16 +214,25 @@ class StratifiedBootstrap:
         ]
 
 
-def _binned_classes(ranking: Ranking, *, numbered_in_order: bool) -> tuple[BinnedRows, BinnedRows]:
-    """Return the positives by threshold, and the negatives by bin."""
+def _binned_classes(
+    ranking: Ranking, *, numbered_in_order: bool
+) -> tuple[BinnedRows, BinnedRows, BinnedRows | None]:
+    """Return the positives by threshold, the negatives by bin, and the positives' values by threshold."""
+    n_thresholds, values = len(ranking.thresholds), None
+    if ranking.value is not None:
+        weights = 1.0 if ranking.positive_weights is None else ranking.positive_weights
+        value = ranking.value[ranking.is_positive] * weights
+        values = BinnedRows.from_index(ranking.positive_threshold_index, n_thresholds, value)
     if numbered_in_order:
         counts = ranking.positive_counts, ranking.negative_counts
         positives, negatives = (BinnedRows(np.cumsum(c.astype(np.int64))) for c in counts)
-        return positives, negatives
-    n_thresholds = len(ranking.thresholds)
+        if values is not None and values.rows is not None:
+            values.weights, values.rows = values.weights[values.rows], np.arange(len(values.rows))
+        return positives, negatives, values
     return (
         BinnedRows.from_index(ranking.positive_threshold_index, n_thresholds, ranking.positive_weights),
         BinnedRows.from_index(ranking.negative_bin_index, 2 * n_thresholds + 1, ranking.negative_weights),
+        values,
     )
 
 
@@ -246,7 +260,7 @@ def _check_resamplable(metric: Callable[..., Any]) -> None:
     """Raise where a partial of a metric of ours sets what resamples draw anew."""
     name = innermost(metric).__name__
     given = metric.keywords if isinstance(metric, partial) else {}  # those of partials within it as well
-    for row_parameter in ("pos_label", "sample_weight"):
+    for row_parameter in ("pos_label", "sample_weight", "value"):
         if given.get(row_parameter) is not None:
             raise ValueError(
                 f"the partial of {name} sets {row_parameter}, which is a parameter of confidence_interval "
@@ -281,15 +295,18 @@ def checked_rankings(
     all_scores: Sequence[ArrayLike],
     sample_weight: ArrayLike | None,
     pos_label: Any,
+    value: ArrayLike | None = None,
 ) -> list[Ranking]:
     """Return the rankings of the same rows by several scores, checked, without rows of weight zero."""
     first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
+    first = first if value is None else first.with_value(value)
     rankings = [first, *(first.with_scores(scores) for scores in all_scores[1:])]
     if first.weights is None or first.weights.all():
         return rankings
     counted = first.weights > 0.0
     labels, weights = first.is_positive[counted], first.weights[counted]
-    return [Ranking(labels, ranking.scores[counted], weights) for ranking in rankings]
+    rankings = [Ranking(labels, ranking.scores[counted], weights) for ranking in rankings]
+    return rankings if first.value is None else [one.with_value(first.value[counted]) for one in rankings]
 
 
 class PercentileInterval:

@@ -101,6 +101,8 @@ confidence_level : float
 n_resamples : int, optional
     How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as many
     as draw 200 million rows in all, and at least 200. The command line draws as many.
+value : array-like of shape (n,), optional
+    The value of each row, drawn with it, for :func:`value_at_k`.
 sample_weight : array-like of shape (n,), optional
     Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
 pos_label : label, optional
@@ -112,8 +114,8 @@ random_state : int, RandomState or None
     Parameters of the metric, such as ``k=100``.""",
     "resampling_errors": """ValueError
     When the data do not fit, a parameter is out of range, `metric` is not a known name, a
-    ``functools.partial`` sets ``pos_label`` or ``sample_weight``, there is a ``qid``, or the method is
-    DeLong's and the metric is not the area with half ties.
+    ``functools.partial`` sets ``pos_label``, ``sample_weight`` or ``value``, there is a ``qid``, or the
+    method is DeLong's and the metric is not the area with half ties.
 TypeError
     When `metric` is neither a name nor callable, or returns something other than one number, or a
     parameter is not a number.""",

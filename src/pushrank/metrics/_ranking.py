@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -355,12 +356,14 @@ class RankCounts:
 
     There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
     2g + 1 is tied with threshold g. A threshold may have no weight in a resample. Where rows weigh whole
-    numbers each stands for so many copies of itself; without weights each has one rank.
+    numbers each stands for so many copies of itself; without weights each has one rank. The values of the
+    positives at each threshold, such as amounts of money, are for the measures that add them up.
     """
 
     positive_counts: Floats
     negative_counts: Floats
     has_whole_weights: bool
+    positive_values: Floats | None = None
 
     @cached_property
     def total_positive(self) -> float:
@@ -444,6 +447,7 @@ class Ranking(RankCounts):
         labels = column(y_true, "y_true")
         check_consistent_length(labels, self.scores)
         _, self.is_positive = two_classes(labels, "y_true", pos_label)
+        self.value: Floats | None = None
         self.weights = None if sample_weight is None else summable_weights(sample_weight, len(labels))
         if self.weights is not None:
             for weights, name in ((self.positive_weights, "positive"), (self.negative_weights, "negative")):
@@ -455,9 +459,21 @@ class Ranking(RankCounts):
     def with_scores(self, scores: ArrayLike) -> Self:
         """Return the ranking of the same labelled and weighted rows by other scores."""
         other = object.__new__(type(self))
-        other.is_positive, other.weights = self.is_positive, self.weights
+        other.is_positive, other.weights, other.value = self.is_positive, self.weights, self.value
         other.scores = checked_scores(column(scores, "scores"))
         check_consistent_length(other.is_positive, other.scores)
+        return other
+
+    def with_value(self, value: ArrayLike) -> Self:
+        """Return the ranking with a finite value for each row."""
+        other = copy(self)
+        other.value = as_numbers(column(value, "value"), "value")
+        check_consistent_length(other.is_positive, other.value)
+        wrong = np.flatnonzero(~np.isfinite(other.value))
+        if len(wrong):
+            raise ValueError(
+                f"value must be finite, found {other.value[wrong[0]]} in row {wrong[0]}; drop or replace it."
+            )
         return other
 
     @cached_property
@@ -520,6 +536,15 @@ class Ranking(RankCounts):
             return self._thresholds_and_counts[1]
         index, n_thresholds = self.positive_threshold_index, len(self.thresholds)
         return np.bincount(index, self.positive_weights, n_thresholds).astype(np.float64)
+
+    @property
+    def positive_values(self) -> Floats | None:
+        """The weighted value of the positives at each threshold, shape (U,), or None where none is known."""
+        if self.value is None:
+            return None
+        weights = 1.0 if self.positive_weights is None else self.positive_weights
+        values = self.value[self.is_positive] * weights
+        return np.bincount(self.positive_threshold_index, values, len(self.thresholds)).astype(np.float64)
 
     @cached_property
     def negative_counts(self) -> Floats:

@@ -68,6 +68,7 @@ def confidence_interval(
     method: Method = "bca",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
+    value: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -144,7 +145,7 @@ def confidence_interval(
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     level = float(confidence_level)
     check_method(method, measure, n_resamples)
-    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label)
+    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value)
     if method == "delong":
         estimate = ranking_auc(ranking, "half")
         error = float(np.sqrt(auc_covariance([ranking])[0, 0]))
@@ -278,6 +279,7 @@ def compare(
     method: Method = "bca",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
+    value: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -314,9 +316,9 @@ def compare(
     Rows are taken to be independent, as in :func:`confidence_interval`; where they come in clusters, the
     interval is too narrow and the p-value too small.
 
-    Where no resample has another difference, and the rankings are not the same order, the interval runs from
-    the low end of the first less the high end of the second to the reverse, each taken at a level at which
-    half as much is missed (Bonferroni), so that it covers whatever the two have in common.
+    Where the interval of the resamples is a single number, and the rankings are not the same order, it runs
+    from the low end of the first less the high end of the second to the reverse, each taken at a level at
+    which half as much is missed (Bonferroni), so that it covers whatever the two have in common.
 
     Both rankings are measured on the same resamples, so that what they share cancels. It compares two given
     rankings on one set of rows; it does not know how much a model changes with its training data. The cost is
@@ -338,9 +340,9 @@ def compare(
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     level = float(confidence_level)
     check_method(method, measure, n_resamples)
-    rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label)
-    contrast = np.array([1.0, -1.0])
+    rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value)
     if method == "delong":
+        contrast = np.array([1.0, -1.0])
         estimates = [ranking_auc(ranking, "half") for ranking in rankings]
         difference = float(contrasted(estimates, contrast))
         # rounding may leave the variance of equal rankings below zero
@@ -348,28 +350,60 @@ def compare(
         found = Comparison(
             *_normal_interval(difference, error, level), difference, _normal_p_value(difference, error)
         )
-        is_constant = error < BOOTSTRAP_ROUNDING
+        if error < BOOTSTRAP_ROUNDING:
+            found = _safe_comparison(found, estimates, measure, rankings, level)
     else:
-        bootstrap = StratifiedBootstrap(rankings, measure)
-        estimates = bootstrap.evaluate_data()
-        difference = float(contrasted(estimates, contrast))
-        n_resamples = n_resamples or default_n_resamples(len(rankings[0].scores))
-        [interval] = bootstrap_intervals(bootstrap, contrast, [difference], method, n_resamples, random_state)
+        [found] = ranking_differences(rankings, [measure], method, level, n_resamples, random_state)
+    if np.isnan(found.low):
+        _warn_of_no_interval(measure, found.difference)
+    return found
+
+
+def ranking_differences(
+    rankings: Sequence[Ranking],
+    metrics: Sequence[Callable[..., Any]],
+    method: Method,
+    level: float,
+    n_resamples: int | None,
+    random_state: Any,
+) -> list[Comparison]:
+    """Return the bootstrap's differences of two checked rankings in several metrics, on shared resamples."""
+    bootstrap = StratifiedBootstrap(rankings, *metrics)
+    estimates = np.reshape(bootstrap.evaluate_data(), (2, len(metrics)))
+    differences = contrasted(estimates.T, [1.0, -1.0]).tolist()
+    contrasts = np.hstack([np.eye(len(metrics)), -np.eye(len(metrics))])
+    n_resamples = n_resamples or default_n_resamples(len(rankings[0].scores))
+    intervals = bootstrap_intervals(bootstrap, contrasts, differences, method, n_resamples, random_state)
+    comparisons = []
+    for interval, metric, both, difference in zip(intervals, metrics, estimates.T, differences, strict=True):
         found = Comparison(*interval.limits(level), difference, interval.p_value())
-        is_constant = interval.is_constant
-    if not is_constant or _same_order(*rankings):
+        if interval.is_constant or found.low == found.high:  # three hits of three against none of three
+            found = _safe_comparison(found, both.tolist(), metric, rankings, level)
+        comparisons.append(found)
+    return comparisons
+
+
+def _safe_comparison(
+    found: Comparison,
+    estimates: Sequence[float],
+    metric: Callable[..., Any],
+    rankings: Sequence[Ranking],
+    level: float,
+) -> Comparison:
+    """Return the comparison that Clopper and Pearson's intervals give where resamples say nothing."""
+    if _same_order(*rankings):
         return found
 
     def limits(miss: float) -> tuple[float, float]:
         (low_a, high_a), (low_b, high_b) = (
-            safe_limits((e, e), e, measure, ranking, 1.0 - 0.5 * miss, is_constant=True)
+            safe_limits((e, e), e, metric, ranking, 1.0 - 0.5 * miss, is_constant=True)
             for ranking, e in zip(rankings, estimates, strict=True)
         )
         return low_a - high_b, high_a - low_b
 
     low, high = limits(1.0 - level)
+    difference = found.difference
     if np.isnan(low):
-        _warn_of_no_interval(measure, difference)
         return Comparison(low, high, difference, 1.0 if difference == 0.0 else np.nan)
     return Comparison(low, high, difference, _p_value_by_limits(limits))
 

@@ -397,6 +397,104 @@ def ranking_lift(ranking: RankCounts, *depth_and_ties: Any) -> float:
 enrichment_factor = METRICS["enrichment_factor"] = lift
 
 
+@register_rank_metric
+def value_at_k(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    k: int | None = None,
+    *,
+    value: ArrayLike | None = None,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
+    normalize: bool = False,
+    ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the value of the positives among the k highest scores, such as the money that is caught.
+
+    .. math:: \mathrm{value@}k = \sum_{i} w_i v_i\, 1[\mathrm{rank}(i) \le k]
+
+    Parameters
+    ----------
+    %(rankings)s
+    k : int, optional
+        How many of the first rows are looked at, from 1 to n; with weights, what they weigh.
+    value : array-like of shape (n,)
+        What each row is worth if it is positive, such as an amount of money; negatives count nothing.
+    fraction : float, optional
+        In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole rows.
+    fraction_of_positives : float, optional
+        In place of k: as many rows as this share of the positives, in (0, 1], rounded to the nearest number
+        from 1 on.
+    normalize : bool, default=False
+        Return the share of the value of all positives in place of the value.
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Where rows tie at the end of the first rows: fill these with negatives first, take the expectation
+        under a random order, or fill them with positives first; positives of a tie count their mean value.
+    %(sample_weight pos_label)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        The value, or its share; the higher the better.
+
+    Raises
+    ------
+    TypeError
+        When `k` is not an integer, or a share is not a number.
+    ValueError
+        When there are not two classes, a score or a value is not finite or missing, lengths differ, none or
+        several of `k`, `fraction` and `fraction_of_positives` are given, one of them or `ties` is out of
+        range, or a share is asked for and the positives' value does not add up to more than zero.
+
+    Notes
+    -----
+    O(n log n). With a value of one for every row it is k times :func:`precision_at_k`, and its share
+    :func:`recall_at_k`. For an interval give ``value`` to :func:`confidence_interval`.
+
+    References
+    ----------
+    Elkan, *The foundations of cost-sensitive learning*, IJCAI 2001, for values that differ from row to row.
+
+    Examples
+    --------
+    >>> y, scores, amounts = [1, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], [50.0, 70.0, 900.0, 50.0]
+    >>> value_at_k(y, scores, 2, value=amounts), value_at_k(y, scores, 3, value=amounts, normalize=True)
+    (50.0, 0.95)
+    """
+
+    def of_ranking(ranking: RankCounts) -> float:
+        if isinstance(ranking, Ranking) and value is not None:
+            ranking = ranking.with_value(value)
+        depth = k, fraction, fraction_of_positives
+        return ranking_value_at_k(ranking, *depth, ties, normalize=normalize)
+
+    return evaluate_metric(of_ranking, y_true, scores, sample_weight, pos_label)
+
+
+def ranking_value_at_k(
+    ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any, ties: Ties, *, normalize: bool
+) -> float:
+    """Return the metric of a ranking that has been checked."""
+    at_thresholds = ranking.positive_values
+    if at_thresholds is None:
+        raise ValueError("value_at_k adds up what positives are worth: pass value, an amount for each row.")
+    found = ranking.positives_in_top(depth_in_rows(ranking, k, fraction, fraction_of_positives), ties)
+    positives, values = (
+        np.concatenate([[0.0], np.cumsum(sums[::-1])]) for sums in (ranking.positive_counts, at_thresholds)
+    )
+    value = float(np.interp(found, positives, values))  # a part of a tie has that part of its value
+    if not normalize:
+        return value
+    if not values[-1] > 0.0:
+        raise ValueError(
+            f"the value of all positives is {values[-1]:g}, and no value is a share of it; leave normalize "
+            "out, or give value what is above zero."
+        )
+    return value / float(values[-1])
+
+
 @shared_docs
 def top_of_list(
     y_true: ArrayLike,

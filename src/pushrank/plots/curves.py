@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics import roc_band
+from pushrank.metrics._depths import CURVE_POINTS, ListDepths, curve_places, share_interval
 from pushrank.plots._axes import (
     axes_or_new,
     count_ticks,
@@ -20,7 +21,6 @@ from pushrank.plots._axes import (
     finish,
     percent_ticks,
 )
-from pushrank.plots._depths import CURVE_POINTS, ListDepths, curve_places, share_interval
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank.metrics._depths import ListDepths, curve_places
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
-from pushrank.plots._depths import ListDepths, curve_places
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
 

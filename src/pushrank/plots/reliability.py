@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank.metrics._depths import ListDepths, share_interval
 from pushrank.plots._axes import (
     MARKERS,
     axes_or_new,
@@ -19,7 +20,6 @@ from pushrank.plots._axes import (
     finish,
     percent_ticks,
 )
-from pushrank.plots._depths import ListDepths, share_interval
 from pushrank.plots._display import RankingDisplay, estimator_scores
 from pushrank.plots._docstrings import written_out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,16 @@ class ListDepths:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> None:
-        ranking = Ranking(y_true, scores, sample_weight, pos_label)
+        self._set(Ranking(y_true, scores, sample_weight, pos_label))
+
+    @classmethod
+    def from_ranking(cls, ranking: Ranking) -> Self:
+        """Return the depths of a ranking that has been checked."""
+        depths = cls.__new__(cls)
+        depths._set(ranking)
+        return depths
+
+    def _set(self, ranking: Ranking) -> None:
         self.order: NDArray[np.intp] = np.argsort(-ranking.scores, kind="stable")
         ordered = ranking.scores[self.order]
         ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
@@ -50,6 +59,7 @@ class ListDepths:
             for mask in (is_positive, ~is_positive)
         )
         self._rows = self._hits + self._misses
+        self._scores = ordered[ends]
         self.n_rows = len(ordered)
         self.n_negative = int(np.count_nonzero(~is_positive))
         self.total, self.total_positive, self.total_negative = (
@@ -64,6 +74,12 @@ class ListDepths:
     def hits_among(self, rows: NDArray[Any]) -> Floats:
         """Return the expected number of positives among so many first rows."""
         return np.asarray(np.interp(rows, self._rows, self._hits))
+
+    def scores_at(self, rows: NDArray[Any]) -> Floats:
+        """Return the score of the last of so many first rows."""
+        # sums of weights miss one another by rounding
+        at = np.searchsorted(self._rows[1:], rows * (1.0 - 1e-12))
+        return np.asarray(self._scores[np.minimum(at, len(self._scores) - 1)])
 
     def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
         """Return the expected number of positives met before one negative more than these."""

@@ -1,0 +1,183 @@
+"""Scores of any models, measured: what is shown is what the metrics, intervals and comparisons give."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pushrank import metrics
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    y = rng.random(300) < 0.2
+    good, tied = y + rng.normal(size=300), np.round(y + 2 * rng.normal(size=300))
+    return y, {"good": good, "tied": tied, "double": 2 * good}, rng.lognormal(4, 1, 300)
+
+
+def test_every_figure_is_that_of_the_metric_its_interval_and_its_comparison(rows):
+    y, scores, value = rows
+    found = metrics.measure(y, scores, k=30, value=value, n_resamples=100, random_state=0)
+    at = {"k": 30}
+    for name, metric, options, factor in (
+        ("hits", "precision_at_k", at, 30),
+        ("precision", "precision_at_k", at, 1),
+        ("recall", "recall_at_k", at, 1),
+        ("lift", "lift", at, 1),
+        ("value", "value_at_k", {**at, "value": value}, 1),
+        ("value_share", "value_at_k", {**at, "value": value, "normalize": True}, 1),
+        ("average_precision", "average_precision", {}, 1),
+        ("auc", "auc", {}, 1),
+        ("partial_auc", "partial_auc", {}, 1),
+        ("enrichment_factor", "lift", {"fraction": 0.01}, 1),
+        ("bedroc", "bedroc", {}, 1),
+    ):
+        metric = partial(getattr(metrics, metric), **options)
+        draws = {"n_resamples": 100, "random_state": 0, "value": options.pop("value", None)}
+        by_name = metric.func.__name__
+        for model in scores:
+            shown = found.measures[model][name]
+            assert shown.estimate == pytest.approx(factor * metric(y, scores[model]))
+            expected = metrics.confidence_interval(y, scores[model], by_name, **draws, **options)
+            assert shown == pytest.approx(tuple(factor * number for number in expected), nan_ok=True)
+        shown = found.differences["tied"][name]
+        expected = metrics.compare(
+            y, scores["tied"], scores["good"], by_name, confidence_level=0.975, **draws, **options
+        )
+        assert shown[:3] == pytest.approx(tuple(factor * number for number in expected[:3]))
+        assert shown.p_value == pytest.approx(min(1.0, 2 * expected.p_value))  # of two comparisons
+        assert found.differences["double"][name] == (0.0, 0.0, 0.0, 1.0)
+    top = found.measures["good"]["positives_at_top"]
+    assert top.estimate == metrics.positives_at_top(y, scores["good"])
+    assert np.isnan(top.low)
+    assert list(found.measures["good"]) == list(found.meanings) == list(found.differences["tied"])
+
+
+def test_what_is_printed_says_who_is_better_and_whether_by_chance(rows):
+    y, scores, _ = rows
+    found = metrics.measure(y, scores, k=30, n_resamples=50, random_state=0)
+    shown = str(found)
+    rows = f"300 rows, {y.sum()} positive"
+    assert shown.startswith(f"good, tied, double on {rows}; the first 30 rows looked at")
+    assert "tied against good: -" in shown
+    assert "(of all 2 differences together)" in shown
+    assert "double against good: as many hits in the first 30 rows." in shown
+    precision = found.measures["good"]["precision"]
+    line = f"precision good {precision.estimate:.4f} {precision.low:.4f} to {precision.high:.4f} tied"
+    assert line in " ".join(shown.split())
+    assert repr(found) == f"Measurement({shown.splitlines()[0]})"
+    renamed = metrics.measure(y, {"<b>": scores["good"]}, k=1, confidence_level=None)
+    assert "the first row looked at" in str(renamed)
+    assert "area under the ROC curve" in str(renamed)  # of one model there is room to say what measures are
+    assert "interval" not in str(renamed)
+    assert "&lt;b&gt;" in renamed._repr_html_()
+    assert "<b>" not in renamed._repr_html_()
+
+
+def test_without_intervals_there_are_none_but_differences(rows):
+    y, scores, _ = rows
+    found = metrics.measure(y, scores, k=30, confidence_level=None)
+    expected = 30 * (
+        metrics.precision_at_k(y, scores["tied"], 30) - metrics.precision_at_k(y, scores["good"], 30)
+    )
+    assert found.differences["tied"]["hits"].difference == pytest.approx(expected)
+    assert np.isnan(found.differences["tied"]["hits"].low)
+    assert found.sentences() == [
+        f"tied against good: {expected:+.1f} hits in the first 30 rows.",
+        "double against good: as many hits in the first 30 rows.",
+    ]
+    figures = found.summary()["scores"]["tied"]["auc"]
+    assert (figures["low"], figures["estimate"]) == (None, pytest.approx(metrics.auc(y, scores["tied"])))
+    assert json.loads(json.dumps(found.summary(), allow_nan=False)) == found.summary()
+
+
+def test_tables_are_frames(rows):
+    y, scores, _ = rows
+    found = metrics.measure(y, pd.DataFrame(scores), n_resamples=10, random_state=0)
+    assert found.depth == round(y.sum() / 4)
+    measures = found.to_frame().set_index(["model", "measure"])
+    assert measures.loc[("tied", "auc"), "estimate"] == pytest.approx(metrics.auc(y, scores["tied"]))
+    assert set(found.to_frame("differences")["model"]) == {"tied", "double"}
+    gains = found.to_frame("gains")
+    assert len(gains) == 30
+    assert gains.loc[0, "positives"] == 30 * metrics.precision_at_k(y, scores["good"], fraction=0.1)
+    curves = found.to_frame("curves")
+    at_ten = curves[(curves.model == "tied") & (curves.k == 10)]
+    assert at_ten["precision"].item() == pytest.approx(metrics.precision_at_k(y, scores["tied"], 10))
+    assert at_ten["lift"].item() == pytest.approx(metrics.lift(y, scores["tied"], 10))
+    with pytest.raises(ValueError, match="table must be measures"):
+        found.records("rows")
+
+
+@given(
+    y=st.lists(st.booleans(), min_size=2, max_size=40).filter(lambda y: 0 < sum(y) < len(y)),
+    n_parts=st.integers(1, 12),
+    data=st.data(),
+)
+def test_a_gains_table_holds_the_measures_at_its_cuts(y, n_parts, data):
+    some = st.lists(st.integers(0, 5), min_size=len(y), max_size=len(y))
+    scores, weights = np.array(data.draw(some), float), np.array(data.draw(some)) + 1
+    for w in (None, weights):
+        table = metrics.gains_table(y, scores, n_parts=n_parts, sample_weight=w)
+        total = len(y) if w is None else weights.sum()
+        shares = [part / n_parts for part in range(1, n_parts + 1)]
+        ends = np.unique([np.ceil(share * total - 1e-9) for share in shares])
+        np.testing.assert_array_equal(table.rows, ends)
+        for rows, recall, lift in zip(table.rows, table.recall, table.cumulative_lift, strict=True):
+            at = {"k": int(rows), "sample_weight": w}
+            assert recall == pytest.approx(metrics.recall_at_k(y, scores, **at))
+            assert lift == pytest.approx(metrics.lift(y, scores, **at))
+        n_positives = np.sum(y) if w is None else w @ y
+        np.testing.assert_allclose(np.cumsum(table.positives), table.recall * n_positives)
+        np.testing.assert_allclose(table.precision * np.diff(ends, prepend=0), table.positives)
+        copies = np.sort(scores if w is None else np.repeat(scores, w))[::-1]
+        np.testing.assert_array_equal(table.lowest_score, copies[ends.astype(int) - 1])
+
+
+def test_weights_are_copies_and_values_add_up():
+    rng = np.random.default_rng(0)
+    y, scores, value = rng.random(40) < 0.4, rng.integers(0, 9, 40), rng.integers(1, 99, 40)
+    w = rng.integers(1, 4, 40)
+    copies = np.repeat(np.arange(40), w)
+    one = metrics.measure(y, scores, k=12, value=value, sample_weight=w, confidence_level=None)
+    other = metrics.measure(y[copies], scores[copies], k=12, value=value[copies], confidence_level=None)
+    assert one.n_rows == other.n_rows == len(copies)
+    for name, found in one.measures["scores"].items():
+        assert found.estimate == pytest.approx(other.measures["scores"][name].estimate), name
+
+
+def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
+    """Three hits of three against none of three: resamples hardly differ, and yet say little."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.2
+    good, bad = y + rng.normal(size=300), np.where(y, -1.0, rng.normal(size=300))
+    found = metrics.compare(y, good, bad, "precision_at_k", k=3, random_state=0)
+    assert found.difference == 1.0
+    assert found.low < 0.9
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ({}, {}, "at least one model, each by a name of its own, found none"),
+        (pd.DataFrame([[1.0, 2.0]] * 3, columns=["a", "a"]), {}, r"found \['a', 'a'\]"),
+        ({"a": [1.0, 2.0]}, {}, "inconsistent numbers of samples"),
+        ({"a": [1.0, 2.0, np.nan]}, {}, "finite, found nan in row 2"),
+        ({"a": [1.0, 2.0, 3.0]}, {"k": 4}, "k=4 must lie between 1 and"),
+        ({"a": [1.0, 2.0, 3.0]}, {"k": 1, "fraction": 0.5}, "one of k"),
+        ({"a": [1.0, 2.0, 3.0]}, {"value": [1.0, 2.0]}, "inconsistent numbers of samples"),
+        ({"a": [1.0, 2.0, 3.0]}, {"value": [1.0, 2.0, np.inf]}, "value must be finite, found inf in row 2"),
+        ({"a": [1.0, 2.0, 3.0]}, {"confidence_level": 1.0}, "confidence_level must be"),
+        ({"a": [1.0, 2.0, 3.0]}, {"n_resamples": 1}, "n_resamples must be"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(scores, options, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.measure([0, 1, 0], scores, **options)
