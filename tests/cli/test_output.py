@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output
+from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
 from tests.cli.runner import call
 
 
@@ -33,7 +33,7 @@ def test_an_input_is_never_replaced(data):
         "written as .skops; choose": ["fit", data, "--label", "y", "-o", data, "--force"],
         "data.csv is an input, which the result would replace": ["score", model, data, "-o", data],
         "data.parquet is an input": ["compare", table, "--label", "y", "-o", table],
-        "written as .csv, .tsv or .parquet": ["score", model, data, "-o", model],
+        "written as .csv, .tsv, .parquet or .xlsx": ["score", model, data, "-o", model],
         "data.parquet exists and was not written by pushrank": ["score", model, data, "-o", table],
     }.items():
         assert message in call(*arguments, code=2).stderr
@@ -53,6 +53,24 @@ def test_only_what_pushrank_wrote_is_replaced(data, rows, name):
     assert "exists and was not written by pushrank" in call(*arguments, code=2).stderr
     call(*arguments, "--force")
     call(*arguments)
+
+
+def test_excel_files_hold_numbers_and_texts_that_are_no_formulas(data, rows, monkeypatch):
+    pytest.importorskip("openpyxl")
+    output = data.with_name("r.xlsx")
+    write_table(rows.assign(note="=1+1"), output)
+    found = pd.read_excel(output)
+    pd.testing.assert_frame_equal(found[["x", "y"]], rows)
+    assert (found["note"] == "=1+1").all()
+    check_output(output, TABLES_WRITTEN, [], force=False)  # known again
+    with pytest.raises(InputError, match="Excel cannot hold these rows"):
+        write_table(rows.assign(note="\x00"), output)
+    rows.to_excel(output, index=False)
+    with pytest.raises(InputError, match="not written by pushrank"):
+        check_output(output, TABLES_WRITTEN, [], force=False)
+    monkeypatch.setattr("pushrank.cli.write.find_spec", lambda _: None)
+    with pytest.raises(InputError, match="pip install openpyxl"):
+        check_output(output, TABLES_WRITTEN, [], force=True)
 
 
 def test_results_of_compare_and_report_are_known_again(tmp_path):

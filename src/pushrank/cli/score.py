@@ -20,7 +20,7 @@ def score(
     model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
     data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
     written: TextFormat,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv or .parquet.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv, .parquet or .xlsx.")],
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
     columns: Annotated[
         list[str] | None, typer.Option(help="A column to write beside score and rank; may be repeated.")
@@ -34,8 +34,8 @@ def score(
     """Write the rows best first, with their score and rank.
 
     Every cell is written as it was read, whether the model uses it or not. Only when text becomes
-    .parquet are the model's numbers written as numbers. A text file keeps the separator, encoding and
-    decimal mark that it was read with. Rows with equal scores keep their order. Columns named score or
+    .parquet or .xlsx are the model's numbers written as numbers. A text file keeps the separator, encoding
+    and decimal mark that it was read with. Rows with equal scores keep their order. Columns named score or
     rank in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a
     libsvm file are named by their number, from 1.
 
@@ -51,7 +51,7 @@ def score(
     order = np.argsort(-scores, kind="stable")[:top]
     # those of a libsvm file by their number, from 1
     rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
-    if table.is_text and output.suffix.lower() == ".parquet":
+    if table.is_text and output.suffix.lower() in (".parquet", ".xlsx"):
         rows = rows.assign(**{name: table.numbers(name)[order] for name in saved.numeric})
     if columns:
         if unknown := [name for name in columns if name not in rows.columns]:

@@ -8,6 +8,7 @@ import sys
 import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -16,13 +17,23 @@ import pyarrow.parquet as pq
 
 from pushrank._io import atomic_write
 from pushrank.cli.errors import InputError
-from pushrank.cli.read import DEFAULT_FORMAT, SEPARATORS, STANDARD_STREAM, TextFormat, file_kind, open_file
+from pushrank.cli.read import (
+    DEFAULT_FORMAT,
+    SEPARATORS,
+    SHEETS,
+    STANDARD_STREAM,
+    TextFormat,
+    file_kind,
+    open_file,
+)
 
 MODELS_WRITTEN = (".skops",)
 REPORTS_WRITTEN = (".html", ".htm")
-TABLES_WRITTEN = (".csv", ".tsv", ".parquet")
+TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 SIGNATURE = {b"written by": b"pushrank"}
 """What the Parquet files that commands write say in their metadata."""
+CREATOR = "pushrank"
+"""What the Excel files that commands write say in theirs."""
 OUR_COLUMNS = (
     r"\b(?:pushrank_)?score(.)(?:(?:pushrank_)?probability\1)?(pushrank_)?rank\b"
     r"|^model(.)measure.part.value\s*$"
@@ -56,6 +67,8 @@ def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path | Non
         raise InputError(f"the folder {path.parent} does not exist; make it first, or choose another.")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
+    if kind in SHEETS and find_spec("openpyxl") is None:
+        raise InputError(f"{path}: Excel files are written with openpyxl: pip install openpyxl.")
     if force or not path.exists():
         return
     if any(given is not None and given.exists() and path.samefile(given) for given in inputs):
@@ -76,6 +89,9 @@ def _is_ours(path: Path, kind: str) -> bool:
             return '<meta name="generator" content="pushrank">' in path.read_text(encoding="utf-8")
         if kind == ".parquet":
             return SIGNATURE.items() <= (pq.read_schema(path).metadata or {}).items()
+        if kind in SHEETS:
+            with zipfile.ZipFile(path) as archive:
+                return f"creator>{CREATOR}<".encode() in archive.read("docProps/core.xml")
         with open_file(path) as stream:
             found = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
         if found is None:
@@ -102,5 +118,23 @@ def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_F
         if path.suffix.lower() == ".parquet":
             rows = pa.Table.from_pandas(frame, preserve_index=False)
             pq.write_table(rows.replace_schema_metadata(SIGNATURE), beside)
+        elif path.suffix.lower() in SHEETS:
+            _write_sheet(frame, beside)
         else:
             frame.to_csv(beside, **text)
+
+
+def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
+    """Write an Excel file in which every text is text."""
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    try:
+        with pd.ExcelWriter(path, engine="openpyxl") as writer:
+            frame.to_excel(writer, index=False)
+            writer.book.properties.creator = CREATOR
+            for row in writer.book.active.iter_rows():
+                for cell in row:
+                    if cell.data_type == "f":  # what begins with an equals sign would be run as a formula
+                        cell.data_type = "s"
+    except (ValueError, IllegalCharacterError) as error:
+        raise InputError(f"Excel cannot hold these rows ({error}); write .csv or .parquet.") from error
