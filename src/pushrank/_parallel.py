@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
@@ -154,5 +154,26 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
         except RuntimeError:  # numba found no folder for its cache
             return numba.njit(nogil=True, error_model="numpy", **options)(function)
+
+    return decorate
+
+
+def compiled_pointer(signature: str) -> Callable[[Callable[..., Any]], Callable[[], Any]]:
+    """Return a decorator that makes of a function one of no argument, which compiles it once and returns it.
+
+    What it returns is an argument of compiled functions: these hold a pointer to it, where a function that is
+    called by name is compiled anew as a part of each of its callers, for each kind of array that they take.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[[], Any]:
+        @cache
+        @wraps(function)
+        def pointer() -> Any:
+            try:
+                return numba.cfunc(signature, cache=True, error_model="numpy")(function)
+            except RuntimeError:  # numba found no folder for its cache
+                return numba.cfunc(signature, error_model="numpy")(function)
+
+        return pointer
 
     return decorate

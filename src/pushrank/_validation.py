@@ -305,7 +305,7 @@ def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
 
     For Python and compiled callers alike; fractions are rounded half to even.
     """
-    return k if counted else max(np.round(k * positive_weight), 1.0)
+    return k if counted else max(np.rint(k * positive_weight), 1.0)
 
 
 def snake_case(name: str) -> str:

@@ -29,7 +29,7 @@ Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)
 SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
-MAX_INSERTION_SORTED = 24  # rows, up to which insertion sort is faster than a call of argsort
+INSERTION_SORTED = 24  # rows, of which insertion makes a run before runs are merged
 
 
 @compiled()
@@ -119,26 +119,45 @@ def highest(scores, sample_weight, rows, target, sign):
     Return how many they are and how much of each counts: all of it, but for the last.
     """
     count = _select(scores, sample_weight, rows, target, sign)
-    if count <= MAX_INSERTION_SORTED:
-        for a in range(1, count):
-            row = rows[a]
-            key = sign * scores[row]
-            b = a
-            while b > 0 and sign * scores[rows[b - 1]] < key:
-                rows[b] = rows[b - 1]
-                b -= 1
-            rows[b] = row
-    else:
-        front = rows[:count].copy()
-        order = np.argsort(-sign * scores[front], kind="mergesort")
-        for a in range(count):
-            rows[a] = front[order[a]]
+    _sort_descending(scores, rows[:count], sign)
     weights = np.empty(count)
     left = target
     for a in range(count):
         weights[a] = min(sample_weight[rows[a]], left)
         left -= weights[a]
     return count, weights
+
+
+@compiled()
+def _sort_descending(scores, rows, sign):
+    """Put rows in the order of falling ``sign * score``, where tied rows stay in theirs.
+
+    numpy.argsort takes as long to compile as all else here, and again in each function that leads to it.
+    """
+    count = len(rows)
+    keys = np.empty(count)
+    for start in range(0, count, INSERTION_SORTED):
+        for a in range(start, min(start + INSERTION_SORTED, count)):
+            row = rows[a]
+            key = sign * scores[row]
+            b = a
+            while b > start and keys[b - 1] < key:
+                rows[b], keys[b] = rows[b - 1], keys[b - 1]
+                b -= 1
+            rows[b], keys[b] = row, key
+    width, merged_rows, merged_keys = INSERTION_SORTED, np.empty_like(rows), np.empty(count)
+    while width < count:
+        for start in range(0, count, 2 * width):
+            middle, end = min(start + width, count), min(start + 2 * width, count)
+            a, b = start, middle
+            for place in range(start, end):
+                from_a = b >= end or (a < middle and keys[a] >= keys[b])
+                taken = a if from_a else b
+                merged_rows[place], merged_keys[place] = rows[taken], keys[taken]
+                a, b = (a + 1, b) if from_a else (a, b + 1)
+        for a in range(count):  # NumPy's way compiles a message in case that lengths differ
+            rows[a], keys[a] = merged_rows[a], merged_keys[a]
+        width *= 2
 
 
 @compiled()

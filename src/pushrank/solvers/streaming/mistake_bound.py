@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.objectives.precision_at_k import AVG, MAX, evaluate_surrogate, resolve_k_within
+from pushrank.objectives.precision_at_k import AVG, MAX, resolve_k_within
 from pushrank.solvers.streaming.updates import (
     MAX_K,
     MAX_MISTAKES,
@@ -29,6 +29,7 @@ from pushrank.solvers.streaming.updates import (
     PERCEPTRON_MAX,
     Rows,
     StreamLearner,
+    evaluate_update,
 )
 
 BOUNDING_SURROGATE = {PERCEPTRON_AVG: AVG, PERCEPTRON_MAX: MAX}
@@ -104,7 +105,11 @@ def mistake_bound(
         size = min(rule.batch_size, len(order))
         surrogate = BOUNDING_SURROGATE[rule.update]
         arrays = scores, rows.positive, rows.sample_weight, order
-        return float(total_loss(*arrays, size, rule.batch_size == 1, surrogate, rule.k, rule.counted))
+        return float(
+            total_loss(
+                *arrays, size, rule.batch_size == 1, surrogate, evaluate_update(), rule.k, rule.counted
+            )
+        )
 
     bound_at_zero = float(counts[MAX_MISTAKES])
     slope = _largest_norm(rows) * np.sqrt(4.0 * counts[MAX_K])
@@ -121,25 +126,32 @@ def mistake_bound(
 
 
 @compiled()
-def total_loss(scores, positive, sample_weight, order, size, alone, surrogate, k, counted):
+def total_loss(scores, positive, sample_weight, order, size, alone, surrogate, evaluate, k, counted):
     """Return the sum of a surrogate over the batches that have both classes, in the given order.
 
     Rows that come ``alone`` are compared with a score of zero of the other class.
     """
     total = 0.0
-    slope = np.empty(size + 1)
+    batch_scores, slope = np.empty(size + 1), np.empty(size + 1)
+    classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
     for start in range(0, len(order), size):
-        rows = order[start : start + size]
-        of_batch, classes, weights = scores[rows], positive[rows], sample_weight[rows]
+        positive_weight = negative_weight = 0.0
+        n_rows = min(size, len(order) - start)
+        for a in range(n_rows):
+            row = order[start + a]
+            batch_scores[a], classes[a], weights[a] = scores[row], positive[row], sample_weight[row]
+            if classes[a]:
+                positive_weight += weights[a]
+            else:
+                negative_weight += weights[a]
         if alone:
-            of_batch, classes = np.append(of_batch, 0.0), np.append(classes, ~classes)
-            weights = np.append(weights, weights)
-        positive_weight = weights[classes].sum()
-        if positive_weight > 0.0 and weights[~classes].sum() > 0.0:
+            n_rows = 2
+            batch_scores[1], classes[1], weights[1] = 0.0, not classes[0], weights[0]
+            positive_weight = negative_weight = weights[0]
+        if positive_weight > 0.0 and negative_weight > 0.0:
             k_rows = resolve_k_within(k, counted, positive_weight)
-            total += evaluate_surrogate(surrogate, of_batch, classes, weights, k_rows, slope[: len(classes)])[
-                0
-            ]
+            batch = batch_scores[:n_rows], classes[:n_rows], weights[:n_rows], k_rows, slope[:n_rows]
+            total += evaluate(surrogate, *batch)[0]
     return total
 
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._parallel import compiled, compiled_pointer
 from pushrank._validation import BadRowError
 from pushrank.objectives.precision_at_k import (
     STRUCT,
@@ -74,17 +74,32 @@ def perceptron_update(update, scores, positive, sample_weight, k, slope):
     return mistakes
 
 
+@compiled_pointer(
+    "UniTuple(float64, 2)(int64, float64[::1], boolean[::1], float64[::1], float64, float64[::1])"
+)
+def evaluate_update(update, scores, positive, sample_weight, k, slope):
+    """Write how much of every row to subtract; return a value, zero where that is none of any, and mistakes.
+
+    The value is the surrogate's, and the mistakes are the weight of negatives among the first k.
+    """
+    if update in PERCEPTRONS:
+        mistakes = perceptron_update(update, scores, positive, sample_weight, k, slope)
+        return mistakes, mistakes
+    return evaluate_surrogate(update, scores, positive, sample_weight, k, slope)
+
+
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def run_batches(
-    dense, data, indices, indptr, order, positive, sample_weight, size, alone, update, k, counted, eta0,
-    radius, coef, correction, total, counts, mistakes_path,
+    dense, data, indices, indptr, order, positive, sample_weight, size, alone, update, evaluate, k, counted,
+    eta0, radius, coef, correction, total, counts, mistakes_path,
 ):  # fmt: skip
     """Go through batches of ``size`` rows in the given order; the last may be shorter.
 
     Rows that come ``alone``, one to a batch, are each compared with a row of zeros of the other class.
 
     Either ``dense`` is a matrix, or ``data``, ``indices`` and ``indptr`` are those of a CSR matrix; the rest
-    is None, and with it the lines that would read it are compiled away. ``coef``, ``correction``, ``total``
+    is None, and with it the lines that would read it are compiled away. ``evaluate`` is what
+    :func:`evaluate_update` returns. ``coef``, ``correction``, ``total``
     and ``counts`` are those of a :class:`State`, changed in place; ``mistakes_path`` takes the weight of
     negatives among the first k of every batch. Return -1, or the place in the order of the first row of a
     batch whose scores are not finite, or lead to coefficients that are not.
@@ -131,19 +146,14 @@ def run_batches(
         k_rows = resolve_k_within(k, counted, positive_weight)
         stop = n_rows + 1 if alone else n_rows
         batch_arrays = scores[:stop], classes[:stop], weights[:stop], k_rows, slope[:stop]
-        if update in PERCEPTRONS:
-            mistakes = perceptron_update(update, *batch_arrays)
-            moves = mistakes > 0.0
-        else:
-            value, mistakes = evaluate_surrogate(update, *batch_arrays)
-            moves = value != 0.0 or update == STRUCT  # whose value may be zero on a slope
+        value, mistakes = evaluate(update, *batch_arrays)
         mistakes_path[batch] = mistakes
         counts[MISTAKES] += mistakes
         counts[MAX_MISTAKES] += min(k_rows, negative_weight)
         counts[MISTAKE_RATES] += mistakes / k_rows
         counts[MAX_K] = max(counts[MAX_K], k_rows)
         counts[STEPS] += 1.0
-        if moves:
+        if value != 0.0 or update == STRUCT:  # whose value may be zero on a slope
             step = -1.0 / scale
             if update not in PERCEPTRONS:
                 step *= eta0 / (np.sqrt(counts[STEPS]) * k_rows)
@@ -469,8 +479,8 @@ class StreamLearner:
         arrays = (None, rows.X.data, rows.X.indices, rows.X.indptr) if sparse else (rows.X, None, None, None)
         bad = run_batches(
             *arrays, order, rows.positive, rows.sample_weight,
-            size, rule.batch_size == 1, rule.update, rule.k, rule.counted, rule.eta0, rule.radius,
-            state.coef, state.correction, state.total, state.counts, mistakes,
+            size, rule.batch_size == 1, rule.update, evaluate_update(), rule.k, rule.counted, rule.eta0,
+            rule.radius, state.coef, state.correction, state.total, state.counts, mistakes,
         )  # fmt: skip
         if bad >= 0:
             raise _bad_row_error(rows, order[bad : bad + size], offset)
