@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from typer.testing import CliRunner
 
 from pushrank.cli import app
@@ -17,3 +19,9 @@ def call(*arguments, code=0):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == code, (result.output, result.exception)
     return result
+
+
+def auc(model, data):
+    """Return the area under the ROC curve of a saved model's list."""
+    [found] = json.loads(call("evaluate", model, data, "--no-intervals", "--json").stdout)["scores"].values()
+    return found["auc"]["estimate"]

@@ -623,11 +623,12 @@ def _plain(figures: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def number_text(value: float) -> str:
-    """Return a number with four decimals, and commas; a whole one with none, as far as they show.
+    """Return a number with commas and four decimals, one from 1,000 on; a whole one with none, as they show.
 
     Examples
     --------
-    >>> number_text(0.25), number_text(1234.0), number_text(-0.00001)
-    ('0.2500', '1,234', '0')
+    >>> number_text(0.25), number_text(1234.0), number_text(1234.5678), number_text(-0.00001)
+    ('0.2500', '1,234', '1,234.6', '0')
     """
-    return f"{round(value, 4) + 0.0:,.4f}".removesuffix(".0000")  # plus zero: never -0
+    digits = 4 if abs(value) < 1000.0 else 1
+    return f"{round(value, digits) + 0.0:,.{digits}f}".removesuffix(f".{'0' * digits}")  # plus zero: never -0

@@ -1,0 +1,123 @@
+"""Scores of any models, from a file: each measured, and each compared with the first."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank import metrics
+from tests.cli.runner import call
+
+
+@pytest.fixture
+def scored(tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.random(300) < 0.2
+    frame = pd.DataFrame({"good": y + rng.normal(size=300), "tied": np.round(y + 2 * rng.normal(size=300))})
+    frame["double"] = 2 * frame["good"]
+    frame["cost"], frame["found"] = -frame["good"], np.where(y, "yes", "no")
+    frame["amount"] = rng.gamma(2.0, 50.0, 300).round(2)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path / "scores.csv", y, frame
+
+
+def measured(path, *names, more=()):
+    columns = [word for name in names for word in ("--score", name)]
+    return call("measure", path, "--label", "found", "--budget", 30, *columns, *more)
+
+
+def test_columns_of_scores_are_measured_and_compared_with_the_first(scored):
+    path, y, frame = scored
+    found = json.loads(measured(path, "good", "tied", "double", more=["--json"]).stdout)
+    assert (found["rows"], found["positives"], found["depth"]) == (300, y.sum(), 30)
+    for name in ("good", "tied", "double"):
+        precision = metrics.precision_at_k(y, frame[name], k=30)
+        assert found["scores"][name]["hits"]["estimate"] == pytest.approx(30 * precision, abs=1e-9)
+        interval = metrics.confidence_interval(y, frame[name], "auc", random_state=0)
+        assert found["scores"][name]["auc"] == pytest.approx(interval._asdict())
+    # of two comparisons together at 95 %: each at 97.5 %
+    at = {"k": 30, "confidence_level": 0.975, "random_state": 0}
+    expected = metrics.compare(y, frame["tied"], frame["good"], "precision_at_k", **at)
+    tied = found["differences"]["tied"]
+    assert tied["against"] == "good"
+    assert [tied["hits"][name] for name in ("difference", "low", "high")] == pytest.approx(
+        [30 * expected.difference, 30 * expected.low, 30 * expected.high]
+    )
+    assert tied["hits"]["p_value"] == pytest.approx(min(1.0, 2 * expected.p_value))
+    double = found["differences"]["double"]["hits"]
+    assert [double[name] for name in ("difference", "low", "high")] == [0, 0, 0]
+    assert [tenth["rows"] for tenth in found["gains"]["good"]] == [30.0 * part for part in range(1, 11)]
+
+
+def test_other_measures_are_shown_when_all_are_asked_for(scored):
+    path, y, frame = scored
+    found = json.loads(measured(path, "good", more=["--all", "--no-intervals", "--json"]).stdout)
+    assert found["others"]["good"]["r_max"] == metrics.r_max(y, frame["good"])
+    assert found["scores"]["good"]["auc"]["low"] is None
+    refused = call(
+        "measure", path, "--label", "found", "--score", "good", "--all", "--weight", "amount", code=2
+    )
+    assert "--weight must be whole numbers" in refused.stderr
+
+
+def test_what_rows_are_worth_and_stand_for(scored):
+    path, y, frame = scored
+    worth = json.loads(measured(path, "good", more=["--value", "amount", "--json"]).stdout)
+    expected = metrics.value_at_k(y, frame["good"], 30, value=frame["amount"])
+    assert worth["scores"]["good"]["value"]["estimate"] == pytest.approx(expected)
+    weighted = json.loads(measured(path, "good", more=["--weight", "amount", "--json"]).stdout)
+    expected = metrics.auc(y, frame["good"], sample_weight=frame["amount"])
+    assert weighted["scores"]["good"]["auc"]["estimate"] == pytest.approx(expected)
+    assert weighted["rows"] == pytest.approx(frame["amount"].sum())
+
+
+def test_what_is_printed_of_own_scores_fits_eighty_columns(scored, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    path, _, frame = scored
+    longest = "score_of_gradient_boosting"
+    frame.rename(columns={"tied": longest}).to_csv(path, index=False)
+    shown = measured(path, "good", longest, "double").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.count(longest) > 10  # never cut short
+    said = " ".join(shown.split())
+    assert f"{longest} against good: -" in said
+    assert "(of all 2 differences together)" in said
+    assert "double against good: as many hits in the first 30 rows." in said
+    assert "found by double" in said  # what the tenths hold
+    alone = measured(path, "good", more=["--no-intervals", "--all"]).stdout
+    assert max(map(len, alone.splitlines())) <= 80
+    assert "against" not in alone
+    assert "interval" not in alone.lower()
+    assert "r_max" in alone
+    assert "share found" in alone
+    monkeypatch.setenv("COLUMNS", "120")
+    assert "share of all positives that is among" in measured(path, "good", "double").stdout
+
+
+def test_scores_that_are_the_better_the_lower_are_told(scored):
+    warned = measured(scored[0], "good", "cost", more=["--no-intervals"]).stderr
+    assert "column 'cost'" in warned
+    assert "worse than a random order" in warned
+    assert "'good'" not in warned
+
+
+def test_columns_that_are_no_scores_are_refused(scored):
+    path, _, frame = scored
+    holes = frame.assign(tied=frame["tied"].where(frame.index != 6))
+    holes.to_csv(path.with_name("holes.csv"), index=False)
+    (path.with_name("data.libsvm")).write_text("1 1:0.5\n0 1:0.2\n")
+    for message, arguments in {
+        "--score 'best' is no column of": [path, "--score", "best"],
+        "must hold a number in every row; row 7 of": [path.with_name("holes.csv"), "--score", "tied"],
+        "must hold a number in every row; row 1 of": [path, "--score", "found"],
+        "--score 'good' is for named columns": [path.with_name("data.libsvm"), "--score", "good"],
+        "--score 'good' is given twice": [path, "--score", "good", "--score", "good"],
+        "--budget 301 exceeds the 300 rows": [path, "--score", "good", "--budget", 301],
+        "--value 'x' is no column": [path, "--score", "good", "--value", "x"],
+        "--weight 'good' must hold a number of at least 0": [path, "--score", "good", "--weight", "good"],
+    }.items():
+        refused = call("measure", *arguments, "--label", "found", code=2).stderr
+        assert message in refused, refused
