@@ -38,6 +38,7 @@ DEPTHS = [
 LENGTHS = {
     **dict.fromkeys(("precision_at_k", "recall_at_k", "lift"), DEPTHS),
     "precision_at_recall": [{"recall": part} for part in PARTS],
+    "recall_at_precision": [{"precision": part} for part in PARTS],
 }
 
 
@@ -117,6 +118,10 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
             assert metrics.precision_at_recall(y, scores, recall, ties=ties) == pytest.approx(
                 needed / ranks[0][needed - 1]
             )
+        if ties == "optimistic":  # the other two end with a tie, tested against scikit-learn
+            lengths = [k for k in ranks[0].astype(int) if lists[0][:k].mean() >= recall - 1e-12]
+            expected = lists[0][: max(lengths, default=0)].sum() / y.sum()
+            assert metrics.recall_at_precision(y, scores, recall, ties=ties) == pytest.approx(expected)
     if ties != "half":  # half is scikit-learn's rule, tested against it
         expected = np.mean(np.arange(1, len(ranks[0]) + 1) / ranks[0])
         assert metrics.average_precision(y, scores, ties=ties) == pytest.approx(expected)
@@ -145,8 +150,8 @@ def test_by_default_ties_count_by_their_expectation_over_all_orders(case):
     """Those of pairs count a tie as an error, as the papers define them, and two measures as scikit-learn."""
     y, scores, _ = case
     for name, metric in METRICS.items():
-        depth = {"k": 1} if name in (*LENGTHS, "enrichment_factor") and name != "precision_at_recall" else {}
-        if name in ("margin", "smooth_margin"):
+        depth = {"k": 1} if name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor") else {}
+        if name in ("margin", "smooth_margin", "partial_average_precision"):
             continue
         depth |= {"k": 1, "value": np.arange(len(y))} if name == "value_at_k" else {}
         rule = "pessimistic" if name in ("positives_at_top", "r_max", "rp_error") else "half"

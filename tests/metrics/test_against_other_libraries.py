@@ -59,6 +59,26 @@ def test_precision_at_recall_is_a_point_of_the_curve(levels, weighted):
         assert found == pytest.approx(precisions[first], abs=1e-12)
 
 
+@pytest.mark.parametrize("levels", [3, 40, 10**9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_recall_at_precision_and_partial_areas_are_of_the_curve(levels, weighted):
+    rng, y, scores = draw(levels % 89, levels, 0.3)
+    w = rng.random(len(y)) if weighted else None
+    precisions, recalls, _ = precision_recall_curve(y, scores, sample_weight=w)
+    for precision in (0.2, 0.4, precisions[0], 0.9, 1.0):
+        expected = recalls[:-1][precisions[:-1] >= precision - 1e-12].max(initial=0.0)
+        found = metrics.recall_at_precision(y, scores, precision, sample_weight=w)
+        assert found == pytest.approx(expected, abs=1e-12)
+    at = (np.arange(300) + 0.5) / 300
+    steps = [metrics.precision_at_recall(y, scores, r, sample_weight=w) for r in at]
+    for low, high in ((0.0, 1.0), (0.95, 1.0), (0.3, 0.35), (0.0, 0.5)):
+        area = np.mean([p for r, p in zip(at, steps, strict=True) if low < r < high])
+        found = metrics.partial_average_precision(y, scores, low, high, sample_weight=w)
+        assert found == pytest.approx(area, abs=0.02)
+    whole = metrics.partial_average_precision(y, scores, sample_weight=w)
+    assert whole == pytest.approx(metrics.average_precision(y, scores, sample_weight=w), abs=1e-12)
+
+
 @pytest.mark.parametrize("ties", ["pessimistic", "optimistic"])
 @pytest.mark.parametrize("levels", [4, 50, 10**9])
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])

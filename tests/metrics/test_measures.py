@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import warnings
@@ -10,21 +11,24 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
+from sklearn import config_context
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, dcg_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from growth import growth
-from pushrank import metrics, plots
+from pushrank import PushBoost, metrics, plots
 from pushrank.metrics import scorers
 from pushrank.metrics._ranking import METRICS
 
 SCALAR = [
     "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain",
     "margin", "partial_auc", "positives_at_top", "precision_at_recall", "r_max", "rp_error", "smooth_margin",
+    "recall_at_precision", "partial_average_precision",
 ]  # fmt: skip
 
 
@@ -312,31 +316,98 @@ def test_the_length_of_a_list_is_said_in_one_of_three_ways(measure):
             measure(y, scores)
 
 
-def test_a_budget_is_scored_in_a_search():
-    X, y = load_breast_cancer(return_X_y=True)
-    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2])
-    scores = fitted.decision_function(X[1::2])
-    for make, measure in (
-        (scorers.precision_at, metrics.precision_at_k),
-        (scorers.recall_at, metrics.recall_at_k),
-        (scorers.lift_at, metrics.lift),
-    ):
-        for depth in ({"k": 150}, {"fraction": 0.3}, {"fraction_of_positives": 0.8}):
-            scorer = pickle.loads(pickle.dumps(make(**depth)))  # noqa: S301
-            assert scorer(fitted, X[1::2], y[1::2]) == measure(y[1::2], scores, **depth)
-    search = GridSearchCV(
-        LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorers.precision_at(fraction=0.05), cv=2
-    ).fit(StandardScaler().fit_transform(X[::4]), y[::4])
+@pytest.fixture(scope="module")
+def half_fitted():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2])
+    return model, X[1::2], y[1::2], model.decision_function(X[1::2])
+
+
+@pytest.fixture(scope="module")
+def other_models(half_fitted):
+    """A model of probabilities, one of numbers, and the same of texts of which the first is positive."""
+    _, X, y, _ = half_fitted
+    texts = np.where(y, "active", "inactive")
+    forest = DecisionTreeClassifier(max_depth=4).fit(X, y)
+    return texts, forest, LogisticRegression(C=1e-4).fit(X, y), LogisticRegression(C=1e-4).fit(X, texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *itertools.product(
+            ("precision_at_k", "recall_at_k", "lift"),
+            ({"k": 150}, {"fraction": 0.3}, {"fraction_of_positives": 0.8}),
+        ),
+        ("precision_at_recall", {"recall": 0.99}),
+        ("recall_at_precision", {"precision": 0.99}),
+        ("partial_average_precision", {"min_recall": 0.95}),
+    ],
+)
+def test_any_measure_is_made_a_scorer_of_any_model(half_fitted, other_models, name, options):
+    model, X, y, scores = half_fitted
+    measure = getattr(metrics, name)
+    scorer = pickle.loads(pickle.dumps(metrics.make_top_scorer(name, **options)))  # noqa: S301
+    assert scorer(model, X, y) == measure(y, scores, **options)
+    w = np.arange(len(y)) % 3 + 1
+    assert scorer(model, X, y, sample_weight=w) == measure(y, scores, sample_weight=w, **options)
+    texts, tree, of_numbers, of_texts = other_models
+    expected = measure(y, tree.predict_proba(X)[:, 1], **options)
+    assert metrics.make_top_scorer(measure, **options)(tree, X, y) == expected
+    named = metrics.make_top_scorer(name, pos_label="active", **options)
+    assert named(of_texts, X, texts) == pytest.approx(scorer(of_numbers, X, y), abs=0.02)
+
+
+def test_the_value_of_the_first_rows_is_scored_by_a_column_or_by_routing(half_fitted):
+    model, X, y, scores = half_fitted
+    value = X["mean area"]
+    expected = metrics.value_at_k(y, scores, 40, value=value)
+    scorer = pickle.loads(pickle.dumps(metrics.make_top_scorer("value_at_k", k=40, value="mean area")))  # noqa: S301
+    assert scorer(model, X, y) == expected
+    plain = DecisionTreeClassifier(max_depth=4).fit(X.to_numpy(), y)
+    by_number = metrics.make_top_scorer("value_at_k", k=40, value=3, normalize=True)
+    scores, w = plain.predict_proba(X.to_numpy())[:, 1], y + 1
+    caught = metrics.value_at_k(y, scores, 40, value=value, normalize=True, sample_weight=w)
+    assert by_number(plain, X.to_numpy(), y, sample_weight=w) == caught
+    with config_context(enable_metadata_routing=True):
+        routed = metrics.make_top_scorer("value_at_k", k=40)
+        assert routed(model, X, y, value=value) == expected
+        cross_val_score(model, X, y, scoring=routed, params={"value": value.to_numpy()}, cv=2)
+    with pytest.raises(ValueError, match="pass value, an amount for each row"):
+        routed(model, X, y)
+
+
+def test_searches_and_early_stopping_take_a_scorer_of_a_budget(half_fitted):
+    _, X, y, _ = half_fitted
+    X = StandardScaler().fit_transform(X)
+    scorer = metrics.make_top_scorer("precision_at_k", fraction=0.05)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=2).fit(X[::2], y[::2])
     assert search.best_score_ == 1.0
-    with pytest.raises(TypeError, match="k must be an integer"):
-        scorers.precision_at(0.1)
+    by_column = metrics.make_top_scorer("value_at_k", fraction=0.1, value=3)
+    for scoring in (scorer, by_column):
+        stopped = PushBoost(n_estimators=20, early_stopping=True, scoring=scoring, random_state=0).fit(X, y)
+        assert stopped.n_iter_ <= 20
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "error", "message"),
+    [
+        ("precision_at_k", {}, ValueError, "one of k .* got none of them"),
+        ("precision_at_k", {"k": 0.1}, TypeError, "k must be an integer"),
+        ("precision_at_top", {"k": 1}, ValueError, "metric='precision_at_top' is not known"),
+        ("precision_at_recall", {"recall": 2}, ValueError, "recall must be > 0 and <= 1"),
+        ("auc", {"k": 3}, TypeError, r"a scorer of auc takes \['ties', 'pos_label'\], got 'k'"),
+        (max, {}, ValueError, "of a measure of your own sklearn.metrics.make_scorer makes a scorer"),
+    ],
+)
+def test_a_scorer_that_cannot_be_is_refused_when_it_is_made(metric, options, error, message):
+    with pytest.raises(error, match=message):
+        metrics.make_top_scorer(metric, **options)
 
 
 def test_only_scorers_are_listed():
     for name in dir(scorers):
-        made = getattr(scorers, name)
-        made = made(fraction=0.5) if name.endswith("_at") else made
-        assert repr(made).startswith("make_scorer("), name
+        assert repr(getattr(scorers, name)).startswith("make_scorer("), name
 
 
 def test_scorers_measure_what_the_metrics_do():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from inspect import signature
+from inspect import isfunction, signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,7 +56,8 @@ def check_one_scorer(scoring: Any) -> None:
 
 def _takes_an_estimator(function: Any) -> bool:
     """Return whether a callable is not one of our measures, and can be called with three things."""
-    if getattr(_innermost(function), "__module__", "").startswith("pushrank.metrics."):
+    measure = _innermost(function)
+    if isfunction(measure) and measure.__module__.startswith("pushrank.metrics."):
         return False
     try:
         signature(function).bind("estimator", "X", "y")

@@ -6,8 +6,9 @@ number of rows or a share of the positives.
 
 Tied rows count by their expectation over all their orders. In two cases the source defines another rule: a
 tie of a positive with a negative is an error for ``positives_at_top``, heights, ``r_max`` and ``rp_error``;
-and rows of a tie enter the list together for ``average_precision`` and ``precision_at_recall``. The command
-line and the report follow the same rules, and ``ties`` chooses others.
+and rows of a tie enter the list together for points and areas of the precision-recall curve
+(``average_precision``, whole and partial, ``precision_at_recall``, ``recall_at_precision``). The command line
+and the report follow the same rules, and ``ties`` chooses others.
 """
 
 from pushrank.metrics import scorers as scorers
@@ -26,14 +27,17 @@ from pushrank.metrics.precision import (
     average_precision,
     enrichment_factor,
     lift,
+    partial_average_precision,
     positives_at_top,
     precision_at_k,
     precision_at_recall,
     recall_at_k,
+    recall_at_precision,
     top_of_list,
     value_at_k,
 )
 from pushrank.metrics.roc import auc, partial_auc, roc_band
+from pushrank.metrics.scorers import make_top_scorer
 
 __all__ = [
     "Measurement",
@@ -48,16 +52,19 @@ __all__ = [
     "gains_table",
     "height",
     "lift",
+    "make_top_scorer",
     "margin",
     "mean_reciprocal_rank",
     "measure",
     "ndcg_at_k",
     "partial_auc",
+    "partial_average_precision",
     "positives_at_top",
     "precision_at_k",
     "precision_at_recall",
     "r_max",
     "recall_at_k",
+    "recall_at_precision",
     "reverse_height",
     "robust_initial_enhancement",
     "roc_band",

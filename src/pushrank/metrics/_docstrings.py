@@ -28,27 +28,6 @@ fraction : float, optional
 fraction_of_positives : float, optional
     In place of k: as many rows as this share of the positives, in (0, 1], rounded to the nearest number
     from 1 on. With weights that are not whole numbers it is that part of the positives' sum.""",
-    "depth_of_scorer": """k : int, optional
-    How many of the first rows of every part are looked at. It does not shrink with a part: a budget of 100
-    rows of all is ``k=20`` in each of five test parts, and a part of fewer rows is an error.
-fraction : float, optional
-    In place of k: the share of a part's rows that is looked at, in (0, 1], rounded up. It shrinks with the
-    part.
-fraction_of_positives : float, optional
-    In place of k: as many rows as this share of a part's positives, in (0, 1], rounded to the nearest number
-    from 1 on.""",
-    "scorer_and_errors": """Returns
--------
-scorer
-    What ``scoring=`` of scikit-learn and of our rankers takes; it pickles. Rows that tie at the end count by
-    their expectation under a random order.
-
-Raises
-------
-TypeError
-    When `k` is not an integer, or a share is not a number.
-ValueError
-    When none or several are given, or one is out of range.""",
     "depth_errors": """Raises
 ------
 TypeError

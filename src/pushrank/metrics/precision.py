@@ -342,6 +342,146 @@ def ranking_precision_at_recall(ranking: RankCounts, recall: float, ties: Ties) 
 
 
 @register_rank_metric
+def recall_at_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    precision: float = 0.5,
+    *,
+    ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the largest share of the positives that a list of a given precision finds.
+
+    .. math:: \mathrm{recall@prec}(q) = \max \{\mathrm{recall@}k : \mathrm{prec@}k \ge q\}
+
+    Parameters
+    ----------
+    %(rankings)s
+    precision : float, default=0.5
+        The share of positives that the list must hold at least, in (0, 1].
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Lists end at the end of a tie, all rows of it included, a point of scikit-learn's
+        ``precision_recall_curve``; with ``"optimistic"`` at its last positive, positives first.
+    %(sample_weight pos_label)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        Between 0 and 1, and 0 where no list is so precise; the higher the better.
+
+    Raises
+    ------
+    TypeError
+        When `precision` is not a number.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or
+        `precision` or `ties` is out of range.
+
+    Notes
+    -----
+    O(n log n). Precision rises and falls down a list: of all lists that are precise enough it is the longest.
+    On a part of the rows, lists of a few rows are precise by chance.
+
+    References
+    ----------
+    Eban et al., *Scalable learning of non-decomposable objectives*, AISTATS 2017.
+
+    Examples
+    --------
+    >>> y, scores = [0, 1, 1, 0, 1], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> recall_at_precision(y, scores, 0.6), round(recall_at_precision(y, scores, 0.65), 4)
+    (1.0, 0.6667)
+    """
+    return evaluate_metric(
+        ranking_recall_at_precision, y_true, scores, sample_weight, pos_label, precision, ties
+    )
+
+
+def ranking_recall_at_precision(ranking: RankCounts, precision: float, ties: Ties) -> float:
+    """Return the metric of a ranking that has been checked."""
+    check_number("precision", precision, above=0.0, most=1.0)
+    found, precisions = _precision_recall_curve(ranking, ties)
+    # sums of weights miss a share that they stand for by rounding
+    enough = found[precisions >= float(precision) * (1.0 - K_ROUNDING)]
+    return float(enough[-1] / ranking.total_positive) if len(enough) else 0.0
+
+
+def _precision_recall_curve(ranking: RankCounts, ties: Ties) -> tuple[Floats, Floats]:
+    """Return the weight of the positives to the end of each tie, best first, and the precision there."""
+    drawn = ranking.positive_counts > 0.0  # a resample may leave thresholds without a positive
+    found = np.cumsum(ranking.positive_counts[::-1])[drawn[::-1]]
+    tied = ranking.negative_counts[1::2] if tied_error(ties) else 0.0
+    negatives = (ranking.negatives_above("optimistic") + tied)[drawn][::-1]
+    return found, found / (found + negatives)
+
+
+@register_rank_metric
+def partial_average_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    min_recall: float = 0.0,
+    max_recall: float = 1.0,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the mean precision between two recalls: the partial area under the precision-recall curve.
+
+    .. math:: \frac{1}{b - a} \int_a^b \mathrm{prec@recall}(r) \, dr
+
+    with :math:`a` the least and :math:`b` the largest recall: the area in units of the largest possible.
+
+    Parameters
+    ----------
+    %(rankings)s
+    min_recall, max_recall : float
+        The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
+        is :func:`average_precision`.
+    %(sample_weight pos_label)s
+
+    %(unit_interval)s
+
+    Raises
+    ------
+    TypeError
+        When a recall is not a number.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or a recall is out of range.
+
+    Notes
+    -----
+    O(n log n). The curve is a step function, as in :func:`average_precision`: :func:`precision_at_recall` at
+    every recall, all rows of a tie entering together. A positive at the end of the range counts in part.
+    High recalls, such as 0.95 to 1, are for those who must not miss any, who read the bottom of a list.
+
+    References
+    ----------
+    Kumar, Narasimhan and Cotter, *Implicit rate-constrained optimization of non-decomposable objectives*,
+    ICML 2021, for recalls from 0.95; Boyd, Eng and Page, *Area under the precision-recall curve: point
+    estimates and confidence intervals*, ECML 2013, for the area.
+
+    Examples
+    --------
+    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> round(partial_average_precision(y, scores), 4), partial_average_precision(y, scores, 0.95)
+    (0.8056, 0.75)
+    """
+    return evaluate_metric(
+        ranking_partial_average_precision, y_true, scores, sample_weight, pos_label, min_recall, max_recall
+    )
+
+
+def ranking_partial_average_precision(ranking: RankCounts, min_recall: float, max_recall: float) -> float:
+    """Return the metric of a ranking that has been checked."""
+    check_number("max_recall", max_recall, above=0.0, most=1.0)
+    check_number("min_recall", min_recall, 0.0, below=float(max_recall))
+    found, precisions = _precision_recall_curve(ranking, "half")
+    recalls = np.clip(found / found[-1], min_recall, max_recall)
+    return float(np.diff(recalls, prepend=min_recall) @ precisions / (max_recall - min_recall))
+
+
+@register_rank_metric
 def lift(
     y_true: ArrayLike,
     scores: ArrayLike,
