@@ -102,7 +102,7 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> scorer = make_top_scorer("recall_at_precision", precision=0.99)
     >>> cross_val_score(LogisticRegression(max_iter=5000), X, y, scoring=scorer, cv=3).round(1).tolist()
-    [0.9, 0.8, 0.8]
+    [0.9, 1.0, 0.9]
     """
     if isinstance(metric, str) and metric not in METRICS:
         raise ValueError(f"metric={metric!r} is not known; use one of {sorted(METRICS)}.")
