@@ -51,6 +51,9 @@ class ObjectiveEvaluation(Protocol):
     def diagonal(self) -> ByClass:
         """Return non-negative weights of the rows by which the objective curves, to scale coordinates by."""
 
+    def majoriser(self) -> ByClass:
+        """Return a diagonal D above the Hessian H: ``v @ H @ v <= v @ D @ v`` for every v."""
+
 
 class PushEvaluation:
     """The total price of the negatives' inner sums; the methods are those of :class:`ObjectiveEvaluation`.
@@ -92,6 +95,10 @@ class PushEvaluation:
         """Return the curvature weights of the rows."""
         return ByClass(*self._sums.diagonal(self._total.gradient, self._total.curvature))
 
+    def majoriser(self) -> ByClass:
+        """Return a diagonal above the Hessian."""
+        return ByClass(*self._sums.majoriser(*self._total[1:]))
+
     def pair_weights(self, outputs: ByClass) -> tuple[float, float, float]:
         r"""Return the weights of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all.
 
@@ -125,6 +132,11 @@ class Mirrored:
     def diagonal(self) -> ByClass:
         """Return the curvature weights of the rows, which negation leaves alone."""
         weights = self._push.diagonal()
+        return ByClass(weights.negatives, weights.positives)
+
+    def majoriser(self) -> ByClass:
+        """Return a diagonal above the Hessian, which negation leaves alone."""
+        weights = self._push.majoriser()
         return ByClass(weights.negatives, weights.positives)
 
 
@@ -168,6 +180,21 @@ class Composite:
     def diagonal(self) -> ByClass:
         """Return the curvature weights of the rows."""
         return _weighted_sum([term.diagonal() for term in self._terms], self._slopes)
+
+    def majoriser(self) -> ByClass:
+        r"""Return a diagonal above the Hessian.
+
+        To that of the terms comes :math:`\sum_{jl} C_{jl} x_j x_l` with :math:`x_j = \nabla F_j \cdot v`. It
+        is at most :math:`\sum_j (\sum_l |C_{jl}|)\, x_j^2`, and by Cauchy and Schwarz :math:`x_j^2` is at
+        most :math:`\|\nabla F_j\|_1 \sum_r |\nabla F_j|_r v_r^2`.
+        """
+        total = _weighted_sum([term.majoriser() for term in self._terms], self._slopes)
+        if self._curvature is None:
+            return total
+        for term, bound in zip(self._terms, np.abs(self._curvature).sum(axis=1), strict=True):
+            size = ByClass(*map(abs, term.gradient()))
+            total = total.plus(size, float(bound * (size.positives.sum() + size.negatives.sum())))
+        return total
 
 
 def weighted_sum(terms: Sequence[ObjectiveEvaluation], weights: Sequence[float]) -> Composite:

@@ -2,8 +2,10 @@ r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)}
 
 from __future__ import annotations
 
+import numpy as np
+
 from pushrank._array import Floats, namespace, positive_part
-from pushrank.pairs.samples import Sample
+from pushrank.pairs.samples import Sample, SharedNormaliser
 
 
 class FactorisedSums:
@@ -53,3 +55,26 @@ class FactorisedSums:
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the rows in the Hessian."""
         return self._normaliser.transpose_product(multipliers), positive_part(curvature)
+
+    def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
+        r"""Return a diagonal above the Hessian of an objective.
+
+        With price derivatives :math:`\gamma, c`, the softmax means :math:`u_k = \sum_i m_{ki} v_i` and
+        :math:`l_k` linear in :math:`t_k`,
+
+        .. math::
+
+            v^\top H v \le \sum_k c_k (v_k - u_k)^2 + \gamma_k \Bigl(\sum_i m_{ki} v_i^2 - u_k^2\Bigr)
+            \le \sum_k 2 c_k^+ v_k^2 + \max(\gamma_k, 2 c_k^+) \sum_i m_{ki} v_i^2 ,
+
+        since :math:`(v_k - u_k)^2 \le 2 v_k^2 + 2 u_k^2` and :math:`u_k^2 \le \sum_i m_{ki} v_i^2`. On the
+        log scale of a power all negatives of two classes share one :math:`u`, which the variance
+        :math:`p \operatorname{Var}_\gamma(v_k - u)` does not see: the classes do not mix, and the diagonal is
+        :math:`(a_i, p\, b_k)` with the two softmaxes a and b.
+        """
+        if isinstance(self._normaliser, SharedNormaliser) and np.array_equal(
+            curvature, coupling * multipliers
+        ):
+            return self.diagonal(multipliers, curvature)
+        doubled = 2.0 * positive_part(curvature)
+        return self._normaliser.transpose_product(np.maximum(multipliers, doubled)), doubled

@@ -45,6 +45,13 @@ class InnerSums(Protocol):
         serve to scale coordinates, not as exact second derivatives.
         """
 
+    def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
+        """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v.
+
+        ``multipliers``, ``curvature`` and ``coupling`` say how the price curves in ``l``. The loss must have
+        a second derivative.
+        """
+
 
 MAX_BLOCKED_PAIRS = 1 << 13  # up to so many, a loss of each pair of two classes is the fastest way
 

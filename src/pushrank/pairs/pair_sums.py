@@ -13,6 +13,7 @@ from pushrank._numeric import Floats
 from pushrank.losses import Loss
 
 VALUE, SLOPE, CURVATURE = range(3)  # orders of derivatives of the loss
+STEEP_MARGINS = np.linspace(-30.0, 30.0, 601)  # beyond, tails of a sigmoid are exponentials to 13 digits
 
 
 class PairSums(ABC):
@@ -99,6 +100,38 @@ class PairSums(ABC):
         # (ln h)'' = h'' / h - (h' / h) ** 2, of which the second part lowers the price's curvature
         price_part = positive_part(curvature - multipliers) * slopes**2
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
+
+    def majoriser(
+        self,
+        multipliers: Floats,
+        curvature: Floats,
+        coupling: float,  # noqa: ARG002
+    ) -> tuple[Floats, Floats]:
+        r"""Return a diagonal above the Hessian of an objective.
+
+        With price derivatives :math:`\gamma, c` and pair terms :math:`q_{ik} = -w_i \ell'(s_i - t_k) / h_k`
+        that add up to :math:`Q_k`, Cauchy and Schwarz give
+
+        .. math::
+
+            v^\top H v \le \sum_{ik} \Bigl( (c_k - \gamma_k)^+ Q_k q_{ik}
+            + \frac{\gamma_k}{h_k} w_i \ell''(s_i - t_k) \Bigr) (v_i - v_k)^2 ,
+
+        and :math:`(v_i - v_k)^2 \le 2 v_i^2 + 2 v_k^2`. The coupling of the price only lowers the Hessian.
+        Where a loss is not convex, a multiple of :math:`|\ell'|` that is above :math:`|\ell''|` replaces it.
+        """
+        per_sum = self._per_sum(multipliers)
+        if self._loss.convex:
+            curved_p, curved_n = self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures
+        else:
+            slopes = np.abs(self._loss.derivative(STEEP_MARGINS))
+            bends = np.abs(self._loss.second_derivative(STEEP_MARGINS))
+            steepness = float(np.max(bends[slopes > 0.0] / slopes[slopes > 0.0]))
+            in_positives, in_negatives = self.adjoint_product(steepness * multipliers)
+            curved_p, curved_n = -in_positives, in_negatives
+        rise = positive_part(curvature - multipliers) * -self._per_sum(self._slopes)
+        rise_p, rise_n = self.adjoint_product(rise) if rise.any() else (0.0, 0.0)
+        return 2.0 * (curved_p - rise_p), 2.0 * (curved_n + rise_n)
 
     def _per_sum(self, values: Floats) -> Floats:
         """Divide by the inner sums; a sum of zero has neither value nor slope to share out."""

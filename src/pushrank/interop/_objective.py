@@ -1,0 +1,154 @@
+"""A push as boosters want it: a gradient and a positive diagonal above the Hessian, row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushrank._numeric import Floats
+from pushrank.estimators._scoring import HeldOutScorer
+from pushrank.estimators._target import break_even_threshold
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.pairs.targets import sample_of_labels
+
+MIN_HESSIAN = 1e-6  # above the smallest float32, in which boosters add up; a row's share of a mean of one
+
+
+def check_objective(objective: PushObjective) -> None:
+    """Raise unless an objective has second derivatives, by which a booster steps.
+
+    Raises
+    ------
+    TypeError
+        When it is no push objective.
+    ValueError
+        When its loss or price has kinks.
+    """
+    if not isinstance(objective, PushObjective):
+        raise TypeError(
+            f"a PushObjective is needed, got {type(objective).__name__}; for the P-Norm Push give "
+            "PushObjective(price=Power(4.0), scale='log')."
+        )
+    if not objective.twice_differentiable:
+        raise ValueError(
+            f"boosters step by second derivatives, and {objective.loss} with {objective.price} has kinks: "
+            "use the loss 'exponential', 'logistic', 'squared_hinge', 'smoothed_hinge', 'sigmoid' or "
+            "'squared_sigmoid', and a price other than the maximum."
+        )
+
+
+def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tuple[Floats, Floats]:
+    """Return the gradient of each row and a positive diagonal above the Hessian, times the positives' weight.
+
+    So a positive's Hessian is one in the mean, as if it had a log loss of its own, and limits and penalties
+    of leaves mean what they mean there.
+
+    Raises
+    ------
+    ValueError
+        When the objective overflows.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        at_point = objective.evaluation(sample, np.asarray(scores, dtype=np.float64))
+    if not np.isfinite(at_point.value):
+        raise ValueError(
+            f"the objective overflows on the scale {objective.scale!r}; use scale='log' or 'mean', or a "
+            "smaller learning rate."
+        )
+    unit = sample.class_weights[0]
+    gradient = unit * sample.scatter(*at_point.gradient())
+    diagonal = unit * sample.scatter(*at_point.majoriser())
+    # where a bounded price is flat the Hessian is no guide: no leaf steps farther than one
+    return gradient, np.maximum(np.maximum(diagonal, np.abs(gradient)), MIN_HESSIAN)
+
+
+class CustomObjective:
+    """A push objective that keeps the sample of the last labels it was given.
+
+    Parameters
+    ----------
+    objective : PushObjective
+        What to minimise.
+    """
+
+    def __init__(self, objective: PushObjective) -> None:
+        check_objective(objective)
+        self.objective = objective
+        self._last: tuple[Any, ...] = ()
+        self._sample: Sample | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it anew: boosters copy parameters, and the sample is as large as the data."""
+        return type(self), (self.objective,)
+
+    def __repr__(self) -> str:
+        """Return the objective, named."""
+        return f"{type(self).__name__}({self.objective!r})"
+
+    def at(
+        self,
+        labels: NDArray[Any],
+        scores: NDArray[Any],
+        weights: NDArray[Any] | None,
+        qid: NDArray[Any] | None,
+    ) -> tuple[Floats, Floats]:
+        """Return the gradient and the diagonal at scores, of labels that rarely change."""
+        given = (labels, weights, qid)
+        if self._sample is None or not all(map(_same, given, self._last)):
+            # copies: a data set may write new labels into its arrays
+            self._last = tuple(None if array is None else np.array(array) for array in given)
+            floats = None if weights is None else np.asarray(weights, dtype=np.float64)
+            self._sample, *_ = sample_of_labels(type(self).__name__, np.asarray(labels), floats, qid)
+        return derivatives(self.objective, self._sample, scores)
+
+
+def _same(first: Any, second: Any) -> bool:
+    return first is second if first is None or second is None else np.array_equal(first, second)
+
+
+class CustomMetric:
+    """A scorer's measure of a booster's scores, the higher the better.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, of two classes or grades.
+    name : str, optional
+        What the booster should call it; that of the scorer's measure after ``pushrank_``, which no measure of
+        a booster's own begins with.
+    """
+
+    def __init__(self, scoring: Any, name: str | None = None) -> None:
+        measure = getattr(scoring, "_score_func", scoring)
+        self.scoring = scoring
+        self.__name__ = name or f"pushrank_{getattr(measure, '__name__', measure)}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it anew."""
+        return type(self), (self.scoring, self.__name__)
+
+    def of(
+        self,
+        labels: NDArray[Any],
+        scores: NDArray[Any],
+        weights: NDArray[Any] | None,
+        qid: NDArray[Any] | None,
+    ) -> float:
+        """Return the measure."""
+        classes = np.unique(labels)
+        scorer = HeldOutScorer(self.scoring, classes, labels, weights, qid)
+        scores = np.asarray(scores, dtype=np.float64)
+        samples = (BipartiteSample.from_mask(labels > grade, weights) for grade in classes[:-1])
+        thresholds = np.array([break_even_threshold(scores, sample) for sample in samples])
+        return scorer.score(None, scores, thresholds)
+
+
+def labels_of_sizes(sizes: ArrayLike | None) -> NDArray[np.intp] | None:
+    """Return a label for each row of consecutive query groups of given sizes; None for one list."""
+    if sizes is None or np.size(sizes) == 0:
+        return None
+    sizes = np.asarray(sizes).astype(np.intp)
+    return np.repeat(np.arange(len(sizes)), sizes)

@@ -1,0 +1,338 @@
+"""Rankers that train a booster on a push: validate, train, set the fitted attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pushrank import losses, prices
+from pushrank._docstrings import shared_docs_from
+from pushrank._numeric import Floats
+from pushrank._validation import check_number, check_ordered_categorical
+from pushrank.estimators._base import RankerMixin, set_grades
+from pushrank.estimators._docstrings import PARAGRAPHS
+from pushrank.estimators._scoring import HeldOutScorer, parts
+from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
+from pushrank.interop._objective import check_objective, derivatives
+from pushrank.objectives import PushObjective
+from pushrank.objectives.push import Scale, Side
+from pushrank.pairs import BipartiteSample, GradedSample
+from pushrank.pairs.targets import sample_of_labels
+from pushrank.prices import Power, Price
+
+BINARY = "binary"  # in place of a push: the booster's own log loss
+OWN_PARAGRAPHS = {
+    "p_of_booster": """p : float, Price or str
+    The strength of the push, any finite number of at least 1; or a smooth price, or its name in
+    :mod:`pushrank.prices`: ``"log_one_plus"`` with ``side="pull"`` is the objective of the IR Push. Or
+    ``"binary"``, the booster's own log loss, which takes no notice of the next three.""",
+    "early_stopping_of_booster": """early_stopping : bool
+    Whether to stop when the score of a validation part stops rising, and go back to its best round.
+scoring : str, callable or None
+    A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, one that
+    ``precision_at`` there makes, or what scikit-learn takes; None takes the average precision.
+validation_fraction : float
+    The fraction of the rows (of the query groups) to validate on, in (0, 1); they are not learned from.
+n_iter_no_change : int
+    Stop after so many rounds without a better score.""",
+    "threads": """n_jobs : int or None
+    The number of threads; None takes the booster's default, all processors. It changes no result.""",
+    "X_of_booster": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Features, of which NaN are missing values. Data frames of pandas are passed to the booster as they are,
+    with their categorical columns.""",
+    "y_of_booster": """y : array-like of shape (n_samples,)
+    Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
+    of which a higher one should stand above every lower one.""",
+    "attributes_of_booster": """classes_ : ndarray of shape (n_classes,)
+    The two classes, or the grades, in ascending order.
+threshold_ : float
+    The break-even point of the training scores: as many rows score above it as are positive.
+thresholds_ : ndarray of shape (n_classes - 1,)
+    The break-even points above each class or grade but the highest; ``threshold_`` is the first.
+feature_importances_ : ndarray of shape (n_features,)
+    The share of each feature in the gain of all splits.
+n_iter_ : int
+    The number of rounds kept.""",
+    "path_of_booster": """best_round_ : int
+    The same.
+validation_path_ : ndarray
+    The scores of the validation part after each round, also after those beyond the best, which are not kept;
+    empty without ``early_stopping``.""",
+    "errors_of_booster": """ValueError
+    When a parameter is out of range or not the booster's, the data hold nothing to rank, the loss or the
+    price has kinks, or no split meets the limits of a leaf, so that all rows would score alike.
+TypeError
+    When a parameter has the wrong type.""",
+    "objective_of_booster": """objective : PushObjective
+    What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
+    ``"log"`` keeps gradients in range at any p.""",
+}
+shared_docs = shared_docs_from(PARAGRAPHS | OWN_PARAGRAPHS)
+ACCURACY = 1e-6  # of the sums of analytic losses: boosters add up in float32
+
+
+class Training(NamedTuple):
+    """What a booster learns from."""
+
+    X: Any
+    labels: Floats
+    weights: Floats | None
+    derivatives: Callable[[Floats], tuple[Floats, Floats]] | None  # of the scores; None for the log loss
+    n_rounds: int
+
+
+class Validation(NamedTuple):
+    """What a booster is stopped by."""
+
+    X: Any
+    labels: Floats
+    score: Callable[[Floats], float]
+    patience: int
+
+
+class Engine(Protocol):
+    """A library of boosters."""
+
+    def train(
+        self, params: dict[str, Any], training: Training, validation: Validation | None
+    ) -> tuple[Any, list[float]]:
+        """Return a booster, cut at its best round, and its validation scores after every round."""
+
+    def params(self, ranker: Any, seed: int) -> dict[str, Any]:
+        """Return the library's parameters; ones that it does not know or that are not its own are errors."""
+
+    def scores(self, booster: Any, X: Any, start: int = 0, stop: int | None = None) -> Floats:
+        """Return what some of the rounds add to the scores of rows."""
+
+    def n_rounds(self, booster: Any) -> int:
+        """Return the number of rounds that are kept."""
+
+    def gains(self, booster: Any) -> Floats:
+        """Return by how much splits on each feature lowered the objective."""
+
+    def to_text(self, booster: Any) -> str:
+        """Return the library's own text of a booster."""
+
+    def from_text(self, text: str) -> Any:
+        """Return the booster of a text."""
+
+    limits: str  # the parameters that forbid splits, for a message
+
+
+def fit_booster(
+    ranker: Any,
+    engine: Engine,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+) -> None:
+    """Validate, train, set the fitted attributes: the whole way, in this order."""
+    objective = push_objective(ranker)
+    check_number("n_estimators", ranker.n_estimators, 1, integer=True)
+    X, target = validate_table(ranker, X, y, sample_weight, qid)
+    if objective is None and not isinstance(target.sample, BipartiteSample):
+        raise ValueError(
+            "p='binary' learns two classes in one list; for grades and query groups give a number."
+        )
+    random_state = check_random_state(ranker.random_state)
+    params = engine.params(ranker, int(random_state.randint(np.iinfo(np.int32).max)))
+    train, validation = (np.arange(target.sample.n_rows), target), None
+    if ranker.early_stopping:
+        check_number("validation_fraction", ranker.validation_fraction, above=0.0, below=1.0)
+        check_number("n_iter_no_change", ranker.n_iter_no_change, 1, integer=True)
+        share = float(ranker.validation_fraction)
+        train, held = parts(
+            target, share, random_state, lambda kept: (np.flatnonzero(kept), subset(target, kept))
+        )
+        validation = _validation(ranker, X, *held)
+    booster, path = engine.train(params, training(X, *train, objective, int(ranker.n_estimators)), validation)
+    scores = engine.scores(booster, X)
+    if scores.min() == scores.max():
+        raise ValueError(
+            f"no split of the {len(train[0])} training rows meets the limits of a leaf, so that all rows "
+            f"score alike: lower {engine.limits}, or look for columns that differ between the classes."
+        )
+    ranker.booster_, ranker.validation_path_ = booster, np.array(path)
+    ranker.n_iter_ = ranker.best_round_ = engine.n_rounds(booster)
+    set_grades(ranker, target, scores)
+
+
+def push_objective(ranker: Any) -> PushObjective | None:
+    """Return the objective of a ranker's parameters, None for the log loss.
+
+    Raises
+    ------
+    ValueError
+        When it has kinks, or a parameter is out of range.
+    """
+    p, loss = ranker.p, losses.resolve(ranker.loss)
+    if isinstance(p, str) and p == BINARY:
+        return None
+    price = prices.resolve(p) if isinstance(p, str | Price) else Power(p)
+    losses.check_own(loss)
+    prices.check_own(price)
+    scale: Scale = "mean" if price.log_divisor is None else "log"
+    objective = PushObjective(loss, price, ranker.side, scale, ranker.bottom_weight, ACCURACY)
+    check_objective(objective)
+    return objective
+
+
+def training(
+    X: Any, rows: NDArray[np.intp], target: Target, objective: PushObjective | None, n_rounds: int
+) -> Training:
+    """Return what to learn from: some rows, and the target of them alone."""
+    labels = np.asarray(target.codes, dtype=np.float64)
+    of_scores = None if objective is None else lambda scores: derivatives(objective, target.sample, scores)
+    return Training(_safe_indexing(X, rows), labels, target.weights, of_scores, n_rounds)
+
+
+def _validation(ranker: Any, X: Any, rows: NDArray[np.intp], target: Target) -> Validation:
+    part, classes = _safe_indexing(X, rows), np.asarray(target.classes)
+    codes = np.asarray(target.codes).astype(np.intp)
+    scorer = HeldOutScorer(ranker.scoring, classes, classes[codes], target.weights, target.groups)
+
+    def score(scores: Floats) -> float:
+        scores = np.asarray(scores, dtype=np.float64)
+        return scorer.score(part, scores, target.thresholds(scores))
+
+    return Validation(part, codes.astype(np.float64), score, int(ranker.n_iter_no_change))
+
+
+def validate_table(
+    ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None = None
+) -> tuple[Any, Target]:
+    """Return features as the booster takes them, and what to rank.
+
+    A pandas data frame is passed on as it is, with its categories; anything else becomes an array.
+    """
+    check_ordered_categorical(y)
+    if hasattr(X, "iloc"):
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        validate_data(ranker, X, skip_check_array=True)
+    else:
+        X, labels = checked_data(ranker, X, y, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False)
+    weights = row_weights(sample_weight, len(labels))
+    sample, classes, codes, groups = sample_of_labels(type(ranker).__name__, labels, weights, qid)
+    return X, Target(sample, weights, classes, codes, groups)
+
+
+def subset(target: Target, kept: NDArray[np.bool_]) -> Target:
+    """Return the target of some rows, numbered anew."""
+    codes, weights, groups = (
+        None if values is None else np.asarray(values)[kept]
+        for values in (target.codes, target.weights, target.groups)
+    )
+    assert codes is not None  # noqa: S101
+    if isinstance(target.sample, BipartiteSample):
+        return Target(BipartiteSample.from_mask(codes, weights), weights, target.classes, codes)
+    together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
+    sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
+    return Target(sample, weights, target.classes, codes, groups)
+
+
+@shared_docs
+class BoosterRankerMixin(RankerMixin):
+    """Parameters of a booster beside a ranker's own, and the scores of the fitted one."""
+
+    _engine: Engine
+    booster_: Any
+
+    def __init__(
+        self,
+        p: float | Price | str = 4.0,
+        *,
+        side: Side = "push",
+        bottom_weight: float = 1.0,
+        loss: Any = "exponential",
+        n_estimators: int = 100,
+        early_stopping: bool = False,
+        scoring: str | Callable[..., float] | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        **booster_params: Any,
+    ) -> None:
+        self.p = p
+        self.side = side
+        self.bottom_weight = bottom_weight
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self._booster_params = booster_params
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the ranker's own parameters and the booster's."""
+        return {**super().get_params(deep=deep), **self._booster_params}
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters of the ranker or, by any other name, of the booster."""
+        own = super().get_params(deep=False)
+        booster = {name: params.pop(name) for name in list(params) if name.partition("__")[0] not in own}
+        self._booster_params = {**self._booster_params, **booster}
+        return super().set_params(**params)
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        %(rows_to_score)s
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The booster's scores before any transformation, less ``threshold_``.
+        """
+        check_is_fitted(self, "booster_")
+        scores: NDArray[np.floating] = self._engine.scores(self.booster_, self._validated(X))
+        return scores - scores.dtype.type(self.threshold_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the gain of all splits, shape (n_features,).
+
+        Raises
+        ------
+        AttributeError
+            When the ranker is not fitted.
+        """
+        if not hasattr(self, "booster_"):
+            raise AttributeError("feature_importances_ need a fitted ranker.")
+        gains = self._engine.gains(self.booster_)
+        shares: Floats = gains / gains.sum()
+        return shares
+
+    def _validated(self, X: Any) -> Any:
+        if hasattr(X, "iloc"):
+            frame: Any = validate_data(self, X, reset=False, skip_check_array=True)
+            return frame
+        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
+        return checked_data(self, X, reset=False, **options)
+
+    def __getstate__(self) -> Any:
+        """Return the state with the booster as its library's text, for pickles and skops alike."""
+        state = super().__getstate__()
+        return state | {"booster_": self._engine.to_text(state["booster_"])} if "booster_" in state else state
+
+    def __setstate__(self, state: Any) -> None:
+        """Take a state, and build the booster of its text."""
+        super().__setstate__(state)
+        if isinstance(vars(self).get("booster_"), str):
+            self.booster_ = self._engine.from_text(self.booster_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: missing values are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,261 @@
+"""The push in XGBoost: objectives and measures for its own interfaces, and a ranker.
+
+Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016; Cynthia Rudin, *The P-Norm Push: A
+Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 10 (2009), 2233-2271.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from pushrank._io import trust_in_files
+from pushrank._numeric import Floats
+from pushrank._optional import import_optional
+from pushrank.interop._objective import CustomMetric, CustomObjective, labels_of_sizes
+from pushrank.interop._ranker import BoosterRankerMixin, Training, Validation, fit_booster, shared_docs
+
+xgboost = import_optional("xgboost", "xgboost")
+
+__all__ = ["PushXGBRanker", "XGBMetric", "XGBObjective"]
+
+RESERVED = ("objective", "eval_metric", "base_score", "num_boost_round", "early_stopping_rounds")
+
+
+@shared_docs
+class XGBObjective(CustomObjective):
+    """A push as the objective of XGBoost: ``xgboost.train(..., obj=...)`` or ``XGBRegressor(objective=...)``.
+
+    Gradient and second derivative are those of :class:`~pushrank.interop.lightgbm.LGBMObjective`.
+
+    Parameters
+    ----------
+    %(objective_of_booster)s
+
+    Raises
+    ------
+    TypeError
+        When it is no ``PushObjective``.
+    ValueError
+        When its loss or price has kinks.
+
+    Notes
+    -----
+    A push takes no notice of a constant, so that ``base_score`` only costs digits in float32: give 0, of
+    ``XGBClassifier``, which takes it for a probability, 0.5. ``XGBRanker`` refuses custom objectives: query
+    groups go by ``DMatrix(..., qid=...)`` to ``xgboost.train``, which takes grades of relevance, too.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009).
+
+    Examples
+    --------
+    >>> import xgboost
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from pushrank import PushObjective
+    >>> from pushrank.prices import Power
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> push = XGBObjective(PushObjective(price=Power(4.0), scale="log"))
+    >>> params = {"base_score": 0.0, "max_depth": 3, "nthread": 1}
+    >>> booster = xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=20, obj=push)
+    >>> bool(y[booster.predict(xgboost.DMatrix(X)).argsort()[-300:]].all())
+    True
+    """
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Floats, Floats]:
+        """Return the gradient and the diagonal, of either ``(preds, DMatrix)`` or labels and scores."""
+        return self.at(*_unpacked(y_true, y_pred, sample_weight))
+
+
+@shared_docs
+class XGBMetric(CustomMetric):
+    """A measure at the top as XGBoost's ``custom_metric`` or ``eval_metric``, the higher the better.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``precision_at`` there
+        makes.
+    name : str, optional
+        What XGBoost should call it; that of the scorer's measure after ``pushrank_``, which no measure of its
+        own begins with.
+
+    Notes
+    -----
+    XGBoost takes a measure whose name it does not know for an error. Early stopping is told otherwise by
+    ``xgboost.callback.EarlyStopping(rounds=20, maximize=True)`` among the callbacks, and XGBoost's own
+    measure is turned off by ``disable_default_eval_metric=True`` among the parameters.
+
+    Examples
+    --------
+    >>> from pushrank.metrics.scorers import precision_at
+    >>> XGBMetric(precision_at(k=2))([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4])
+    0.5
+    """
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Return the measure, and before it the name where ``xgboost.train`` asks."""
+        measure = self.of(*_unpacked(y_true, y_pred, sample_weight))
+        return (self.__name__, measure) if isinstance(y_pred, xgboost.DMatrix) else measure
+
+
+def _unpacked(y_true: Any, y_pred: Any, weights: Any) -> tuple[Any, Any, Any, Any]:
+    """Return labels, scores, weights and query groups of either of XGBoost's two ways to call."""
+    if not isinstance(y_pred, xgboost.DMatrix):
+        return y_true, y_pred, weights, None
+    weights, starts = y_pred.get_weight(), y_pred.get_uint_info("group_ptr")
+    return y_pred.get_label(), y_true, weights if len(weights) else None, labels_of_sizes(np.diff(starts))
+
+
+class XGBoost:
+    """What rankers ask of XGBoost, as :class:`~pushrank.interop._ranker.Engine` says."""
+
+    limits = "min_child_weight, gamma or reg_lambda"
+
+    def params(self, ranker: Any, seed: int) -> dict[str, Any]:
+        """Return the library's parameters; those that the ranker sets are errors."""
+        given = ranker._booster_params
+        for name in RESERVED:
+            if name in given:
+                raise ValueError(
+                    f"{name}={given[name]!r} cannot be taken: {type(ranker).__name__} sets it itself."
+                )
+        threads = {} if ranker.n_jobs is None else {"nthread": ranker.n_jobs}
+        return {"disable_default_eval_metric": True, "seed": seed, **threads, **given}
+
+    def train(
+        self, params: dict[str, Any], training: Training, validation: Validation | None
+    ) -> tuple[Any, list[float]]:
+        """Return a booster, cut at its best round, and its validation scores after every round."""
+        of_scores = training.derivatives
+        options: dict[str, Any] = {}
+        path: dict[str, Any] = {}
+        if of_scores is None:
+            params = params | {"objective": "binary:logistic"}
+            data = _matrix(training.X, training.labels, training.weights, params)
+        else:
+            params = params | {"base_score": 0.0}
+            data = _matrix(training.X, training.labels, None, params)
+            options["obj"] = lambda scores, _: of_scores(scores)
+        if validation is not None:
+            stop = xgboost.callback.EarlyStopping(rounds=validation.patience, maximize=True, save_best=True)
+            options |= {
+                "evals": [(_matrix(validation.X, validation.labels, None, params), "validation")],
+                "custom_metric": lambda scores, _: ("score", validation.score(scores)),
+                "callbacks": [stop],
+                "evals_result": path,
+                "verbose_eval": False,
+            }
+        booster = xgboost.train(params, data, training.n_rounds, **options)
+        return booster, path["validation"]["score"] if path else []
+
+    def scores(self, booster: Any, X: Any, start: int = 0, stop: int | None = None) -> Floats:
+        """Return what some of the rounds add to the scores of rows."""
+        scores: Floats = booster.predict(
+            _matrix(X, None, None, {}), output_margin=True, iteration_range=(start, stop or 0)
+        )
+        return scores
+
+    def n_rounds(self, booster: Any) -> int:
+        """Return the number of rounds that are kept."""
+        return int(booster.num_boosted_rounds())
+
+    def gains(self, booster: Any) -> Floats:
+        """Return by how much splits on each feature lowered the objective."""
+        names = booster.feature_names or [f"f{number}" for number in range(booster.num_features())]
+        gains = booster.get_score(importance_type="total_gain")
+        return np.array([gains.get(name, 0.0) for name in names])
+
+    def to_text(self, booster: Any) -> str:
+        """Return the library's own text of a booster."""
+        return bytes(booster.save_raw("json")).decode()
+
+    def from_text(self, text: str) -> Any:
+        """Return the booster of a text."""
+        booster = xgboost.Booster()
+        booster.load_model(bytearray(text.encode()))
+        return booster
+
+
+def _matrix(X: Any, labels: Any, weights: Any, params: dict[str, Any]) -> Any:
+    return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=params.get("nthread"))
+
+
+ENGINE = XGBoost()
+
+
+@shared_docs
+class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
+    r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
+
+    Gradient boosting of
+
+    .. math::
+
+        \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
+
+    i over the positives and k over the negatives, in one list of any length.
+
+    Parameters
+    ----------
+    %(p_of_booster side bottom_weight pair_loss)s
+    n_estimators : int, default=100
+        The number of rounds, at least 1.
+    %(early_stopping_of_booster threads random_state)s
+    **booster_params
+        Any other of XGBoost's parameters, by its name there or its alias in scikit-learn's interface:
+        ``max_depth``, ``learning_rate``, ``min_child_weight``, ``reg_lambda``, ``tree_method``...
+
+    Attributes
+    ----------
+    booster_ : xgboost.Booster
+        What was trained.
+    %(attributes_of_booster path_of_booster features_)s
+
+    Notes
+    -----
+    Of the parameters, ``objective``, ``eval_metric``, ``base_score``, numbers of rounds and early stopping
+    are the ranker's own; of unknown ones XGBoost warns. Models are saved with :func:`pushrank.save`, as
+    XGBoost's own text.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009); Chen and Guestrin, *XGBoost*, KDD 2016.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ranker = PushXGBRanker(p=4, max_depth=3, n_jobs=1).fit(X, y)
+    >>> bool(y[ranker.rank(X)[:340]].all())
+    True
+    """
+
+    _engine = ENGINE
+
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
+    ) -> Self:
+        """Learn a ranking from two classes, or from grades of relevance.
+
+        Parameters
+        ----------
+        %(X_of_booster y_of_booster sample_weight qid)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        %(errors_of_booster)s
+        """
+        fit_booster(self, ENGINE, X, y, sample_weight, qid)
+        return self
+
+
+trust_in_files(PushXGBRanker)
