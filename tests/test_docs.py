@@ -62,6 +62,19 @@ def test_the_screening_guides_code_runs(capsys):
     assert capsys.readouterr().out.startswith("1.0 ")
 
 
+def test_the_guide_to_measures_prints_what_it_shows(capsys):
+    """But for the numbers, whose last digits are the machine's."""
+    guide = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == guide.count("```python")
+    names: dict[str, object] = {}
+    for code, shown in blocks:
+        exec(code, names)  # noqa: S102
+        printed = capsys.readouterr().out
+        without_numbers = (re.sub(r"[\s\d.,+–-]+", " ", text).strip() for text in (printed, shown))
+        assert next(without_numbers) == next(without_numbers)
+
+
 def test_the_reference_is_that_of_the_code():
     names = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
     assert set(PUBLIC) <= set(names["SECTIONS"])

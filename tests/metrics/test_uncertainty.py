@@ -459,7 +459,7 @@ def test_measures_that_follow_from_rows_have_names_too(name):
 def test_every_metric_that_returns_a_number_has_a_name():
     others = {
         "Measurement", "compare", "confidence_interval", "gains_table", "height", "make_top_scorer",
-        "measure", "reverse_height", "roc_band", "top_of_list",
+        "measure", "reverse_height", "roc_band", "threshold_for", "top_of_list",
     }  # fmt: skip
     assert set(METRICS) == set(metrics.__all__) - others
 

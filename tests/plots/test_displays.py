@@ -43,7 +43,12 @@ from pushrank.prices import LogOnePlus, Maximum, Power
 
 pyplot.switch_backend("Agg")
 
-CURVES = [plots.PrecisionAtKDisplay, plots.CumulativeGainsDisplay, plots.RocLeftEdgeDisplay]
+CURVES = [
+    plots.PrecisionAtKDisplay,
+    plots.CumulativeGainsDisplay,
+    plots.LiftDisplay,
+    plots.RocLeftEdgeDisplay,
+]
 RANKING_DISPLAYS = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
 
 
@@ -84,6 +89,9 @@ def test_precision_and_gains_are_those_of_the_metric(data):
     gains = plots.CumulativeGainsDisplay.compute(y, scores)
     rows = (gains.looked_at * len(y)).round().astype(int)
     np.testing.assert_allclose(gains.found[1:] * y.sum(), (np.array(expected) * display.k)[rows[1:] - 1])
+    lift = plots.LiftDisplay.compute(y, scores)
+    np.testing.assert_allclose(lift.looked_at, display.k / len(y))
+    np.testing.assert_allclose(lift.lift, [metrics.lift(y, scores, int(k)) for k in display.k])
 
 
 @settings(deadline=None)
@@ -339,10 +347,10 @@ def test_whole_weights_are_copies_and_their_unit_does_not_matter(data, random):
         gains.found, np.interp(gains.looked_at, copied.looked_at, copied.found), atol=1e-9
     )
     assert gains.base_rate == pytest.approx(copied.base_rate)
-    for display in (plots.CumulativeGainsDisplay, plots.RocLeftEdgeDisplay):
+    for display in (plots.CumulativeGainsDisplay, plots.LiftDisplay, plots.RocLeftEdgeDisplay):
         alike = display.compute(y, scores, sample_weight=np.full(len(y), 0.1))
         plain = display.compute(y, scores)
-        of_curve = "found" if hasattr(plain, "found") else "tpr"
+        of_curve = next(name for name in ("found", "lift", "tpr") if hasattr(plain, name))
         np.testing.assert_allclose(getattr(alike, of_curve), getattr(plain, of_curve), atol=1e-9)
     w = 2 * np.ones(len(y))
     w[np.flatnonzero(y)[0]] = 0 if y.sum() > 1 else 2

@@ -38,6 +38,7 @@ from pushrank.metrics.precision import (
 )
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 from pushrank.metrics.scorers import make_top_scorer
+from pushrank.metrics.thresholds import threshold_for
 
 __all__ = [
     "Measurement",
@@ -70,6 +71,7 @@ __all__ = [
     "roc_band",
     "rp_error",
     "smooth_margin",
+    "threshold_for",
     "top_of_list",
     "value_at_k",
 ]

@@ -21,7 +21,8 @@ class ListDepths:
 
     Inside a tie hits rise evenly, which is their expectation under a random order.
 
-    Arguments are those of `pushrank.metrics`; rows and hits count by their weights.
+    Arguments are those of `pushrank.metrics`; rows and hits count by their weights. Of every tie there are
+    the score, and the rows and the hits to its end: ``tie_scores``, ``tie_rows`` and ``tie_hits``.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class ListDepths:
             for mask in (is_positive, ~is_positive)
         )
         self._rows = self._hits + self._misses
-        self._scores = ordered[ends]
+        self.tie_scores, self.tie_rows, self.tie_hits = ordered[ends], self._rows[1:], self._hits[1:]
         self.n_rows = len(ordered)
         self.n_negative = int(np.count_nonzero(~is_positive))
         self.total, self.total_positive, self.total_negative = (
@@ -78,8 +79,8 @@ class ListDepths:
     def scores_at(self, rows: NDArray[Any]) -> Floats:
         """Return the score of the last of so many first rows."""
         # sums of weights miss one another by rounding
-        at = np.searchsorted(self._rows[1:], rows * (1.0 - 1e-12))
-        return np.asarray(self._scores[np.minimum(at, len(self._scores) - 1)])
+        at = np.searchsorted(self.tie_rows, rows * (1.0 - 1e-12))
+        return np.asarray(self.tie_scores[np.minimum(at, len(self.tie_scores) - 1)])
 
     def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
         """Return the expected number of positives met before one negative more than these."""

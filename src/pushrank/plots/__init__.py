@@ -7,7 +7,7 @@ matplotlib, drawing needs ``pushrank[plot]``.
 
 from pushrank.plots.candidates import CandidatesDisplay
 from pushrank.plots.concentration import ConcentrationDisplay
-from pushrank.plots.curves import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
+from pushrank.plots.curves import CumulativeGainsDisplay, LiftDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
 from pushrank.plots.discounts import DiscountDisplay
 from pushrank.plots.paths import TrainingPathDisplay
 from pushrank.plots.reliability import TopReliabilityDisplay
@@ -17,6 +17,7 @@ __all__ = [
     "ConcentrationDisplay",
     "CumulativeGainsDisplay",
     "DiscountDisplay",
+    "LiftDisplay",
     "PrecisionAtKDisplay",
     "RocLeftEdgeDisplay",
     "TopReliabilityDisplay",

@@ -1,4 +1,4 @@
-"""Curves down the list: precision at k, cumulative gains and the left edge of the ROC curve."""
+"""Curves down the list: precision at k, cumulative gains, lift and the left edge of the ROC curve."""
 
 from __future__ import annotations
 
@@ -244,6 +244,92 @@ class CumulativeGainsDisplay(RankingDisplay):
         percent_ticks(ax.xaxis)
         percent_ticks(ax.yaxis)
         finish(ax, legend="lower right")
+        return self._drawn_in(ax)
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class LiftDisplay(RankingDisplay):
+    r"""Lift against the share of the list looked at: how many times the hits of a random order are found.
+
+    .. math:: \mathrm{lift}(k / n) = \frac{\mathrm{prec@}k}{I / n}
+
+    Parameters
+    ----------
+    looked_at : ndarray of float64, shape (m,)
+        Shares of the list, above 0 and up to 1, dense at the start.
+    lift : ndarray of float64, shape (m,)
+        The precision among so many rows over the share of hits among all.
+    base_rate : float, optional
+        The share of positives among all rows, which bounds what any ranking can reach.
+    name : str, optional
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib artist
+        The curve, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is.
+
+    Notes
+    -----
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The numbers by tenths
+    are :func:`pushrank.metrics.gains_table`.
+
+    References
+    ----------
+    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
+
+    Examples
+    --------
+    >>> display = LiftDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    >>> display.looked_at.tolist(), display.lift.round(3).tolist()
+    ([0.25, 0.5, 0.75, 1.0], [2.0, 1.0, 1.333, 1.0])
+    """
+
+    looked_at: Floats
+    lift: Floats
+    base_rate: float | None = None
+    name: str | None = None
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the curve without drawing it.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
+        """
+        depths = ListDepths(y_true, scores, sample_weight, pos_label)
+        shares = curve_places(depths.n_rows) / depths.n_rows
+        found = depths.hits_among(shares * depths.total) / depths.total_positive
+        return cls(looked_at=shares, lift=found / shares, base_rate=depths.base_rate, name=name)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
+    ) -> Self:
+        """Draw the curve on a logarithmic axis, with the best that is possible and a random order."""
+        ax = axes_or_new(ax)
+        (self.line_,) = ax.plot(self.looked_at, self.lift, **curve_style(ax, name or self.name, curve_kwargs))
+        if self.base_rate is not None:
+            shares = np.geomspace(self.looked_at[0], 1.0, 100)
+            best = 1.0 / np.maximum(shares, self.base_rate)
+            draw_reference(ax, shares, best, "best possible; random order")
+        draw_reference(ax, [self.looked_at[0], 1.0], [1.0, 1.0], "_random order")
+        ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
+        ax.set_ylim(bottom=0.0)
+        percent_ticks(ax.xaxis)
+        finish(ax)
         return self._drawn_in(ax)
 
 

@@ -1,0 +1,209 @@
+"""The threshold of a score for a budget, a precision or a recall, with an interval."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pushrank._validation import check_number
+from pushrank.metrics._bootstrap import (
+    MIN_RESAMPLES,
+    StratifiedBootstrap,
+    bootstrap_intervals,
+    checked_rankings,
+    default_n_resamples,
+)
+from pushrank.metrics._depths import ListDepths
+from pushrank.metrics._docstrings import shared_docs
+from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, depth_in_rows
+
+
+class Threshold(NamedTuple):
+    """A threshold of a score, its interval, and the list of rows at or above it.
+
+    Parameters
+    ----------
+    threshold : float
+        Rows that score as much or more are in the list.
+    low, high : float
+        The ends of its interval; NaN where none was asked for.
+    n_rows : float
+        How many rows are in the list; with weights, what they weigh.
+    precision, recall : float
+        The share of positives in the list, and the share of all positives that it holds.
+
+    Examples
+    --------
+    >>> Threshold(0.5, 0.4, 0.6, 20.0, 0.9, 0.3).threshold
+    0.5
+    """
+
+    threshold: float
+    low: float
+    high: float
+    n_rows: float
+    precision: float
+    recall: float
+
+
+@shared_docs
+def threshold_for(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: int | None = None,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
+    precision: float | None = None,
+    recall: float | None = None,
+    confidence_level: float | None = 0.95,
+    n_resamples: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> Threshold:
+    r"""Return the threshold at which a list keeps to a budget, or has a precision or a recall.
+
+    .. math:: \min \{t : \#\{i : s_i \ge t\} \le k\}, \quad \min \{t : \mathrm{precision}(t) \ge q\}, \quad
+        \max \{t : \mathrm{recall}(t) \ge r\}
+
+    Parameters
+    ----------
+    %(ranking)s
+    k : int, optional
+        The budget: the list holds at most so many rows, from 1 to n; with weights, what they weigh.
+    fraction : float, optional
+        The budget as a share of all rows, in (0, 1], rounded up to whole rows.
+    fraction_of_positives : float, optional
+        The budget as a share of the positives, in (0, 1], rounded to the nearest number from 1 on.
+    precision : float, optional
+        In place of a budget: the longest list of which at least this share is positive, in (0, 1].
+    recall : float, optional
+        In place of a budget: the shortest list that holds at least this share of the positives, in (0, 1].
+    confidence_level : float or None, default=0.95
+        The coverage of the interval, strictly between 0 and 1; None leaves it out.
+    n_resamples : int, optional
+        How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as
+        many as draw 200 million rows in all, and at least 200.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
+    %(pos_label)s
+    random_state : int, RandomState or None, default=None
+        The seed of the resamples.
+
+    Returns
+    -------
+    Threshold
+        A named tuple: ``threshold``, the score of the list's last row; ``low`` and ``high``, percentiles of
+        the thresholds of the resamples; and the list's ``n_rows``, ``precision`` and ``recall``.
+
+    Raises
+    ------
+    TypeError
+        When `k` is not an integer, or a share is not a number.
+    ValueError
+        When the data do not fit, not one of the five is given, or it is out of range; when more rows than the
+        budget tie at the top, or no list is so precise.
+
+    Notes
+    -----
+    O(n log n), for each resample too. Rows of a tie are in the list or out of it together, and a list for a
+    precision or a recall ends with a positive.
+
+    Find the threshold on rows that the model was not fitted to, else it is too high; and measure the
+    precision of the list on further rows, as that of the rows by which the threshold was chosen is a little
+    too high. For rows of another time a budget is a ``fraction``. scikit-learn's ``FixedThresholdClassifier`` predicts
+    at the threshold, see the example, and ``TunedThresholdClassifierCV`` finds one for measures of classes.
+
+    References
+    ----------
+    Saito and Rehmsmeier, *The precision-recall plot is more informative than the ROC plot when evaluating
+    binary classifiers on imbalanced datasets*, PLOS ONE 10 (2015), for the two shares; Efron and Tibshirani,
+    *An introduction to the bootstrap* (1993), chapter 13.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.model_selection import FixedThresholdClassifier, train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pushrank import PNormPush
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, X_held_out, y, y_held_out = train_test_split(X, y, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), PNormPush(p=4)).fit(X, y)
+    >>> found = threshold_for(y_held_out, model.decision_function(X_held_out), recall=0.9, random_state=0)
+    >>> found.low <= found.threshold <= found.high, round(found.precision, 2), round(found.recall, 2)
+    (True, 0.98, 0.9)
+    >>> at_threshold = FixedThresholdClassifier(
+    ...     FrozenEstimator(model), threshold=found.threshold, response_method="decision_function"
+    ... ).fit(X_held_out, y_held_out)
+    >>> at_threshold.predict(X_held_out).sum() == found.n_rows
+    np.True_
+    """
+    depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    shares = {"precision": precision, "recall": recall}
+    given = {name: value for name, value in {**depth, **shares}.items() if value is not None}
+    if len(given) != 1:
+        found = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "none of them"
+        raise ValueError(
+            "say what the threshold is for by one of k, fraction, fraction_of_positives (a budget), "
+            f"precision and recall, got {found}."
+        )
+    for name, share in shares.items():
+        if share is not None:
+            check_number(name, share, above=0.0, most=1.0)
+    if precision is None and recall is None:
+        check_depth(**depth)
+    if confidence_level is not None:
+        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    if n_resamples is not None:
+        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label)
+    budget = None
+    if precision is None and recall is None:
+        # of all rows, as resamples with weights weigh more or less
+        budget = depth_in_rows(ranking, k, fraction, fraction_of_positives) / ranking.total
+    depths = ListDepths.from_ranking(ranking)
+    last = _last_tie(depths, budget, precision, recall)
+    if last < 0:
+        raise ValueError(_why_there_is_none(depths, budget, precision))
+    threshold, low, high = float(depths.tie_scores[last]), np.nan, np.nan
+    if confidence_level is not None:
+
+        def threshold_of(y: Any, resampled: Any, sample_weight: Any = None) -> float:
+            drawn = ListDepths.from_ranking(Ranking(y, resampled, sample_weight))
+            # where no list of a resample will do, that of its best row comes nearest
+            return float(drawn.tie_scores[max(0, _last_tie(drawn, budget, precision, recall))])
+
+        bootstrap = StratifiedBootstrap([ranking], threshold_of)
+        n_resamples = n_resamples or default_n_resamples(len(ranking.scores))
+        one = bootstrap_intervals(bootstrap, [[1.0]], [threshold], "bootstrap", n_resamples, random_state)
+        low, high = one[0].limits(confidence_level)
+    n_rows, hits = float(depths.tie_rows[last]), float(depths.tie_hits[last])
+    return Threshold(threshold, low, high, n_rows, hits / n_rows, hits / depths.total_positive)
+
+
+def _last_tie(depths: ListDepths, budget: float | None, precision: float | None, recall: float | None) -> int:
+    """Return the number of the tie that the list ends with, best first; -1 where there is no such list."""
+    rows, hits = depths.tie_rows, depths.tie_hits
+    if budget is not None:
+        return int(np.searchsorted(rows, budget * depths.total * (1.0 + K_ROUNDING), side="right")) - 1
+    if recall is not None:
+        return int(np.searchsorted(hits, recall * depths.total_positive * (1.0 - K_ROUNDING)))
+    enough = np.flatnonzero(
+        (hits >= precision * rows * (1.0 - K_ROUNDING)) & (np.diff(hits, prepend=0.0) > 0.0)
+    )
+    return int(enough[-1]) if len(enough) else -1
+
+
+def _why_there_is_none(depths: ListDepths, budget: float | None, precision: float | None) -> str:
+    if budget is not None:
+        return (
+            f"{depths.tie_rows[0]:g} rows tie at the highest score and exceed the budget of "
+            f"{budget * depths.total:g}; give more rows, or scores that part them."
+        )
+    best = float(np.max(depths.tie_hits / depths.tie_rows))
+    return f"no list has a precision of {precision:g}; the most precise has {best:.4g}: ask for no more."
