@@ -114,8 +114,9 @@ def threshold_for(
 
     Find the threshold on rows that the model was not fitted to, else it is too high; and measure the
     precision of the list on further rows, as that of the rows by which the threshold was chosen is a little
-    too high. For rows of another time a budget is a ``fraction``. scikit-learn's ``FixedThresholdClassifier`` predicts
-    at the threshold, see the example, and ``TunedThresholdClassifierCV`` finds one for measures of classes.
+    too high. For rows of another time a budget is a ``fraction``. scikit-learn's
+    ``FixedThresholdClassifier`` predicts at the threshold, see the example, and
+    ``TunedThresholdClassifierCV`` finds one for measures of classes.
 
     References
     ----------
