@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pushrank import metrics
+from pushrank.report.context import with_minus_signs
 from tests.cli.runner import call
 
 
@@ -95,6 +97,48 @@ def test_what_is_printed_of_own_scores_fits_eighty_columns(scored, monkeypatch):
     assert "share found" in alone
     monkeypatch.setenv("COLUMNS", "120")
     assert "share of all positives that is among" in measured(path, "good", "double").stdout
+
+
+def test_a_report_holds_the_same_figures(scored, monkeypatch):
+    path, y, frame = scored
+    frame["found"] = np.where(y, "<i>yes</i>", "no")
+    frame.to_csv(path, index=False)
+    monkeypatch.setattr("pushrank.report.pictures.pictures", lambda _: [])
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda uri: not opened.append(uri))
+    more = ["--positive", "<i>yes</i>", "-o", path.with_name("r.html"), "--open", "--show", "amount"]
+    shown = " ".join(measured(path, "good", "tied", more=more).stdout.split())
+    page = path.with_name("r.html").read_text(encoding="utf-8")
+    assert opened == [path.with_name("r.html").resolve().as_uri()]
+    assert "<i>yes" not in page
+    hits = round(30 * metrics.precision_at_k(y, frame["good"], 30))
+    assert f"Of the 30 rows that good ranks first, {hits} are hits, 95 % interval" in page
+    said = re.search(r"tied against good: [^.]*\.\d[^.]*\.\d[^.]*\.\d[^.]*\.", shown)[0]
+    assert f"<p>{with_minus_signs(said)}</p>" in page
+    auc = metrics.confidence_interval(y, frame["good"], "auc", random_state=0)
+    assert f'{auc.estimate:.4f}<br><span class="quiet">{auc.low:.4f} to {auc.high:.4f}<' in page
+    assert "rank by tied" in page
+    assert "amount</th>" in page
+    assert "double</th>" not in page
+    alone = measured(path, "good", more=[*more[:4], "--no-intervals", "--json"]).stdout
+    assert json.loads(alone)["confidence_level"] is None
+    page = path.with_name("r.html").read_text(encoding="utf-8")
+    assert "rank by good" in page
+    for text in ("interval", "Disagreements", " against ", "None", "nan"):
+        assert text not in page, text
+
+
+def test_a_report_that_cannot_be_is_told_before_any_work(scored):
+    path, *_ = scored
+    for said, more in {
+        "--show and --open are for a report": ["--open"],
+        "leave --weight or the report out": ["--weight", "amount", "-o", path.with_name("r.html")],
+        "is written as .html": ["-o", path.with_name("r.pdf")],
+        "--show 'x' is no column": ["--show", "x", "--no-intervals", "-o", path.with_name("r.html")],
+    }.items():
+        columns = ["--label", "found", "--score", "good"]
+        assert said in call("measure", path, *columns, *more, code=2).stderr
+    assert not path.with_name("r.html").exists()
 
 
 def test_scores_that_are_the_better_the_lower_are_told(scored):

@@ -134,7 +134,7 @@ def test_every_model_has_a_curve_of_its_own_look_in_every_picture(document):
     assert legends == ["good", "baseline"] * 3
     bands = [a for a in document.all("use") if "fill-opacity" in a]
     assert len(bands) == 2 * 2  # of the two models compared, in two pictures
-    for picture in pictures(hostile_data(n_rows=40, n_models=12)):
+    for picture in pictures(hostile_data(n_rows=40, n_models=12).lists):
         looks = {tuple(curve.look.items()) for curve in picture.legend}
         assert len(looks) == len(picture.legend) == 12 + 2
         assert all(f'stroke="{curve.look["stroke"]}"' in picture.svg for curve in picture.legend)
@@ -146,7 +146,7 @@ def test_names_of_models_are_no_mathematics_and_none_is_hidden(data):
     scores = {names.get(model, model): values for model, values in data.comparison.scores.items()}
     measures = {names.get(model, model): values for model, values in data.comparison.measures.items()}
     changed = replace(data, comparison=replace(data.comparison, scores=scores, measures=measures))
-    for picture in pictures(changed):
+    for picture in pictures(changed.lists):
         assert [curve.name for curve in picture.legend][:2] == [names["good"], "$"]
 
 
@@ -165,7 +165,7 @@ def test_the_verdict_is_the_one_it_was_given_and_the_hits_are_those_of_the_metri
     given, found = sentences(data)
     assert given == data.comparison.verdict()
     hits = {
-        model: 40 * metrics.precision_at_k(data.y, data.held_out[model], 40, ties="half")
+        model: 40 * metrics.precision_at_k(data.y, data.lists.scores[model], 40, ties="half")
         for model in ("good", "baseline")
     }
     assert f"Of the 40 rows that good ranks first, {hits['good']:.0f} are hits" in found
@@ -176,8 +176,8 @@ def test_the_verdict_is_the_one_it_was_given_and_the_hits_are_those_of_the_metri
 def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(data, monkeypatch):
     expected = metrics.compare(
         data.y,
-        data.held_out["good"],
-        data.held_out["baseline"],
+        data.lists.scores["good"],
+        data.lists.scores["baseline"],
         partial(metrics.precision_at_k, k=40, ties="half"),
         confidence_level=1 - 0.05 / 2,
         n_resamples=2000,
@@ -206,7 +206,7 @@ def test_a_measure_has_the_same_digits_for_every_model(data):
     rows = ([1.0, 2.0, 2.0], [1.0, 2.0, 4.0], [1.0, 2.0, 2.0])
     measures = {
         model: {"hits in budget": np.array(values), "share": np.array([0.49, 0.5, 0.51])}
-        for model, values in zip(data.names, rows, strict=True)
+        for model, values in zip(data.lists.names, rows, strict=True)
     }
     page = render(
         replace(data, comparison=replace(data.comparison, measures=measures, criterion="hits in budget"))
@@ -218,7 +218,7 @@ def test_a_measure_has_the_same_digits_for_every_model(data):
 
 def test_the_rows_are_those_of_the_lists(data, document):
     texts = [text for _, text in document.text]
-    order = np.argsort(-data.held_out["good"])
+    order = np.argsort(-data.lists.scores["good"])
     start = next(i for i, text in enumerate(texts) if text.startswith("The first 50 rows by good"))
     rows = [t for owner, t in document.text[start:] if owner == "th"][14:64]
     assert [int(row.replace(",", "")) - 1 for row in rows] == order[:50].tolist()
@@ -226,7 +226,7 @@ def test_the_rows_are_those_of_the_lists(data, document):
     assert "missing" in texts
     assert "x" * 80 + "…" in texts
     in_good = set(order[:40])
-    in_baseline = set(np.argsort(-data.held_out["baseline"])[:40])
+    in_baseline = set(np.argsort(-data.lists.scores["baseline"])[:40])
     shared = in_good & in_baseline
     place = texts.index("good and baseline")
     assert texts[place + 1 : place + 3] == [str(len(shared)), str(int(data.y[list(shared)].sum()))]
@@ -235,7 +235,7 @@ def test_the_rows_are_those_of_the_lists(data, document):
 @pytest.mark.usefixtures("without_pictures")
 def test_ties_are_told_and_counted_alike_everywhere(data):
     """Scores in steps: verdict, measures of the list and disagreements give one number of hits."""
-    assert not any(data.tied_at(model, 40) for model in data.names)
+    assert not any(data.lists.tied_at(model, 40) for model in data.lists.names)
     assert "tie" not in "".join(sentences(data))
     steps = {model: np.round(scores) for model, scores in data.comparison.scores.items()}
     tied = replace(data, comparison=replace(data.comparison, scores=steps, budget=60))
@@ -249,15 +249,15 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
         place = texts.index(name)
         counts[name] = np.array([float(text) for text in texts[place + 1 : place + 3]])
     for model, hits in expected.items():
-        assert tied.hits(model) == pytest.approx(hits)
-        assert tied.chances(model)[data.y].sum() == pytest.approx(hits)
+        assert tied.lists.hits(model) == pytest.approx(hits)
+        assert tied.lists.chances(model)[data.y].sum() == pytest.approx(hits)
         found = counts["good and baseline"] + counts[f"{model} only"]
         np.testing.assert_allclose(found, [60, hits], atol=0.11)
-        assert f"{tied.tied_at(model, 60):,} by {model}" in sentences(tied)[1]
+        assert f"{tied.lists.tied_at(model, 60):,} by {model}" in sentences(tied)[1]
     for model, scores in steps.items():
         at_cut = scores == np.sort(scores)[::-1][59]
-        assert tied.tied_at(model, 60) == at_cut.sum()
-        first, last = tied.ranks(model)
+        assert tied.lists.tied_at(model, 60) == at_cut.sum()
+        first, last = tied.lists.ranks(model)
         np.testing.assert_array_equal(first, 1 + (scores[:, None] < scores).sum(axis=1))
         np.testing.assert_array_equal(last, (scores[:, None] <= scores).sum(axis=1))
     assert any("Rows that share ranks, such as 3–5, tie" in text for text in texts)
@@ -269,7 +269,7 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
 @pytest.mark.usefixtures("without_pictures")
 def test_no_model_is_called_best_of_equals(data):
     assert "(best at the top)" in render(data)
-    equal = {model: {"AUC": np.full(3, 0.5)} for model in data.names}
+    equal = {model: {"AUC": np.full(3, 0.5)} for model in data.lists.names}
     page = render(replace(data, comparison=replace(data.comparison, measures=equal, criterion="AUC")))
     assert "<dd>AUC; counted below are hits among the first 40 rows (the budget)</dd>" in page
     assert "(best at the top)" not in page
@@ -396,7 +396,7 @@ def test_budgets_around_the_one_given(small):
     """Finding 54: hits, precision and share found, had one looked at more or fewer rows."""
     texts = texts_of(small)
     start = next(n for n, text in enumerate(texts) if text.startswith("Had you looked at"))
-    held_out = small.held_out["a"]
+    held_out = small.lists.scores["a"]
     found = texts[texts.index("random pick", start) + 1 :]
     for place, rows in enumerate((7, 14, 28, 56, 140)):
         hits = rows * metrics.precision_at_k(small.y, held_out, rows, ties="half")
@@ -409,7 +409,7 @@ def test_budgets_around_the_one_given(small):
 
 def test_the_budget_is_a_line_in_every_picture(small):
     """Finding 54: on the left edge, where false alarms and hits add up to the budget."""
-    for picture in pictures(small):
+    for picture in pictures(small.lists):
         assert [curve.name for curve in picture.legend].count("the first 28 rows") == 1
 
 

@@ -320,6 +320,17 @@ def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> A
     return pd.concat([features, pd.DataFrame(texts, index=table.frame.index)], axis=1) if texts else features
 
 
+def columns_to_show(table: Table, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:
+    """Return the columns that --show names, or all, or raise InputError when one is not there."""
+    for name in names or ():
+        if name not in frame.columns:
+            raise InputError(
+                f"--show {name!r} is no column of {table.path}{table.describe_similar(name)} beside the "
+                f"label; it has {table.describe_columns()}."
+            )
+    return frame[list(dict.fromkeys(names))] if names else frame
+
+
 def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
     """Return the column that an option names, or raise InputError unless each row holds a number."""
     if table.is_sparse:

@@ -134,6 +134,8 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Also save a report with curves and rows here (.html).")
     ] = None,
+    show: options.Show = None,
+    opened: options.Open = False,
     save_best: Annotated[
         Path | None, typer.Option(help="Fit the best model to all rows and save it here (.skops).")
     ] = None,
@@ -168,12 +170,14 @@ def compare(
     for path, kinds in kinds_written:
         if path is not None:
             check_output(path, kinds, [source.data, config.test], force=force)
+    if report is None and (show or opened):
+        raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
     compared = run(source, written, config)
     comparison = compared.comparison
     if output is not None:
         write_table(comparison.to_frame(), output)
     if report is not None:
-        write_comparison_report(report, compared, config)
+        write_comparison_report(report, compared, config, show, opened=opened)
     command = fit_command(source, written, config, compared, save_best)
     if as_json:
         typer.echo(json.dumps(comparison.summary() | {"fit": command}, indent=2))

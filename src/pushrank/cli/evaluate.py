@@ -10,7 +10,7 @@ import typer
 from pushrank.cli import options
 from pushrank.cli.columns import feature_frame, label_column, labelled_rows
 from pushrank.cli.errors import warn
-from pushrank.cli.measure import MeasureConfig, show_measures
+from pushrank.cli.measure import LabelledLists, MeasureConfig, show_measures
 from pushrank.cli.model import SavedModel, fingerprint
 from pushrank.cli.read import TextFormat
 
@@ -37,13 +37,14 @@ def evaluate(
 
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
+    config.check(model, data)
     saved = SavedModel.load(model)
     table = saved.read(data, written)
     column = label_column(table, label or saved.label or None)
     table, y, positive = labelled_rows(
         table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled
     )
-    show_measures(table, y, {saved.name: saved.scores(table)}, f"{column} = {positive}", config)
+    show_measures(LabelledLists(table, column, positive, y, {saved.name: saved.scores(table)}), config)
     if saved.training.get("fingerprint") == fingerprint(
         feature_frame(table, saved.numeric, saved.categorical)
     ):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -13,12 +14,14 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
-from pushrank.cli.columns import label_column, labelled_rows, numbers_in
+from pushrank.cli.columns import columns_to_show, label_column, labelled_rows, numbers_in
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.read import Table, TextFormat, read_table
 from pushrank.cli.screen import console
+from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
+from pushrank.report import MeasurementData
 
 CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120
@@ -51,7 +54,24 @@ class MeasureConfig:
         bool, typer.Option("--intervals/--no-intervals", help="Show 95 % confidence intervals.")
     ] = True
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the resampling.")] = 0
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Also save a report with curves and rows here (.html)."),
+    ] = None
+    show: options.Show = None
+    opened: options.Open = False
+    force: options.Force = False
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
+
+    def check(self, *inputs: Path) -> None:
+        """Raise InputError when the report could not be written, or options do not go together."""
+        if self.output is None:
+            if self.show or self.opened:
+                raise InputError("--show and --open are for a report; say where to save it: -o PATH.")
+            return
+        if self.weight is not None:
+            raise InputError("a report counts rows, each as one; leave --weight or the report out.")
+        check_output(self.output, REPORTS_WRITTEN, inputs, force=self.force)
 
 
 def measure(
@@ -86,13 +106,14 @@ def measure(
 
     Example: pushrank measure scores.csv --label fraud --score lightgbm --score push --budget 100
     """
+    config.check(data)
     table = read_table(data, written)
     column = label_column(table, label)
     table, y, positive = labelled_rows(table, column, positive, drop_unlabelled=drop_unlabelled)
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
     scores = {name: numbers_in(table, name, "score") for name in score}
-    found = show_measures(table, y, scores, f"{column} = {positive}", config)
+    found = show_measures(LabelledLists(table, column, positive, y, scores), config)
     for name, figures in found.measures.items():
         if figures["auc"].estimate < 0.5:
             warn(
@@ -102,14 +123,24 @@ def measure(
             )
 
 
-def show_measures(
-    table: Table,
-    y: NDArray[np.bool_],
-    scores: dict[str, NDArray[np.float64]],
-    label_meaning: str,
-    config: MeasureConfig,
-) -> Measurement:
-    """Measure the lists that scores make of labelled rows, and print what was found."""
+class LabelledLists(NamedTuple):
+    """A table, which of its rows are positive, and scores that make lists of them, by name."""
+
+    table: Table
+    label: str
+    positive: str
+    y: NDArray[np.bool_]
+    scores: dict[str, NDArray[np.float64]]
+
+    @property
+    def label_meaning(self) -> str:
+        """What makes a row positive."""
+        return f"{self.label} = {self.positive}"
+
+
+def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
+    """Measure lists, and print and report what was found."""
+    table, y, scores = lists.table, lists.y, lists.scores
     if config.budget is not None and config.budget > len(y):
         raise InputError(f"--budget {config.budget} exceeds the {len(y)} rows of the data.")
     given = {"value": (config.value, -np.inf), "weight": (config.weight, 0.0)}
@@ -132,6 +163,21 @@ def show_measures(
         name: {which: own[which] for which in OTHER_MEANINGS}
         for name, own in zip(scores, every, strict=False)
     }
+    if config.output is not None:
+        rows = columns_to_show(table, table.frame.drop(columns=lists.label), config.show)
+        write_page(
+            MeasurementData(
+                found,
+                y,
+                scores,
+                rows,
+                title=table.path.name,
+                meaning=lists.label_meaning,
+                settings={"File": table.path.name, "Seed": str(config.seed), "Versions": versions()},
+            ),
+            config.output,
+            opened=config.opened,
+        )
     if config.as_json:
         # an error of zero has no logarithm
         finite = {
@@ -141,14 +187,16 @@ def show_measures(
         typer.echo(json.dumps(found.summary() | {"others": finite}, indent=2))
         return found
     screen = console()
-    rows = f"{len(y):,} rows, {int(y.sum()):,} with {label_meaning}"
-    screen.print(f"{', '.join(scores)} on {table.path.name}: {rows}", highlight=False, markup=False)
+    title = f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {int(y.sum()):,}"
+    screen.print(f"{title} with {lists.label_meaning}", highlight=False, markup=False)
     screen.print(measures_grid(found, others, screen.width))
     for sentence in found.sentences():
         screen.print(sentence, highlight=False, markup=False)
     screen.print(gains_grid(found))
     if config.intervals:
         screen.print("Intervals take the rows to be independent of each other.", highlight=False)
+    if config.output is not None:
+        screen.print(f"The report is in {config.output}.", highlight=False, markup=False)
     return found
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.columns import LabelledSource, LabelledTable
+from pushrank.cli.columns import LabelledSource, LabelledTable, columns_to_show
 from pushrank.cli.compare import Compared, ComparisonConfig, run
 from pushrank.cli.model import MAX_CATEGORIES, penalty
 from pushrank.cli.read import TextFormat
-from pushrank.cli.write import REPORTS_WRITTEN, check_output, writing
+from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import ReportData, sentences
-from pushrank.report import write_report as write_page
 
 MAX_NAMES = 100
 """Features that are listed by name at most."""
@@ -27,6 +24,8 @@ def report(
     written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
     config: ComparisonConfig,
+    show: options.Show = None,
+    opened: options.Open = False,
     force: options.Force = False,
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
@@ -39,19 +38,26 @@ def report(
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
-    report_data = write_comparison_report(output, run(source, written, config), config)
+    report_data = write_comparison_report(output, run(source, written, config), config, show, opened=opened)
     typer.echo(" ".join(sentences(report_data)))
     typer.echo(f"The report is in {output}.")
 
 
-def write_comparison_report(path: Path, compared: Compared, config: ComparisonConfig) -> ReportData:
+def write_comparison_report(
+    path: Path,
+    compared: Compared,
+    config: ComparisonConfig,
+    show: list[str] | None = None,
+    *,
+    opened: bool = False,
+) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
     rows, comparison = compared.rows, compared.comparison.of_held_out_rows()
     is_held_out = compared.comparison.folds >= 0
     data = ReportData(
         comparison,
         rows.y[is_held_out],
-        rows.rows_to_show[is_held_out],
+        columns_to_show(rows.table, rows.rows_to_show, show)[is_held_out],
         title=rows.table.path.name,
         meaning=rows.label_meaning,
         settings=_settings(compared, config),
@@ -60,14 +66,12 @@ def write_comparison_report(path: Path, compared: Compared, config: ComparisonCo
         # what drives a ranking is asked of fits to all other parts, which the past and --test have none of
         X=rows.features if is_held_out.all() else None,
     )
-    with writing(path):
-        write_page(data, path)
+    write_page(data, path, opened=opened)
     return data
 
 
 def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
     rows = compared.rows
-    packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
     return {
         "File": rows.table.path.name,
         "Split": compared.split.description,
@@ -75,7 +79,7 @@ def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
         **_feature_settings(rows),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
         "L2 strength of the rankers, alpha": _alphas(rows, config),
-        "Versions": ", ".join([*packages, f"Python {platform.python_version()}"]),
+        "Versions": versions(),
     }
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import sys
+import webbrowser
 import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pushrank._io import atomic_write
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, warn
 from pushrank.cli.read import (
     DEFAULT_FORMAT,
     SEPARATORS,
@@ -101,6 +105,22 @@ def _is_ours(path: Path, kind: str) -> bool:
         return bool((first[rank] == start).all())
     except (OSError, ValueError, LookupError, zipfile.BadZipFile, pa.ArrowException):
         return False
+
+
+def write_page(data: Any, path: Path, *, opened: bool) -> None:
+    """Write a report, whole or not at all, and open it in the browser where that is asked for."""
+    from pushrank.report import write_report
+
+    with writing(path):
+        write_report(data, path)
+    if opened and not webbrowser.open(path.resolve().as_uri()):
+        warn(f"no browser was found to open {path} in.")
+
+
+def versions() -> str:
+    """Return what a report was made with."""
+    packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
+    return ", ".join([*packages, f"Python {platform.python_version()}"])
 
 
 def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_FORMAT) -> None:

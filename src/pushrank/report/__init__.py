@@ -1,4 +1,4 @@
-"""A comparison of rankings as one HTML file that needs nothing else: no network, no script, no Python."""
+"""Rankings compared or measured as one HTML file that needs nothing else: no network, script or Python."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from importlib.resources import files
 from pathlib import Path
 
 from pushrank._io import atomic_write
-from pushrank.report.context import ReportData, sentences, template_context
+from pushrank.report.context import MeasurementData, ReportData, sentences, template_context
 
-__all__ = ["ReportData", "render", "sentences", "write_report"]
+__all__ = ["MeasurementData", "ReportData", "render", "sentences", "write_report"]
 
 
-def write_report(data: ReportData, path: Path) -> None:
+def write_report(data: ReportData | MeasurementData, path: Path) -> None:
     """Write the report, whole or not at all.
 
     Parameters
     ----------
-    data : ReportData
-        The comparison.
+    data : ReportData or MeasurementData
+        The comparison, or the lists that were measured.
     path : Path
         The file to write, such as ``report.html``.
 
@@ -35,13 +35,13 @@ def write_report(data: ReportData, path: Path) -> None:
         beside.write_text(page, encoding="utf-8")
 
 
-def render(data: ReportData) -> str:
+def render(data: ReportData | MeasurementData) -> str:
     """Return the report as an HTML page; equal data give equal pages.
 
     Parameters
     ----------
-    data : ReportData
-        The comparison.
+    data : ReportData or MeasurementData
+        The comparison, or the lists that were measured.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def render(data: ReportData) -> str:
     # a browser takes a style only as it is hashed here, whatever a cell of the data may smuggle into the page
     style_hash = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
     return environment.from_string(_asset("template.html")).render(
-        **template_context(data), pictures=pictures(data), style=style, style_hash=style_hash
+        **template_context(data), pictures=pictures(data.lists), style=style, style_hash=style_hash
     )
 
 

@@ -6,16 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from pushrank import metrics
 from pushrank._numeric import Floats
+from pushrank.metrics import Measurement
 from pushrank.metrics._bootstrap import default_n_resamples
+from pushrank.metrics.measurement import number_text
 from pushrank.model_selection.comparison import HITS, PRECISION, RankerComparison
+from pushrank.report.lists import RankedLists, TiedRanks
 from pushrank.report.models import importances, model_sentences
 
 if TYPE_CHECKING:
@@ -48,13 +51,6 @@ class ListDifference(NamedTuple):
     low: float
     high: float
     p_value: float
-
-
-class TiedRanks(NamedTuple):
-    """For every row, the first and the last rank of those that tie with it, from 1 at the top."""
-
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -95,85 +91,76 @@ class ReportData:
     X: Any = None
 
     @cached_property
-    def held_out(self) -> dict[str, Floats]:
-        """For each model, its order of all rows, the higher the better, from fits that had not seen them."""
-        return self.comparison.held_out_
-
-    @cached_property
-    def best(self) -> str:
-        """The model to show first."""
-        return self.comparison.best_
-
-    @cached_property
-    def rival(self) -> str:
-        """The model to hold the best one against: the baseline, or the next best where it is the best."""
-        return self.comparison.runner_up_
-
-    @property
-    def depth(self) -> int:
-        """How many first rows models are judged by."""
-        return self.comparison.budget or max(1, round(0.25 * int(self.y.sum())))
-
-    @property
-    def names(self) -> list[str]:
-        """The models' names: the best, the baseline, then the others as they came."""
-        return list(dict.fromkeys([self.best, self.comparison.baseline_, *self.held_out]))
-
-    @property
-    def base_rate(self) -> float:
-        """The share of hits among all rows."""
-        return float(np.mean(self.y))
-
-    def hits(self, model: str, depth: int | None = None) -> float:
-        """Return how many of the first rows, by default of the budget, are hits; ties by expectation."""
-        depth = depth or self.depth
-        return float(depth * metrics.precision_at_k(self.y, self.held_out[model], depth))
+    def lists(self) -> RankedLists:
+        """The lists of the models, from fits that had not seen the rows."""
+        comparison = self.comparison
+        best, rival = comparison.best_, comparison.runner_up_
+        depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
+        return RankedLists(self.y, comparison.held_out_, depth, best, None if rival == best else rival)
 
     @cached_property
     def list_differences(self) -> list[ListDifference]:
         """The best model's list against every other."""
-        others = [model for model in self.names if model != self.best]
+        lists = self.lists
+        others = [model for model in lists.names if model != lists.best]
         found = []
         for model in others:
             low, high, difference, p_value = metrics.compare(
                 self.y,
-                self.held_out[self.best],
-                self.held_out[model],
+                lists.scores[lists.best],
+                lists.scores[model],
                 "precision_at_k",
-                k=self.depth,
+                k=lists.depth,
                 confidence_level=1.0 - (1.0 - CONFIDENCE) / len(others),
                 random_state=self.seed,
             )
-            k = self.depth
+            k = lists.depth
             found.append(
                 ListDifference(model, k * difference, k * low, k * high, min(1.0, p_value * len(others)))
             )
         return found
 
-    def first_rows(self, model: str, count: int) -> NDArray[np.intp]:
-        """Return the numbers of a model's first rows, best first; tied rows keep their order."""
-        return np.argsort(-self.held_out[model], kind="stable")[:count]
+
+@dataclass(frozen=True)
+class MeasurementData:
+    """Lists by the scores of any models that were measured, and the rows that a report shows of them.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        What :func:`pushrank.metrics.measure` found, without weights.
+    y : ndarray of bool, shape (n,)
+        Which rows are hits.
+    scores : dict of str to ndarray of shape (n,)
+        The scores that were measured, by the names of the models.
+    rows : DataFrame of n rows
+        The columns to show of the top rows.
+    title : str
+        What was ranked, such as the name of the file.
+    meaning : str
+        What a hit is, such as ``"fraud = 1"``.
+    settings : dict of str to str
+        What else was done, in the order to show it.
+    """
+
+    measurement: Measurement
+    y: NDArray[np.bool_]
+    scores: Mapping[str, Floats]
+    rows: pd.DataFrame
+    title: str
+    meaning: str
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def _ranks(self) -> dict[str, TiedRanks]:
-        return {
-            model: TiedRanks(*(rankdata(-scores, method=m).astype(np.int64) for m in ("min", "max")))
-            for model, scores in self.held_out.items()
-        }
-
-    def ranks(self, model: str) -> TiedRanks:
-        """Return the ranks of every row in a model's list."""
-        return self._ranks[model]
-
-    def tied_at(self, model: str, depth: int) -> int:
-        """Return how many rows tie where a list is cut, some within its first rows and some beyond."""
-        first, last = self.ranks(model)
-        return int(((first <= depth) & (depth < last)).sum())
-
-    def chances(self, model: str) -> NDArray[np.float64]:
-        """Return every row's chance to be among the first rows, where tied rows come in a random order."""
-        first, last = self.ranks(model)
-        return np.clip((self.depth + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)
+    def lists(self) -> RankedLists:
+        """The lists, that with the most hits first, and beside it the one that all are held against."""
+        figures, first = self.measurement.measures, self.measurement.first
+        by = ("hits", "average_precision")
+        best, *others = sorted(
+            figures, key=lambda model: [figures[model][name].estimate for name in by], reverse=True
+        )
+        rival = first if best != first else next(iter(others), None)
+        return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), best, rival)
 
 
 class Cell(NamedTuple):
@@ -190,7 +177,7 @@ class BudgetRow(NamedTuple):
     hits: float
     precision: float
     found: float
-    rival_hits: float
+    rival_hits: float | None
     random_hits: float
 
 
@@ -202,58 +189,98 @@ class Disagreement(NamedTuple):
     shown: NDArray[np.intp]
 
 
-def sentences(data: ReportData) -> tuple[str, str]:
+def sentences(data: ReportData | MeasurementData) -> list[str]:
     """Return the verdict, and how many hits the two lists have that it speaks of."""
-    depth, best, rival = data.depth, data.best, data.rival
-    tied = {model: data.tied_at(model, depth) for model in (best, rival)}
+    if isinstance(data, ReportData):
+        return [data.comparison.verdict(), _hits_sentence(data.lists, "")]
+    low, high, *_ = data.measurement.measures[data.lists.best]["hits"]
+    known = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
+    return [_hits_sentence(data.lists, known), *data.measurement.sentences()]
+
+
+def _hits_sentence(lists: RankedLists, interval: str) -> str:
+    depth, best, rival = lists.depth, lists.best, lists.rival
+    tied = {model: lists.tied_at(model, depth) for model in lists.pair}
     cut = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
     ties = f" Some rows tie where the list is cut ({cut}) and count by their chance to be in." if cut else ""
+    other = (
+        "" if rival is None else f"; of the first {depth:,} by {rival}, {row_count(lists.hits(rival))} are"
+    )
     return (
-        data.comparison.verdict(),
-        f"Of the {depth:,} rows that {best} ranks first, {row_count(data.hits(best))} are hits; of the "
-        f"first {depth:,} by {rival}, {row_count(data.hits(rival))} are.{ties} A random pick would find "
-        f"{row_count(depth * data.base_rate)}.",
+        f"Of the {depth:,} rows that {best} ranks first, {row_count(lists.hits(best))} are hits{interval}"
+        f"{other}.{ties} A random pick would find {row_count(depth * lists.base_rate)}."
     )
 
 
-def template_context(data: ReportData) -> dict[str, Any]:
+def template_context(data: ReportData | MeasurementData) -> dict[str, Any]:
     """Return the names that the template uses."""
-    top = data.first_rows(data.best, MAX_TOP_ROWS)
-    drivers = importances(data)
-    first, last = (ranks[top] for ranks in data.ranks(data.best))
-    return {
+    lists = data.lists
+    top = lists.first_rows(lists.best, MAX_TOP_ROWS)
+    first, last = (ranks[top] for ranks in lists.ranks(lists.best))
+    own = _compared(data) if isinstance(data, ReportData) else _measured(data)
+    return own | {
         "data": data,
+        "lists": lists,
         "sentences": [with_minus_signs(sentence) for sentence in sentences(data)],
-        "models": model_sentences(dict(data.models)),
-        "importances": [] if isinstance(drivers, str) else drivers,
-        "no_importances": drivers if isinstance(drivers, str) else "",
-        "budgets": _budgets(data),
-        "measures": sorted(
-            data.comparison.measures[data.best], key=lambda name: name != data.comparison.criterion
-        ),
-        "n_resamples": default_n_resamples(len(data.y)),
-        "none_is_better": data.comparison.none_is_better_,
-        "facts": {**_facts(data), **data.settings},
+        "budgets": _budgets(lists),
         "top": top,
         "top_has_ties": bool((first != last).any()),
-        "tied_at_end": data.tied_at(data.best, len(top)),
+        "tied_at_end": lists.tied_at(lists.best, len(top)),
         "n_shown_of_tied": len(top) + 1 - int(first[-1]),
         "columns": [
             Cell(str(name), "number" if dtype.kind in "iuf" else "")
             for name, dtype in data.rows.dtypes.iloc[:MAX_COLUMNS].items()
         ],
         "cut": cut,
-        "cut_is_tied": _cut_is_tied(data),
-        "agreement": _agreement(data),
-        "disagreements": [
-            _disagreement(data, data.best, data.rival),
-            _disagreement(data, data.rival, data.best),
-        ],
+        "cut_is_tied": _cut_is_tied(lists),
+        "agreement": _agreement(lists),
+        "disagreements": [_disagreement(lists, *pair) for pair in permutations(lists.pair, 2)],
         "row_cells": partial(_row_cells, data),
         "signed": lambda value, digits: with_minus_signs(f"{value:+.{digits}f}"),
+        "number": _number,
+        "change": lambda measure, value: "+" * (value > 0.0) + _number(measure, value),
         "p_value": lambda p: f"< {MIN_P_VALUE:g}" if p < MIN_P_VALUE else f"{p:.3f}",
         "row_count": row_count,
     }
+
+
+def _compared(data: ReportData) -> dict[str, Any]:
+    """Return what the template uses of a comparison alone."""
+    comparison, drivers = data.comparison, importances(data)
+    return {
+        "measured": None,
+        "models": model_sentences(dict(data.models)),
+        "importances": [] if isinstance(drivers, str) else drivers,
+        "no_importances": drivers if isinstance(drivers, str) else "",
+        "measures": sorted(
+            comparison.measures[data.lists.best], key=lambda name: name != comparison.criterion
+        ),
+        "n_resamples": default_n_resamples(len(data.y)),
+        "none_is_better": comparison.none_is_better_,
+        "facts": {**_facts(data), **data.settings},
+    }
+
+
+def _measured(data: MeasurementData) -> dict[str, Any]:
+    """Return what the template uses of a measurement alone."""
+    found, depth = data.measurement, data.lists.depth
+    return {
+        "measured": found,
+        "intervals_of": "Bootstrap of the rows (BCa)",
+        "importances": [],
+        "no_importances": "",
+        "facts": {
+            "Rows": f"{len(data.y):,}",
+            "Hits": f"{int(data.y.sum()):,}, the rows with {data.meaning}",
+            "Lists judged by": f"hits among the first {depth:,} rows",
+            **data.settings,
+        },
+    }
+
+
+def _number(measure: str, value: float) -> str:
+    """Return a measure as it is shown."""
+    return with_minus_signs(row_count(value) if measure == "hits" else number_text(value))
 
 
 def row_count(rows: float) -> str:
@@ -268,7 +295,7 @@ def _facts(data: ReportData) -> dict[str, str]:
     """Return what was compared and how, as far as the comparison knows it."""
     comparison = data.comparison
     why = "the budget" if comparison.budget else "a quarter as many as there are hits"
-    judged_by = f"hits among the first {data.depth:,} rows ({why})"
+    judged_by = f"hits among the first {data.lists.depth:,} rows ({why})"
     if comparison.criterion not in (HITS, PRECISION):
         judged_by = f"{comparison.criterion}; counted below are {judged_by}"
     times = f", {comparison.n_repeats} times; curves and rows from the first"
@@ -292,47 +319,54 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]}…"
 
 
-def _budgets(data: ReportData) -> list[BudgetRow]:
-    depths = sorted({min(len(data.y), max(1, round(part * data.depth))) for part in BUDGETS})
-    rows = [(k, data.hits(data.best, k), data.hits(data.rival, k)) for k in depths]
+def _budgets(lists: RankedLists) -> list[BudgetRow]:
+    depths = sorted({min(len(lists.y), max(1, round(part * lists.depth))) for part in BUDGETS})
     return [
-        BudgetRow(k, hits, hits / k, hits / int(data.y.sum()), rival, k * data.base_rate)
-        for k, hits, rival in rows
+        BudgetRow(
+            k,
+            lists.hits(lists.best, k),
+            lists.hits(lists.best, k) / k,
+            lists.hits(lists.best, k) / int(lists.y.sum()),
+            None if lists.rival is None else lists.hits(lists.rival, k),
+            k * lists.base_rate,
+        )
+        for k in depths
     ]
 
 
-def _cut_is_tied(data: ReportData) -> bool:
-    return any(data.tied_at(model, data.depth) for model in (data.best, data.rival))
+def _cut_is_tied(lists: RankedLists) -> bool:
+    return any(lists.tied_at(model, lists.depth) for model in lists.pair)
 
 
-def _agreement(data: ReportData) -> dict[str, tuple[float, float]]:
+def _agreement(lists: RankedLists) -> dict[str, tuple[float, float]]:
     """Return how many rows, and hits, both lists have among their first, and how many only one of them."""
-    best, rival = data.chances(data.best), data.chances(data.rival)
+    if lists.rival is None:
+        return {}
+    best, rival = lists.chances(lists.best), lists.chances(lists.rival)
     # tied rows come in one random order in both lists, so that these part no more than they must
     groups = {
-        f"{data.best} and {data.rival}": np.minimum(best, rival),
-        f"{data.best} only": np.maximum(0.0, best - rival),
-        f"{data.rival} only": np.maximum(0.0, rival - best),
+        f"{lists.best} and {lists.rival}": np.minimum(best, rival),
+        f"{lists.best} only": np.maximum(0.0, best - rival),
+        f"{lists.rival} only": np.maximum(0.0, rival - best),
     }
-    return {name: (float(chance.sum()), float(chance[data.y].sum())) for name, chance in groups.items()}
+    return {name: (float(chance.sum()), float(chance[lists.y].sum())) for name, chance in groups.items()}
 
 
-def _disagreement(data: ReportData, model: str, other: str) -> Disagreement:
-    tied = _cut_is_tied(data)
-    first = f"{'more likely ' if tied else ''}among the first {data.depth:,} of {model}"
-    rows = np.flatnonzero(data.chances(model) > data.chances(other))
+def _disagreement(lists: RankedLists, model: str, other: str) -> Disagreement:
+    tied = _cut_is_tied(lists)
+    first = f"{'more likely ' if tied else ''}among the first {lists.depth:,} of {model}"
+    rows = np.flatnonzero(lists.chances(model) > lists.chances(other))
     # those first that the other model puts last
-    rows = rows[np.argsort(-data.ranks(other).first[rows], kind="stable")]
+    rows = rows[np.argsort(-lists.ranks(other).first[rows], kind="stable")]
     description = f"{first} than of {other}" if tied else f"{first}, but not of {other}"
     return Disagreement(description, rows, rows[:MAX_DISAGREEING_ROWS])
 
 
-def _row_cells(data: ReportData, row: np.intp) -> list[Cell]:
+def _row_cells(data: ReportData | MeasurementData, row: np.intp) -> list[Cell]:
     """Return what is shown of a row beside its number."""
     return [
         Cell("✓ hit" if data.y[row] else "✗ no", "short"),
-        Cell(_rank(data.ranks(data.best), row), "number"),
-        Cell(_rank(data.ranks(data.rival), row), "number"),
+        *(Cell(_rank(data.lists.ranks(model), row), "number") for model in data.lists.pair),
         # a row as a whole would turn whole numbers into fractions where others are
         *(_cell(data.rows.iloc[row, c]) for c in range(min(MAX_COLUMNS, data.rows.shape[1]))),
     ]

@@ -73,7 +73,7 @@ def importances(data: ReportData) -> list[Importance] | str:
     The best model is fitted again to the training rows of each part of the cross-validation, and the columns
     of the test part are shuffled one after another: permutation importance, of hits among the first rows.
     """
-    X, model = data.X, data.models.get(data.best)
+    X, model = data.X, data.models.get(data.lists.best)
     if X is None or model is None:
         return ""
     if not hasattr(X, "iloc"):
@@ -86,7 +86,7 @@ def importances(data: ReportData) -> list[Importance] | str:
         return f"Shuffling {X.shape[1]:,} columns on {len(X):,} rows would take too long to be done here."
 
     def hits(model: Any, rows: Any, y: Any) -> float:
-        return data.depth * share_of_hits(y, model_scores(model, rows), data.comparison.budget, len(X))
+        return data.lists.depth * share_of_hits(y, model_scores(model, rows), data.comparison.budget, len(X))
 
     lost = np.zeros(X.shape[1])
     with record_warnings([]):  # those of the same fits are told already

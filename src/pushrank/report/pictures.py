@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from pushrank._numeric import Floats
 from pushrank.plots import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
 from pushrank.plots._axes import REFERENCE
-from pushrank.report.context import ReportData
+from pushrank.report.lists import RankedLists
 
 N_LEADERS = 2
 """The curves that are drawn thick, and with their intervals: those of the two models compared."""
@@ -52,16 +52,16 @@ class Picture(NamedTuple):
     numbers: list[tuple[str, list[float]]]
 
 
-def pictures(data: ReportData) -> list[Picture]:
+def pictures(lists: RankedLists) -> list[Picture]:
     """Return the pictures of all models, the best and its rival first."""
-    models = list(dict.fromkeys([data.best, data.rival, *data.names]))
-    budget, n_rows, n_hits = data.depth, len(data.y), int(data.y.sum())
+    models = list(dict.fromkeys([*lists.pair, *lists.names]))
+    budget, n_rows, n_hits = lists.depth, len(lists.y), int(lists.y.sum())
     # on the left edge the budget is where false alarms and hits add up to it, within the picture
     false_alarms = np.linspace(max(0, budget - n_hits), min(budget, n_rows - n_hits), 200)
-    base_rate = f"{100 * data.base_rate:.3g} %"
-    precision = {model: PrecisionAtKDisplay.compute(data.y, data.held_out[model]) for model in models}
-    gains = {model: CumulativeGainsDisplay.compute(data.y, data.held_out[model]) for model in models}
-    edge = {model: RocLeftEdgeDisplay.compute(data.y, data.held_out[model]) for model in models}
+    base_rate = f"{100 * lists.base_rate:.3g} %"
+    precision = {model: PrecisionAtKDisplay.compute(lists.y, lists.scores[model]) for model in models}
+    gains = {model: CumulativeGainsDisplay.compute(lists.y, lists.scores[model]) for model in models}
+    edge = {model: RocLeftEdgeDisplay.compute(lists.y, lists.scores[model]) for model in models}
     return [
         _picture(
             "precision",
@@ -70,7 +70,7 @@ def pictures(data: ReportData) -> list[Picture]:
             "models compared above: 95 % intervals (Wilson's, at each k by itself). On the right every model "
             f"ends at the share of hits among all rows, {base_rate}.",
             precision,
-            [f"{k:,}" for k in precision[data.best].k],
+            [f"{k:,}" for k in precision[lists.best].k],
             {model: display.precision for model, display in precision.items()},
             ([budget, budget], [0.0, 1.0], budget),
         ),
@@ -80,7 +80,7 @@ def pictures(data: ReportData) -> list[Picture]:
             "Cumulative gains: a list in random order would give a straight line from corner to corner, a "
             f"perfect one would be at the top after {base_rate} of the list.",
             gains,
-            [f"{100 * part:.3g} %" for part in gains[data.best].looked_at],
+            [f"{100 * part:.3g} %" for part in gains[lists.best].looked_at],
             {model: display.found for model, display in gains.items()},
             ([budget / n_rows] * 2, [0.0, 1.0], budget),
         ),
@@ -88,12 +88,12 @@ def pictures(data: ReportData) -> list[Picture]:
             "left-edge",
             "How many hits are found before the first false alarms?",
             "The left edge of the ROC curve: rows that are no hits count as false alarms, here as a share of "
-            f"all {edge[data.best].n_negative:,} such rows. At 0, the hits that stand above all of those. "
+            f"all {edge[lists.best].n_negative:,} such rows. At 0, the hits that stand above all of those. "
             "Shaded: 95 % intervals, at each place by itself.",
             edge,
             [
                 f"{100 * rate:.3g} % ({count:,})"
-                for rate, count in zip(edge[data.best].fpr, edge[data.best].false_alarms, strict=True)
+                for rate, count in zip(edge[lists.best].fpr, edge[lists.best].false_alarms, strict=True)
             ],
             {model: display.tpr for model, display in edge.items()},
             (false_alarms / (n_rows - n_hits), (budget - false_alarms) / n_hits, budget),
