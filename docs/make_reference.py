@@ -26,6 +26,8 @@ SECTIONS = {
     "pushrank.objectives": ("Objectives", ""),
     "pushrank.theory": ("Theory", ""),
     "pushrank.model_selection": ("Comparisons of models", ""),
+    "pushrank.interop.lightgbm": ("LightGBM", ""),
+    "pushrank.interop.xgboost": ("XGBoost", ""),
     "pushrank.plots": ("Displays", ""),
     "pushrank.datasets": ("Data sets", ""),
     "pushrank.persistence": ("Model files", ""),

@@ -11,7 +11,7 @@ import pytest
 import pushrank
 
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow")
-EXTRAS = ("jinja2", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer")
+EXTRAS = ("jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer", "xgboost")
 
 SCRIPT = """
 import contextlib, io, json, sys

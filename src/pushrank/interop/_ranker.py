@@ -34,8 +34,8 @@ OWN_PARAGRAPHS = {
     "early_stopping_of_booster": """early_stopping : bool
     Whether to stop when the score of a validation part stops rising, and go back to its best round.
 scoring : str, callable or None
-    A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, one that
-    ``precision_at`` there makes, or what scikit-learn takes; None takes the average precision.
+    A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, a scorer that
+    ``make_top_scorer`` makes, or what scikit-learn takes; None takes the average precision.
 validation_fraction : float
     The fraction of the rows (of the query groups) to validate on, in (0, 1); they are not learned from.
 n_iter_no_change : int

@@ -62,7 +62,10 @@ def fit_search(
     _check_grid(grid)
     X, target = validate_table(search, X, y, sample_weight)
     if not isinstance(target.sample, BipartiteSample):
-        raise ValueError("a budget needs two classes in y; found more.")
+        raise ValueError(
+            "Only binary classification is supported: a budget needs two classes in y, and "
+            f"{len(np.asarray(target.classes))} were found; rank one against the rest, by y == c."
+        )
     is_positive = np.asarray(target.codes, dtype=bool)
     weights = np.ones(len(is_positive)) if target.weights is None else target.weights
     depth = budget_depth(search, float(weights.sum()))

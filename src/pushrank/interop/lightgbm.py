@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
@@ -102,7 +103,7 @@ class LGBMMetric(CustomMetric):
     Parameters
     ----------
     scoring : str or callable
-        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``precision_at`` there
+        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer``
         makes.
     name : str, optional
         What LightGBM should call it; that of the scorer's measure after ``pushrank_``, which no measure of
@@ -114,8 +115,8 @@ class LGBMMetric(CustomMetric):
 
     Examples
     --------
-    >>> from pushrank.metrics.scorers import precision_at
-    >>> LGBMMetric(precision_at(k=2))([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4])
+    >>> from pushrank.metrics import make_top_scorer
+    >>> LGBMMetric(make_top_scorer(k=2))([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4])
     ('pushrank_precision_at_k', 0.5, True)
     """
 
@@ -168,7 +169,7 @@ class LightGBM:
             params = params | {"objective": lambda scores, _: of_scores(scores)}
         categories = params.pop("categorical_feature", "auto")
         data = lightgbm.Dataset(
-            training.X,
+            _table(training.X),
             training.labels,
             weight=weights,
             categorical_feature=categories,
@@ -178,7 +179,7 @@ class LightGBM:
         options: dict[str, Any] = {}
         if validation is not None:
             options = {
-                "valid_sets": [data.create_valid(validation.X, validation.labels)],
+                "valid_sets": [data.create_valid(_table(validation.X), validation.labels)],
                 "feval": lambda scores, _: ("score", validation.score(scores), True),
                 "callbacks": [
                     lightgbm.early_stopping(validation.patience, verbose=False),
@@ -191,7 +192,9 @@ class LightGBM:
     def scores(self, booster: Any, X: Any, start: int = 0, stop: int | None = None) -> Floats:
         """Return what some of the rounds add to the scores of rows."""
         n_rounds = None if stop is None else stop - start
-        scores: Floats = booster.predict(X, start_iteration=start, num_iteration=n_rounds, raw_score=True)
+        scores: Floats = booster.predict(
+            _table(X), start_iteration=start, num_iteration=n_rounds, raw_score=True
+        )
         return scores
 
     def n_rounds(self, booster: Any) -> int:
@@ -211,6 +214,11 @@ class LightGBM:
     def from_text(self, text: str) -> Any:
         """Return the booster of a text."""
         return lightgbm.Booster(model_str=text)
+
+
+def _table(X: Any) -> Any:
+    """Return rows as LightGBM takes them, which knows scipy's sparse matrices, and not its sparse arrays."""
+    return sp.csr_matrix(X) if sp.issparse(X) else X
 
 
 ENGINE = LightGBM()

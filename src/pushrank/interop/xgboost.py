@@ -78,7 +78,7 @@ class XGBMetric(CustomMetric):
     Parameters
     ----------
     scoring : str or callable
-        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``precision_at`` there
+        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer``
         makes.
     name : str, optional
         What XGBoost should call it; that of the scorer's measure after ``pushrank_``, which no measure of its
@@ -92,8 +92,8 @@ class XGBMetric(CustomMetric):
 
     Examples
     --------
-    >>> from pushrank.metrics.scorers import precision_at
-    >>> XGBMetric(precision_at(k=2))([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4])
+    >>> from pushrank.metrics import make_top_scorer
+    >>> XGBMetric(make_top_scorer(k=2))([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4])
     0.5
     """
 

@@ -1,0 +1,259 @@
+"""Rankers that train LightGBM and XGBoost on a push."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import SkipTestWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pushrank import load, metrics, save
+from pushrank._optional import import_optional
+from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, PushLGBMRankerCV, lightgbm
+from pushrank.interop.xgboost import PushXGBRanker
+from pushrank.metrics import make_top_scorer
+from pushrank.objectives import PushObjective
+from pushrank.prices import Power
+
+SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
+LGBM = PushLGBMRanker(num_leaves=7, **SMALL)
+XGB = PushXGBRanker(max_depth=3, **SMALL)
+SEARCH = PushLGBMRankerCV(
+    ps=("binary", 4.0), n_estimators=(2, 5), cv=2, n_jobs=1, random_state=0, min_child_samples=1
+)
+BOTH = pytest.mark.parametrize("ranker", [LGBM, XGB], ids=["lightgbm", "xgboost"])
+
+GRADES = "three or more numbers in y are grades of relevance, which these rankers learn from"
+COUNTS = "bins, and LightGBM's limit of rows in a leaf, count rows whatever they weigh"
+
+
+def exceptions(estimator):  # noqa: ARG001
+    """The checks that an estimator may fail, with the reason for each."""
+    return {
+        "check_sample_weight_equivalence_on_dense_data": COUNTS,
+        "check_sample_weight_equivalence_on_sparse_data": COUNTS,
+        "check_classifier_not_supporting_multiclass": GRADES,
+    }
+
+
+@parametrize_with_checks(
+    [
+        clone(LGBM).set_params(min_child_samples=1, min_child_weight=1e-9),
+        clone(XGB).set_params(min_child_weight=0),
+    ],
+    expected_failed_checks=exceptions,
+)
+def test_contract(estimator, check):
+    check_contract(estimator, check)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks([SEARCH])
+def test_contract_of_the_search(estimator, check):
+    check_contract(estimator, check)
+
+
+def check_contract(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        warnings.filterwarnings("ignore", ".* the later of two texts", UserWarning)
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A category that decides, beside a number with gaps."""
+    rng = np.random.default_rng(0)
+    kind, number = rng.choice(list("abcd"), 400), rng.normal(size=400)
+    y = np.where(np.isin(kind, ["b", "d"]) & (number > -0.5), "yes", "no")
+    number[::7] = np.nan
+    return pd.DataFrame({"kind": pd.Categorical(kind), "number": number}), y
+
+
+@BOTH
+def test_parameters_of_the_booster_are_the_rankers(ranker, data):
+    X, y = data
+    other = clone(ranker).set_params(p=2.0, learning_rate=0.5)
+    assert other.get_params() == ranker.get_params() | {"p": 2.0, "learning_rate": 0.5}
+    assert "learning_rate=0.5" in repr(other)
+    assert "learning_rate" not in ranker.get_params()
+    assert len(np.unique(other.fit(X, y).decision_function(X))) > 2
+    spread = [
+        clone(ranker).set_params(learning_rate=rate).fit(X, y).decision_function(X).std()
+        for rate in (0.1, 0.3)
+    ]
+    assert spread[0] < spread[1]
+
+
+def test_a_parameter_that_cannot_be_taken_is_told(data):
+    for ranker, name in ((LGBM, "objective"), (LGBM, "num_boost_round"), (XGB, "eval_metric")):
+        with pytest.raises(ValueError, match=f"{name}=.* sets .*itself"):
+            clone(ranker).set_params(**{name: 3}).fit(*data)
+    with pytest.raises(ValueError, match="num_leafs=3 cannot be taken: LightGBM has no such parameter"):
+        PushLGBMRanker(num_leafs=3).fit(*data)
+    with pytest.warns(UserWarning, match="max_dept"):
+        PushXGBRanker(max_dept=3, **SMALL).fit(*data)
+    with pytest.raises(ValueError, match="has kinks"):
+        PushLGBMRanker("maximum").fit(*data)
+    with pytest.raises(ValueError, match="has kinks"):
+        PushXGBRanker(loss="hinge").fit(*data)
+
+
+@BOTH
+def test_no_split_is_no_model(ranker, data):
+    X, y = data
+    with pytest.raises(ValueError, match="no split of the 569 training rows meets the limits of a leaf"):
+        clone(ranker).set_params(min_child_weight=1e9).fit(X, y)
+
+
+def test_a_ranker_is_what_the_library_trains(data):
+    X, y = data
+    push = LGBMObjective(PushObjective(price=Power(4.0), scale="log"))
+    params = {"objective": push, "verbosity": -1, "num_leaves": 7, "num_threads": 1, "deterministic": True}
+    booster = lightgbm.train(params, lightgbm.Dataset(X, y), 5)
+    ranker = clone(LGBM).fit(X, y)
+    np.testing.assert_allclose(
+        ranker.decision_function(X) + ranker.threshold_, booster.predict(X), rtol=1e-12
+    )
+
+
+@BOTH
+def test_threads_change_nothing(ranker, data):
+    X, y = data
+    scores = [clone(ranker).set_params(n_jobs=n_jobs).fit(X, y).decision_function(X) for n_jobs in (1, 2)]
+    np.testing.assert_array_equal(*scores)
+
+
+@BOTH
+@pytest.mark.parametrize("p", ["binary", 4.0])
+def test_early_stopping_ends_at_the_best_round(ranker, p, data):
+    X, y = data
+    options = {"early_stopping": True, "scoring": make_top_scorer(fraction=0.3), "n_iter_no_change": 4}
+    stopped = clone(ranker).set_params(p=p, n_estimators=40, validation_fraction=0.3, **options).fit(X, y)
+    path = stopped.validation_path_
+    assert stopped.n_iter_ == stopped.best_round_ == np.argmax(path) + 1
+    assert len(path) == stopped.n_iter_ + 4
+    without = clone(ranker).set_params(p=p).fit(X, y)
+    assert (without.n_iter_, len(without.validation_path_)) == (5, 0)
+    again = pickle.loads(pickle.dumps(stopped))  # noqa: S301
+    np.testing.assert_array_equal(again.decision_function(X), stopped.decision_function(X))
+    assert stopped._engine.n_rounds(again.booster_) == stopped.n_iter_
+
+
+@BOTH
+def test_weights_groups_and_grades(ranker):
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(300, 3)), np.arange(300) % 10
+    offset = rng.normal(size=10)[qid]
+    y = np.digitize(X[:, 0] + offset, [-0.5, 0.5])
+    other = rng.permutation(300)  # groups may be in any order
+    ranker = clone(ranker).set_params(n_estimators=20)
+    fit = ranker.fit(X, y, qid=qid)
+    np.testing.assert_allclose(
+        clone(ranker).fit(X[other], y[other], qid=qid[other]).decision_function(X),
+        fit.decision_function(X),
+        rtol=1e-4,
+        atol=1e-5,
+    )
+    assert set(fit.predict(X)) == {0, 1, 2}
+    by_query = metrics.ndcg_at_k(y, fit.decision_function(X), 10, qid=qid)
+    assert by_query > 0.9
+    stopped = clone(ranker).set_params(early_stopping=True, scoring="ndcg_at_10", validation_fraction=0.3)
+    assert len(stopped.fit(X, y, qid=qid).validation_path_) > 0
+    with pytest.raises(ValueError, match="p='binary' learns two classes"):
+        clone(ranker).set_params(p="binary").fit(X, y)
+    two = (y == 2).astype(int)
+    weighted = clone(ranker).fit(X, two, np.where(X[:, 1] > 0.0, 1.0, 1e-6))
+    assert weighted.score(X[X[:, 1] > 0.0], two[X[:, 1] > 0.0]) > 0.8
+
+
+@BOTH
+def test_frames_with_categories_and_gaps(ranker, table):
+    X, y = table
+    fit = clone(ranker).set_params(n_estimators=20).fit(X, y)
+    assert fit.feature_names_in_.tolist() == ["kind", "number"]
+    assert fit.score(X, y) > 0.9
+    assert fit.predict(X).tolist().count("yes") > 50
+    assert fit.feature_importances_.sum() == pytest.approx(1.0)
+    assert (fit.feature_importances_ > 0.1).all()
+    some = X.iloc[::3]
+    np.testing.assert_array_equal(fit.decision_function(some), fit.decision_function(X)[::3])
+    with pytest.raises(ValueError, match="feature names"):
+        fit.decision_function(X.rename(columns={"kind": "sort"}))
+    pipeline = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough"), clone(ranker)
+    )
+    search = GridSearchCV(pipeline, {f"{type(ranker).__name__.lower()}__p": [1.0, "binary"]}, cv=2)
+    assert search.fit(X, y).best_score_ > 0.9
+    calibrated = CalibratedClassifierCV(pipeline, cv=2).fit(X, y)
+    assert calibrated.predict_proba(X).shape == (400, 2)
+
+
+@BOTH
+def test_a_saved_ranker_scores_the_same(ranker, table, tmp_path):
+    X, y = table
+    for fitted in (clone(ranker).fit(X, y), make_pipeline("passthrough", clone(ranker)).fit(X, y)):
+        save(fitted, tmp_path / "model.skops")
+        loaded = load(tmp_path / "model.skops")
+        np.testing.assert_array_equal(loaded.decision_function(X), fitted.decision_function(X))
+        assert loaded.get_params().keys() == fitted.get_params().keys()
+    assert b"pickle" not in (tmp_path / "model.skops").read_bytes()
+
+
+def test_the_search_chooses_for_a_budget(data):
+    X, y = data
+    search = clone(SEARCH).set_params(fraction=0.2, ps=("binary", "log_one_plus", 4.0)).fit(X, y)
+    assert [one["p"] for one in search.candidates_] == ["binary", "log_one_plus", 4.0]
+    assert len(search.cv_results_["params"]) == 6
+    assert search.best_params_["p"] == "binary"  # within one standard error of whatever is best
+    assert search.n_iter_ == search.best_params_["n_estimators"]
+    best = clone(search).set_params(selection="best", param_grid={"num_leaves": [3, 7]}).fit(X, y)
+    chosen = best.best_params_
+    assert best.best_score_ == best.cv_results_["mean_test_score"][best.best_index_]
+    seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
+    alone = PushLGBMRanker(n_jobs=1, random_state=seed, min_child_samples=1, **chosen).fit(X, y)
+    np.testing.assert_array_equal(best.decision_function(X), alone.decision_function(X))
+    for wrong in (
+        {"ps": ("median",)},
+        {"ps": (0.5,)},
+        {"ps": ()},
+        {"n_estimators": (0,)},
+        {"param_grid": {"num_leaves": 3}},
+    ):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            clone(SEARCH).set_params(**wrong).fit(X, y)
+
+
+def test_without_the_library_its_extra_is_named(monkeypatch):
+    for name in ("lightgbm", "xgboost"):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=re.escape(f'pip install "pushrank[{name}]"')):
+            import_optional(name, name)
+
+
+@pytest.mark.parametrize("ranker", [LGBM, XGB, SEARCH], ids=repr)
+def test_all_that_a_fit_leaves_is_documented(ranker, data):
+    docscrape = pytest.importorskip("numpydoc.docscrape")
+    attributes = docscrape.NumpyDocString(inspect.getdoc(type(ranker)))["Attributes"]
+    documented = {name for attribute in attributes for name in attribute.name.split(", ")}
+    fitted = clone(ranker).fit(pd.DataFrame(data[0]).rename(columns=str), data[1])
+    assert {name for name in vars(fitted) if re.fullmatch(r"[^_].*_", name)} <= documented
