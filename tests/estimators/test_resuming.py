@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import os
+import sys
 import time
 
 import numpy as np
 import pytest
+from killed_fits import RUN, fit_in_parts, large, started
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, load, save
+from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, load
 
 
 def data(n=300, n_features=6, seed=0):
@@ -64,16 +66,6 @@ def fresh(kind):
     return clone(KINDS[kind]).set_params(random_state=clone(KINDS[kind]).random_state or 5)
 
 
-def fit_in_parts(ranker, X, y, file, every):
-    """Fit, saving every so many rounds: what the guide shows."""
-    rounds = ranker.n_estimators
-    ranker.set_params(warm_start=True)
-    for n_estimators in [*range(every, rounds, every), rounds]:
-        if getattr(ranker, "n_iter_", 0) < n_estimators:
-            save(ranker.set_params(n_estimators=n_estimators).fit(X, y), file)
-    return ranker
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path):
@@ -121,37 +113,9 @@ def test_what_is_drawn_goes_on_whatever_the_seed_is_by_then():
     assert learned(ranker) == learned(whole)
 
 
-RUN = {"subsample": 0.7, "random_state": 5, "early_stopping": True, "n_iter_no_change": 60}
-
-
-def large():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 10))
-    return X, (X @ rng.normal(size=10) + rng.normal(size=10_000) > 1.0).astype(int)
-
-
-def fit(file, to_parent):
-    """What a process to be killed does, after a small fit that loads all code."""
-    X, y = large()
-    save(RankBoost(**RUN, n_estimators=2).fit(X, y), file.with_suffix(".small"))
-    to_parent.send("ready")
-    fit_in_parts(RankBoost(**RUN, n_estimators=200), X, y, file, 10)
-    to_parent.send("done")
-
-
-def started(file):
-    """Return a process that begins to fit, and what it can be heard by."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pushrank.estimators", "pushrank.persistence", "skops.io"])
-    hears, says = context.Pipe(duplex=False)
-    process = context.Process(target=fit, args=(file, says))
-    process.start()
-    assert hears.recv() == "ready"
-    return process, hears
-
-
-def test_fits_killed_at_random_moments_resume_to_the_same_model(tmp_path):
+def test_fits_killed_at_random_moments_resume_to_the_same_model(tmp_path, monkeypatch):
     """Twenty fits, each killed at a moment of its own, drawn from the whole length of a run."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for the server of forks
     X, y = large()
     whole = RankBoost(**RUN, n_estimators=200).fit(X, y)
     process, hears = started(tmp_path / "timed")

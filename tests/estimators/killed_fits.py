@@ -1,0 +1,52 @@
+"""Fits to be killed; a process that is forked after the import of this has all the code that they need."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from pushrank import RankBoost, save
+
+RUN = {"subsample": 0.7, "random_state": 5, "early_stopping": True, "n_iter_no_change": 60}
+
+
+def large():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_000, 10))
+    return X, (X @ rng.normal(size=10) + rng.normal(size=4_000) > 1.0).astype(int)
+
+
+def fit_in_parts(ranker, X, y, file, every):
+    """Fit, saving every so many rounds: what the guide shows."""
+    rounds = ranker.n_estimators
+    ranker.set_params(warm_start=True)
+    for n_estimators in [*range(every, rounds, every), rounds]:
+        if getattr(ranker, "n_iter_", 0) < n_estimators:
+            save(ranker.set_params(n_estimators=n_estimators).fit(X, y), file)
+    return ranker
+
+
+def fit(file, to_parent):
+    """What a process to be killed does."""
+    X, y = large()
+    to_parent.send("ready")
+    fit_in_parts(RankBoost(**RUN, n_estimators=200), X, y, file, 20)
+    to_parent.send("done")
+
+
+def started(file):
+    """Return a process that begins to fit, and what it can be heard by."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    hears, says = context.Pipe(duplex=False)
+    process = context.Process(target=fit, args=(file, says))
+    process.start()
+    assert hears.recv() == "ready"
+    return process, hears
+
+
+with tempfile.TemporaryDirectory() as folder:
+    fit_in_parts(RankBoost(**RUN, n_estimators=2), *large(), Path(folder) / "model", 1)
