@@ -1,11 +1,15 @@
 """Tests import the brute-force oracle as a module; property tests take few examples, and many at night."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+# before NumPy is loaded: where processes side by side want all processors each, threads of BLAS and OpenMP burn
+# many times the work in waiting for one another; compiled loops have threads as everywhere
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("default", max_examples=40, deadline=None)
 settings.register_profile("nightly", max_examples=500, deadline=None)
