@@ -1,20 +1,13 @@
-"""Which variant of PerceptronAtK and which surrogate of SGDAtK rank better, and how often ramps end well.
+"""Which variant of PerceptronAtK and which surrogate of SGDAtK rank better, and what the ramp adds.
 
     PUSHRANK_DATA=folder python benchmarks/at_k_variants.py variants > benchmarks/at_k_variants.txt
     PUSHRANK_DATA=folder python benchmarks/at_k_variants.py families > benchmarks/at_k_families.txt
-    PUSHRANK_DATA=folder python benchmarks/at_k_variants.py minima > benchmarks/ramp_minima.txt
-    PUSHRANK_DATA=folder python benchmarks/at_k_variants.py speed > benchmarks/ramp_speed.txt
 
 ``variants``: precision among the first .25 m rows, m the positives, and average precision, on the 40 % held
 out of random stratified splits. All parameters are the defaults but for the variant; 1PMB's radius is 10.
 
 ``families``: that precision of the member that TopRankerCV takes from each family, on 8,000 rows, and of its
 choice without the ramp and with it; CPU seconds of the paths of a family on the training rows.
-
-``minima``: the objective of RampAtK at its end, against the lowest of 50 descents from random directions, on
-at most 2,000 rows of each set, with ``tol=1e-3``.
-
-``speed``: CPU seconds of LogisticRegression, and those of RampAtK as a multiple.
 """
 
 from __future__ import annotations
@@ -22,8 +15,6 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
-from itertools import product
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -31,13 +22,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from pushrank import PerceptronAtK, RampAtK, SGDAtK, TopRankerCV, datasets, metrics
+from pushrank import PerceptronAtK, SGDAtK, TopRankerCV, datasets, metrics
 from pushrank.estimators.top_ranker_cv import FAMILIES, Rows, best_members, choose_family
+from pushrank.models import LinearModel
 
 SPLITS = 3
 FAMILY_SETS = ("letter H", "MAGIC", "ijcnn1", "spambase", "adult")
-MINIMA_SETS = ("letter H", "letter A", "MAGIC", "ijcnn1", "MAGIC swapped", "cover", "spambase", "ionosphere")
-STARTS, TOL = 50, 1e-3
 MODELS = {
     "LogisticRegression": LogisticRegression(max_iter=1000),
     **{f"Perceptron@k-{name}": PerceptronAtK(variant=name, random_state=0) for name in ("avg", "max")},
@@ -105,7 +95,7 @@ def families() -> None:
             scaler = StandardScaler().fit(train)
             train, test = scaler.transform(train), scaler.transform(test)
             ranker = TopRankerCV(candidates=names, random_state=split).fit(train, labels)
-            data = Rows(train, labels == 1, np.ones(len(labels)))
+            data = Rows(train, LinearModel(train), labels == 1, np.ones(len(labels)))
             for f, member in enumerate(ranker.candidates_):
                 began = time.process_time()
                 FAMILIES[member["candidate"]].solve(data, FAMILIES[member["candidate"]].grid(0.25), split)
@@ -126,7 +116,9 @@ def families() -> None:
                     results["mean_average_precision"][kept],
                     4.0 / labels.sum(),
                 )
-                chosen = choose_family(members, "one_standard_error")
+                chosen = choose_family(
+                    members, "one_standard_error", "candidate", lambda name: FAMILIES[name].complexity
+                )
                 found[split, place] = found[split, names.index(chosen["candidate"])]
         means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / SPLITS**0.5
         cells = (f"{mean:.3f} ± {error:.3f}" for mean, error in zip(means, errors, strict=True))
@@ -134,66 +126,14 @@ def families() -> None:
         print(f"{'CPU seconds':14s}" + "".join(f"{one / SPLITS:22.2f}" for one in seconds), flush=True)
 
 
-def minima() -> None:
-    """Print how far the end of the default start is above the lowest known."""
-    columns = f"{'C':>6s}{'start':>12s}{'objective':>12s}{'best of random':>16s}{'above it':>10s}"
-    print(f"{'':14s}{columns}{'CPU seconds':>14s}")
-    above = []
-    for title, C in product(MINIMA_SETS, (1.0, 10.0)):
-        X, y = rows(title, 2_000)
-        X = StandardScaler().fit_transform(X)
-        began = time.process_time()
-        ours = RampAtK(C=C, tol=TOL, random_state=0).fit(X, y)
-        seconds = time.process_time() - began
-        many = RampAtK(C=C, tol=TOL, init="random", n_random_starts=STARTS, random_state=0).fit(X, y)
-        end, best = ours.objective_path_[-1], many.objective_path_[-1]
-        above.append(end / best - 1.0)
-        cells = f"{C:6g}{ours.init_:>12s}{end:12.5f}{best:16.5f}{above[-1]:10.2%}{seconds:14.2f}"
-        print(f"{title:14s}{cells}", flush=True)
-    higher = [one for one in above if one > 0.0]
-    print(
-        f"\nhigher than the best of {STARTS} random starts in {len(higher)} of {len(above)}, by "
-        f"{np.median(higher or [0.0]):.2%} (median) and at most {max(above):.2%}; "
-        f"lower by up to {-min(above):.2%}"
-    )
-
-
-def cpu_seconds(function: Callable[..., object], *given: object) -> float:
-    """Return the processor time of a call."""
-    began = time.process_time()
-    function(*given)
-    return time.process_time() - began
-
-
-def speed() -> None:
-    """Print the time of RampAtK as a multiple of LogisticRegression's, of a fit and for each of a path."""
-    rng = np.random.default_rng(0)
-    generated = rng.standard_normal((100_000, 50))
-    scores = generated @ rng.standard_normal(50) + 7.0 * rng.standard_normal(100_000)
-    cases = {"generated": (generated, (scores > np.quantile(scores, 0.9)).astype(int))}
-    cases |= {title: rows(title, 100_000) for title in ("ijcnn1", "adult", "MAGIC")}
-    for number, (title, (X, y)) in enumerate([("compiling", rows("MAGIC", 2_000)), *cases.items()]):
-        X = StandardScaler().fit_transform(X)
-        logistic = min(cpu_seconds(LogisticRegression().fit, X, y) for _ in range(3))
-        ramp = RampAtK(random_state=0)
-        alone = cpu_seconds(ramp.fit, X, y) / logistic
-        path = cpu_seconds(ramp.path, X, y, [0.7, 0.5, 0.25], [1.0, 10.0, 100.0]) / logistic
-        if number:
-            print(
-                f"{title:14s}{len(y):8d} x {X.shape[1]:3d}{logistic:10.3f} s{alone:8.1f} a fit"
-                f"{path / 9:8.1f} each of 9",
-                flush=True,
-            )
-
-
 def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["variants", "families", "minima", "speed"])
+    parser.add_argument("what", choices=["variants", "families"])
     what = parser.parse_args().what
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        {"variants": variants, "families": families, "minima": minima, "speed": speed}[what]()
+        {"variants": variants, "families": families}[what]()
 
 
 if __name__ == "__main__":

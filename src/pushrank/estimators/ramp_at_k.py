@@ -33,15 +33,15 @@ from pushrank.prices import Power
 from pushrank.solvers import Callback
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
-from pushrank.solvers.result import offset_callback
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, Rows, State, StreamLearner, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
 MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more positives it finds other ends
-MAX_PERCEPTRON_ROWS, PERCEPTRON_PASSES, PERCEPTRON_BATCH = 10_000, 20, 500
-MAX_TRIMMED_ROWS = 5_000  # whose solution is near enough to that of more
+PERCEPTRON_PASSES, PERCEPTRON_BATCH = 20, 500
+MAX_START_ROWS = 10_000  # any direction will do to start from
+MAX_TRIMMED_ROWS = 5_000  # each of which takes longer
 TRIMMED_P = 4.0  # larger ones take longer and lead to the same ends
 TRIAL_PROBLEMS, TRIAL_TOL = 2, 0.1  # which tell far more of the end than the start does
 TRIMMED_TOL, MAX_TRIMMED_TURNS = 1e-2, 4
@@ -98,7 +98,7 @@ class RampAtK(RankerMixin, BaseEstimator):
     -----
     A few convex problems, each solved by cutting planes that go on from those of the one before, over the
     rows that have come near the first k; the end is a local minimum, which depends on the start. Of more than
-    10,000 rows starts other than logistic regression see a sample.
+    10,000 rows starts see a sample.
 
     On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
     16 cases, with few rows by up to 39 % (``benchmarks/ramp_minima.txt``). A solution of a path
@@ -316,18 +316,10 @@ def ramp_path(
                 ends.append((name, descend(C, tol, max_iter, start, callback, last and last.state)))
             elif ordered:
                 lowest = dict(reversed(ordered))  # of each name
-                n_tried = min(TRIAL_PROBLEMS, max_iter)
-                trials = [
-                    (name, descend(C, max(tol, TRIAL_TOL), n_tried, start)) for name, start in lowest.items()
-                ]
-                name, trial = min(trials, key=lambda end: end[1].path[-1])
-                n_left = max_iter - len(trial.path) + 1
-                if callback is not None and len(trial.path) > 1:
-                    *_, before, lowest_value = trial.path
-                    callback(len(trial.path) - 1, objective=lowest_value, fall=before - lowest_value)
-                after_trial = offset_callback(callback, len(trial.path) - 1)
-                end = descend(C, tol, n_left, ray(name, trial.coef)[1], after_trial, trial.state)
-                ends.append((name, end._replace(path=trial.path[:-1] + end.path)))
+                rough = max(tol, TRIAL_TOL), min(TRIAL_PROBLEMS, max_iter)
+                trials = {name: descend(C, *rough, start) for name, start in lowest.items()}
+                name = min(trials, key=lambda name: trials[name].path[-1])
+                ends.append((name, descend(C, tol, max_iter, trials[name], callback)))
             solved[total, C] = min(ends, key=lambda end: end[1].path[-1])
             last = solved[total, C][1]
         above = total
@@ -343,27 +335,29 @@ def start_coefs(
     if "trimmed" in names:
         alpha = 1.0 / np.sqrt(Cs[0] * Cs[-1])  # both objectives are of the order of 1 + norm^2 / 2 C
         starts.append(("trimmed", trimmed_coef(draw(rows, MAX_TRIMMED_ROWS, random_state), share, alpha)))
+    part = draw(rows, MAX_START_ROWS, random_state)
     if "perceptron" in names:
-        part = draw(rows, MAX_PERCEPTRON_ROWS, random_state)
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         shares = sorted({min(1.0, multiple * share) for multiple in MULTIPLES})
         starts += [("perceptron", perceptron_coef(part, one, seed)) for one in shares]
     if "logistic" in names:
-        ranker = LogisticRegression(max_iter=100, tol=1e-2)  # any direction will do to start from
+        ranker = LogisticRegression(max_iter=100, tol=1e-2)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            ranker.fit(rows.X, rows.positive, sample_weight=rows.sample_weight)
+            ranker.fit(part.X, part.positive, sample_weight=part.sample_weight)
         starts.append(("logistic", np.ravel(ranker.coef_)))
     return starts
 
 
 def draw(rows: Rows, most: int, random_state: RandomState) -> Rows:
     """Return at most so many rows that have a weight, the classes in proportion."""
+    counted = rows.sample_weight > 0.0
+    share = min(1.0, most / counted.sum())
     parts = []
     for is_positive in (False, True):
-        members = np.flatnonzero((rows.positive == is_positive) & (rows.sample_weight > 0.0))
-        size = min(len(members), max(1, round(most * len(members) / rows.n_rows)))
-        parts.append(members if rows.n_rows <= most else random_state.permutation(members)[:size])
+        members = np.flatnonzero((rows.positive == is_positive) & counted)
+        size = max(1, round(share * len(members)))
+        parts.append(members if share == 1.0 else random_state.permutation(members)[:size])
     return rows.take(np.sort(np.concatenate(parts)))
 
 
@@ -379,6 +373,7 @@ def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
         float(alpha),
         [kept],
         MAX_TRIMMED_TURNS,
+        exact=False,
     )
     return found.coef
 

@@ -19,6 +19,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 
 BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
+MOMENT_ELEMENTS = 1 << 16  # of a block that is copied and weighted before it is multiplied with itself
 MIN_BLOCK_ROWS = 16  # of wide data: a block has to be worth its call
 MIN_BLOCK_COLUMNS = 256  # of a product of rows, which adds up a matrix of them for each block
 MAX_GRAM_ROWS = 512  # of sparse data multiplied at a time: the product is sparse before it is dense
@@ -325,28 +326,37 @@ class LinearModel(FeatureSpace):
             return LinearModel(self.data.tocsr()).class_covariance(factors, class_codes)
         few_entries = MAX_SPARSE_DENSITY * self.n_rows * self.n_features
         stays_sparse = sp.issparse(self.data) and self.data.nnz < few_entries
-        moments = self._sparse_moments if stays_sparse else self._dense_moments
-        covariance = sum_chunks(lambda start, stop: moments(start, stop, factors[start:stop]), self.chunks)
-        totals = self.class_totals(factors, class_codes)
-        for total, sums in zip(totals, self.class_sums(factors, class_codes), strict=True):
+        moments_of = self._sparse_moments if stays_sparse else self._dense_moments
+        moments = sum_chunks(
+            lambda start, stop: moments_of(start, stop, factors[start:stop], class_codes[start:stop]),
+            self.chunks,
+        )
+        covariance, class_sums = moments[:-2], moments[-2:]
+        for total, sums in zip(self.class_totals(factors, class_codes), class_sums, strict=True):
             if total > 0.0:
                 covariance -= np.outer(sums, sums) / total
         return covariance
 
-    def _sparse_moments(self, start: int, stop: int, factors: Floats) -> Floats:
-        moments = np.zeros((self.n_features, self.n_features))
-        csr_moments(*self._arrays, start, stop, factors, moments)
-        moments += np.triu(moments, 1).T
+    def _sparse_moments(self, start: int, stop: int, factors: Floats, class_codes: ClassCodes) -> Floats:
+        moments = np.zeros((self.n_features + 2, self.n_features))
+        csr_moments(*self._arrays, start, stop, factors, moments[:-2])
+        moments[:-2] += np.triu(moments[:-2], 1).T
+        self.add_block_sums(start, stop, factors, class_codes, moments[-2:])
         return moments
 
-    def _dense_moments(self, start: int, stop: int, factors: Floats) -> Floats:
-        moments, roots = np.zeros((self.n_features, self.n_features)), np.sqrt(factors)
-        length = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // self.n_features)
-        for first in range(start, stop, length):
-            last = min(first + length, stop)
-            rows = self.rows(slice(first, last))
-            rows *= roots[first - start : last - start, None]
-            moments += rows.T @ rows  # a matrix with itself: half the work of two
+    def _dense_moments(self, start: int, stop: int, factors: Floats, class_codes: ClassCodes) -> Floats:
+        """Return the sum of ``factors[i] * outer(X[i], X[i])``, and below it the sums of rows by class."""
+        moments, roots = np.zeros((self.n_features + 2, self.n_features)), np.sqrt(factors)
+        sides = roots * np.array([class_codes == 0, class_codes == 1])
+        length = max(MIN_BLOCK_ROWS, MOMENT_ELEMENTS // self.n_features)
+        for first in range(0, stop - start, length):
+            block = slice(first, min(first + length, stop - start))
+            if not factors[block].any():  # rows left out of a fold often lie together
+                continue
+            rows = self.rows(slice(start + block.start, start + block.stop))
+            rows *= roots[block, None]
+            moments[:-2] += rows.T @ rows  # a matrix with itself: half the work of two
+            moments[-2:] += sides[:, block] @ rows
         return moments
 
     @property

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -45,30 +44,42 @@ from pushrank.solvers.tolerances import (
 )
 
 
-def newton(problem: LinearProblem, start: Floats, scales: Floats, tol: float, max_iter: int) -> Result:
+def newton(
+    problem: LinearProblem,
+    start: Floats,
+    scales: Floats,
+    tol: float,
+    max_iter: int,
+    scores: Floats | None = None,
+) -> Result:
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance.
 
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
     that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`.
 
     It stops when no entry of the gradient, in units of ``scales``, exceeds ``tol``, after ``max_iter`` steps,
-    or when none brings a descent. The penalty has to be positive.
+    or when none brings a descent. The penalty has to be positive; ``scores`` are those of the start.
 
-    A step costs O(n_rows * n_features^2). Close to the minimum the error squares with every step, so that
-    along a path of penalties a few steps do. Far from it a method that gathers curvature is quicker.
+    A step costs O(n_rows * n_features^2); its line search, along the scores, does not read the data. Close to
+    the minimum the error squares with every step, so that along a path of penalties a few steps do. Far from
+    it a method that gathers curvature is quicker.
 
     References
     ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
-    coef = start
-    value, gradient = problem.value_and_gradient(coef)
-    path = [value]
-    size = float(np.max(np.abs(gradient) / scales))
-    factor: Any = None
-    while size > tol and len(path) <= max_iter:
-        if factor is None:
-            hessian = problem.model.class_covariance(problem.row_weights(coef), problem.class_codes)
+    model, sample = problem.model, problem.sample
+    coef, scores = start, model.scores(start) if scores is None else scores
+    value, at_point = problem.at(coef, scores)
+    path, factor = [value], None
+    step, size = 1.0, np.inf
+    while True:
+        gradient = model.rmatvec(sample.scatter(*at_point.gradient())) + problem.alpha * coef
+        before, size = size, float(np.max(np.abs(gradient) / scales))
+        if size <= tol or len(path) > max_iter:
+            return Result(coef, np.array(path), size <= tol, size, "" if size <= tol else "steps ran out.")
+        if factor is None or step < 1.0 or size > REUSE_FACTOR * before:
+            hessian = model.class_covariance(sample.scatter(*at_point.diagonal()), problem.class_codes)
             hessian[np.diag_indices_from(hessian)] += problem.alpha
             try:
                 factor = scipy.linalg.cho_factor(hessian, check_finite=False)
@@ -77,21 +88,19 @@ def newton(problem: LinearProblem, start: Floats, scales: Floats, tol: float, ma
         direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
 
         def evaluate(
-            step: float, coef: Floats = coef, direction: Floats = direction
-        ) -> tuple[float, tuple[Floats, Floats]]:
-            moved = coef + step * direction
-            moved_value, moved_gradient = problem.value_and_gradient(moved)
-            return moved_value, (moved, moved_gradient)
+            step: float,
+            at: tuple[Floats, Floats] = (coef, scores),
+            along: tuple[Floats, Floats] = (direction, model.scores(direction)),
+        ) -> tuple[float, tuple[Floats, Floats, ObjectiveEvaluation]]:
+            moved, moved_scores = at[0] + step * along[0], at[1] + step * along[1]
+            value, at_point = problem.at(moved, moved_scores)
+            return value, (moved, moved_scores, at_point)
 
         found = armijo_step(evaluate, value, float(gradient @ direction), VALUE_ROUNDING * abs(value))
         if found is None:
             return Result(coef, np.array(path), False, size, "no step brought a descent.")
-        step, value, (coef, gradient) = found
+        step, value, (coef, scores, at_point) = found
         path.append(value)
-        before, size = size, float(np.max(np.abs(gradient) / scales))
-        if step < 1.0 or size > REUSE_FACTOR * before:
-            factor = None
-    return Result(coef, np.array(path), size <= tol, size, "" if size <= tol else "steps ran out.")
 
 
 def functional_newton(

@@ -46,36 +46,35 @@ class RegularisationPath:
                 for number, a in enumerate(downwards, 1 + o * len(alphas)):
                     neighbours = [last, solved[o - 1][a] if o else None]
                     starts = [result.coef for result in neighbours if result is not None]
-                    last = self._solve(objective, alphas[a], starts or [np.zeros(self.model.n_features)])
+                    last = self.descend(
+                        objective, alphas[a], self._scored(starts or [np.zeros(self.model.n_features)])
+                    )
                     solved[o][a] = last
                     if callback is not None:
                         callback(number, objective=last.objective_path[-1], gradient=last.gradient_size)
         return [[self._lifted(result) for result in row if result is not None] for row in solved]
 
-    def solve(
+    def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
+        """Return the solution for one objective and penalty, from the best of some starts."""
+        projected = [self.model.project(start) for start in starts]
+        return self._lifted(self.descend(objective, alpha, self._scored(projected)))
+
+    def descend(
         self,
         objective: PushObjective,
         alpha: float,
-        starts: Sequence[Floats],
+        starts: Sequence[tuple[Floats, Floats]],
         sample: Sample | None = None,
     ) -> Result:
-        """Return the solution for one objective and penalty, from the best of some starts.
+        """Return the solution from the best of some starts, given with their scores.
 
-        It may be for a part of the rows, whose columns are taken to vary as those of all.
+        Coefficients are those of ``model``, in the row space of wide data. The solution may be for a part of
+        the rows, whose columns are taken to vary as those of all.
         """
-        starts = [self.model.project(start) for start in starts]
-        return self._lifted(self._solve(objective, alpha, starts, sample))
-
-    def _lifted(self, result: Result) -> Result:
-        return replace(result, coef=self.model.lift(result.coef))
-
-    def _solve(
-        self, objective: PushObjective, alpha: float, starts: Sequence[Floats], sample: Sample | None = None
-    ) -> Result:
         problem = LinearProblem(objective, self.model, sample or self.sample, alpha)
-        start = starts[0]
+        start, scores = starts[0]
         if len(starts) > 1:
-            start = min(starts, key=lambda coef: problem.value_and_gradient(coef)[0])
+            start, scores = min(starts, key=lambda known: problem.at(*known)[0])
         steps_before: Floats = np.zeros(0)
         # the Hessian is a covariance, not singular, and small enough to factor
         if objective.powers is not None and alpha > 0.0 and can_whiten(self.model):
@@ -85,6 +84,7 @@ class RegularisationPath:
                 self._units(problem),
                 PATH_REFINED * self.tol,
                 min(NEWTON_STEPS, self.max_iter),
+                scores,
             )
             if result.gradient_size <= self.tol:
                 return replace(result, converged=True, message="")  # Newton's method was asked for more
@@ -94,6 +94,12 @@ class RegularisationPath:
             steps_before = result.objective_path[:-1]
         result = lbfgs(problem, start, self.tol, self.max_iter - len(steps_before))
         return replace(result, objective_path=np.append(steps_before, result.objective_path))
+
+    def _scored(self, starts: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
+        return [(start, self.model.scores(start)) for start in starts]
+
+    def _lifted(self, result: Result) -> Result:
+        return replace(result, coef=self.model.lift(result.coef))
 
     def _units(self, problem: LinearProblem) -> Floats:
         """Return the units of the gradient, which are those of the data, found once an objective."""

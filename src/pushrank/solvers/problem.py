@@ -13,6 +13,7 @@ The two-sum exponential objective of two classes, a log-sum-exp over the positiv
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -126,10 +127,6 @@ class LinearProblem:
         self.alpha = alpha
         self.class_codes = sample.class_codes
         self._powers = objective.powers if isinstance(sample, BipartiteSample) else None
-        self._log_weights = None
-        if self._powers is not None and sample.row_weights is not None:
-            with np.errstate(divide="ignore"):
-                self._log_weights = np.log(sample.row_weights)
         self._point: tuple[Floats, ObjectiveEvaluation] | None = None
 
     @property
@@ -163,8 +160,12 @@ class LinearProblem:
 
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone, which serves one with kinks too."""
-        at_point = self.objective.evaluation(self.sample, self.model.scores(coef))
-        return at_point.value + 0.5 * self.alpha * float(coef @ coef)
+        return self.at(coef, self.model.scores(coef))[0]
+
+    def at(self, coef: Floats, scores: Floats) -> tuple[float, ObjectiveEvaluation]:
+        """Return the penalised objective at coefficients whose scores are known, and what it is made of."""
+        at_point = self.objective.evaluation(self.sample, scores)
+        return at_point.value + 0.5 * self.alpha * float(coef @ coef), at_point
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
@@ -198,6 +199,12 @@ class LinearProblem:
     def margin(self, coef: Floats) -> float:
         """Return the smallest difference of scores over the pairs that count."""
         return self.sample.least_margin(self.model.scores(coef))
+
+    @cached_property
+    def _log_weights(self) -> Floats | None:
+        weights = self.sample.row_weights
+        with np.errstate(divide="ignore"):
+            return None if weights is None else np.asarray(np.log(weights))
 
     def _evaluation(self, coef: Floats) -> ObjectiveEvaluation:
         # the gradient and many Hessian products are asked for at the same point

@@ -140,23 +140,29 @@ def concave_convex(
     C: float,
     tol: float,
     max_iter: int,
-    start: Ray,
+    start: Ray | Descent,
     callback: Callback | None = None,
     state: Majorant | None = None,
 ) -> Descent:
     r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
 
-    It starts from the best place on a ray, solves at most ``max_iter`` problems, each to the relative
-    gap ``tol``, and ends when one lowers the objective by no more than ``tol`` of it. ``callback`` is called
-    after each with its number, the objective and its fall. ``state`` may be that of a descent with the same
-    k and another C.
+    It starts from the best place on a ray, or goes on from where a descent to a larger ``tol`` ended. It
+    solves at most ``max_iter`` problems in all, each to the relative gap ``tol``, and ends when one lowers
+    the objective by no more than ``tol`` of it. ``callback`` is called after each with its number, the
+    objective and the fall. ``state`` may be that of a descent with the same k and another C.
     """
-    objective, multiple = start.best(C)
-    coef, scores, path = multiple * start.coef, model.scores(start.coef), [objective]
+    if isinstance(start, Descent):
+        multiple, path, state = 1.0, start.path.copy(), start.state
+        if callback is not None and len(path) > 1:
+            callback(len(path) - 1, objective=path[-1], fall=path[-2] - path[-1])
+    else:
+        objective, multiple = start.best(C)
+        path = [objective]
+    coef, scores = multiple * start.coef, model.scores(start.coef)
     in_top = ramp.in_top(scores)
     scores *= multiple
     majorant = Majorant(Planes.none(coef), in_top, ramp.reach(in_top, scores)) if state is None else state
-    for iteration in range(1, max_iter + 1):
+    for iteration in range(len(path), max_iter + 1):
         majorant = move(majorant, ramp, model, in_top, coef)
         majorant, gap = minimise(majorant, ramp, model, C, tol)
         candidate = majorant.planes.coef

@@ -96,14 +96,15 @@ def trimmed_path(
         is_settled = bool(total >= positive_weights.sum())  # all positives are the only choice
         values: list[float] = []
         for turn in range(1, most + 1):
-            scores = model.scores(model.project(coef))[is_positive]
-            before, chosen = chosen, highest_weights(scores, positive_weights, total)
+            scores = model.scores(coef)
+            before, chosen = chosen, highest_weights(scores[is_positive], positive_weights, total)
             is_settled |= np.array_equal(chosen, before)
             if is_settled and is_solved:
                 break
             kept = weights.copy()
             kept[is_positive] = chosen
-            result = solver.solve(objective, alpha, [coef], BipartiteSample.from_mask(is_positive, kept))
+            sample = BipartiteSample.from_mask(is_positive, kept)
+            result = solver.descend(objective, alpha, [(coef, scores)], sample)
             coef, is_solved = result.coef, result.converged
             values += result.objective_path[[0, -1] if turn == 1 else [-1]].tolist()
             if callback is not None:
@@ -111,7 +112,8 @@ def trimmed_path(
         return TrimmedSolution(coef, chosen, values, is_settled and is_solved)
 
     total = float(positive_weights.sum())
-    coef = start.solve_grid([objective], [alpha])[0][0].coef
+    zeros = np.zeros(model.n_features), np.zeros(model.n_rows)
+    coef = start.descend(objective, alpha, [zeros]).coef
     solutions = []
     for target in totals:
         # steps alike, so that a path to the last of some totals passes through the others
@@ -120,6 +122,7 @@ def trimmed_path(
             between = total * (target / total) ** (step / n_steps)
             coef = turns(rough, coef, between, MAX_TRIMMING_TURNS if exact else MAX_TRIMMING_TURNS // 2).coef
         total = target
-        solutions.append(turns(path if exact else rough, coef, total, max_iter, callback))
-        coef = solutions[-1].coef
+        solution = turns(path if exact else rough, coef, total, max_iter, callback)
+        coef = solution.coef
+        solutions.append(solution._replace(coef=model.lift(coef)))
     return solutions
