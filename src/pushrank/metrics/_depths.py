@@ -52,20 +52,25 @@ class ListDepths:
     def _set(self, ranking: Ranking) -> None:
         self.order: NDArray[np.intp] = np.argsort(-ranking.scores, kind="stable")
         ordered = ranking.scores[self.order]
-        ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+        self._ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
         weights = np.ones(len(ordered)) if ranking.weights is None else ranking.weights[self.order]
         is_positive = ranking.is_positive[self.order]
-        self._hits, self._misses = (
-            np.concatenate([[0.0], np.cumsum(np.where(mask, weights, 0.0))[ends]])
-            for mask in (is_positive, ~is_positive)
-        )
-        self._rows = self._hits + self._misses
-        self.tie_scores, self.tie_rows, self.tie_hits = ordered[ends], self._rows[1:], self._hits[1:]
+        self._weights = tuple(np.where(mask, weights, 0.0) for mask in (is_positive, ~is_positive))
+        self.tie_scores = ordered[self._ends]
+        self.tie_rows, self.tie_hits = self.tie_counts()
+        self._rows, self._hits = (np.concatenate([[0.0], c]) for c in (self.tie_rows, self.tie_hits))
+        self._misses = self._rows - self._hits
         self.n_rows = len(ordered)
         self.n_negative = int(np.count_nonzero(~is_positive))
         self.total, self.total_positive, self.total_negative = (
             float(sums[-1]) for sums in (self._rows, self._hits, self._misses)
         )
+
+    def tie_counts(self, counts: NDArray[Any] | None = None) -> tuple[Floats, Floats]:
+        """Return the rows and the hits to the end of each tie, of rows that were drawn so often."""
+        drawn = 1.0 if counts is None else counts[self.order]
+        hits, misses = (np.cumsum(drawn * weights)[self._ends] for weights in self._weights)
+        return hits + misses, hits
 
     @property
     def base_rate(self) -> float:

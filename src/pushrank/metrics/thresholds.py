@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import (
     MIN_RESAMPLES,
+    RowCounts,
     StratifiedBootstrap,
     bootstrap_intervals,
     checked_rankings,
@@ -109,8 +111,8 @@ def threshold_for(
 
     Notes
     -----
-    O(n log n), for each resample too. Rows of a tie are in the list or out of it together, and a list for a
-    precision or a recall ends with a positive.
+    O(n log n), and O(n) for each resample. Rows of a tie are in the list or out of it together, and a list
+    for a precision or a recall ends with a positive.
 
     Find the threshold on rows that the model was not fitted to, else it is too high; and measure the
     precision of the list on further rows, as that of the rows by which the threshold was chosen is a little
@@ -168,35 +170,51 @@ def threshold_for(
         # of all rows, as resamples with weights weigh more or less
         budget = depth_in_rows(ranking, k, fraction, fraction_of_positives) / ranking.total
     depths = ListDepths.from_ranking(ranking)
-    last = _last_tie(depths, budget, precision, recall)
+    last = last_tie(depths.tie_rows, depths.tie_hits, budget, precision, recall)
     if last < 0:
         raise ValueError(_why_there_is_none(depths, budget, precision))
     threshold, low, high = float(depths.tie_scores[last]), np.nan, np.nan
     if confidence_level is not None:
-
-        def threshold_of(y: Any, resampled: Any, sample_weight: Any = None) -> float:
-            drawn = ListDepths.from_ranking(Ranking(y, resampled, sample_weight))
-            # where no list of a resample will do, that of its best row comes nearest
-            return float(drawn.tie_scores[max(0, _last_tie(drawn, budget, precision, recall))])
-
-        bootstrap = StratifiedBootstrap([ranking], threshold_of)
+        bootstrap = ThresholdBootstrap(ranking, depths, budget, precision, recall)
         n_resamples = n_resamples or default_n_resamples(len(ranking.scores))
-        one = bootstrap_intervals(bootstrap, [[1.0]], [threshold], "bootstrap", n_resamples, random_state)
-        low, high = one[0].limits(confidence_level)
+        [drawn] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], "bootstrap", n_resamples, random_state)
+        low, high = drawn.limits(confidence_level)
     n_rows, hits = float(depths.tie_rows[last]), float(depths.tie_hits[last])
     return Threshold(threshold, low, high, n_rows, hits / n_rows, hits / depths.total_positive)
 
 
-def _last_tie(depths: ListDepths, budget: float | None, precision: float | None, recall: float | None) -> int:
-    """Return the number of the tie that the list ends with, best first; -1 where there is no such list."""
-    rows, hits = depths.tie_rows, depths.tie_hits
-    if budget is not None:
-        return int(np.searchsorted(rows, budget * depths.total * (1.0 + K_ROUNDING), side="right")) - 1
+class ThresholdBootstrap(StratifiedBootstrap):
+    """Thresholds of resamples, whose rows are kept in the order of the list."""
+
+    def __init__(self, ranking: Ranking, depths: ListDepths, *aim: float | None) -> None:
+        super().__init__([ranking], threshold_for)
+        self._depths, self._aim = depths, aim
+
+    def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
+        """Return the threshold of rows drawn so often; where no list will do, the score of the best row."""
+        is_positive = self.rankings[0].is_positive
+        counts = np.empty(len(is_positive), dtype=np.uint8)
+        counts[is_positive], counts[~is_positive] = positive, negative
+        rows, hits = self._depths.tie_counts(counts)
+        last = last_tie(rows, hits, *self._aim)
+        return [float(self._depths.tie_scores[np.argmax(rows > 0.0) if last < 0 else last])]
+
+
+def last_tie(
+    rows: Floats, hits: Floats, budget: float | None, precision: float | None, recall: float | None
+) -> int:
+    """Return the number of the tie that the list ends with, best first; -1 where there is no such list.
+
+    Of every tie there are the rows and the hits to its end; a resample may have no row of a tie.
+    """
     if recall is not None:
-        return int(np.searchsorted(hits, recall * depths.total_positive * (1.0 - K_ROUNDING)))
-    enough = np.flatnonzero(
-        (hits >= precision * rows * (1.0 - K_ROUNDING)) & (np.diff(hits, prepend=0.0) > 0.0)
-    )
+        return int(np.searchsorted(hits, recall * hits[-1] * (1.0 - K_ROUNDING)))
+    if precision is not None:
+        is_precise, has_hit = hits >= precision * rows * (1.0 - K_ROUNDING), np.diff(hits, prepend=0.0) > 0.0
+        enough = np.flatnonzero(is_precise & has_hit)
+    else:
+        fits = rows <= (budget or 0.0) * rows[-1] * (1.0 + K_ROUNDING)
+        enough = np.flatnonzero(fits & (np.diff(rows, prepend=0.0) > 0.0))
     return int(enough[-1]) if len(enough) else -1
 
 
