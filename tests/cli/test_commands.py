@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,15 +38,21 @@ def frame():
     return table
 
 
-@pytest.fixture
-def files(tmp_path, frame):
-    frame.to_csv(tmp_path / "data.csv", index=False)
-    frame.to_csv(tmp_path / "data.tsv", index=False, sep="\t")
-    frame.to_csv(tmp_path / "data.csv.gz", index=False)
-    frame.to_parquet(tmp_path / "data.parquet")
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, frame):
+    folder = tmp_path_factory.mktemp("written")
+    frame.to_csv(folder / "data.csv", index=False)
+    frame.to_csv(folder / "data.tsv", index=False, sep="\t")
+    frame.to_csv(folder / "data.csv.gz", index=False)
+    frame.to_parquet(folder / "data.parquet")
     X, y = load_breast_cancer(return_X_y=True)
-    dump_svmlight_file(X[:, :5], 2 * y - 1, str(tmp_path / "data.libsvm"))
-    return tmp_path
+    dump_svmlight_file(X[:, :5], 2 * y - 1, str(folder / "data.libsvm"))
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path, written):
+    return shutil.copytree(written, tmp_path, dirs_exist_ok=True)
 
 
 def fitted(files, *more, data="data.csv"):
@@ -228,18 +235,7 @@ def test_unseen_categories_and_missing_values_are_scored(files, frame):
 
 
 def test_compare(files):
-    arguments = [
-        "compare",
-        files / "data.csv",
-        *LABEL,
-        "--budget",
-        200,
-        "--folds",
-        3,
-        "--seed",
-        1,
-        *FEW,
-    ]
+    arguments = ["compare", files / "data.csv", *LABEL, "--budget", 200, "--folds", 3, "--seed", 1, *FEW]
     shown = call(*arguments, "-o", files / "parts.csv").output
     for text in (
         "logistic regression",
