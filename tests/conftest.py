@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# before NumPy is loaded: where processes side by side want all processors each, threads of BLAS and OpenMP spin
-# for many times the work while they wait for one another; our own compiled loops keep their threads
+# before NumPy is loaded: threads of BLAS and OpenMP in processes side by side, each with as many as there are
+# processors, spin for many times the work while they wait; our own compiled loops keep their threads
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("default", max_examples=40, deadline=None)
