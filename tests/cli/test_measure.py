@@ -22,6 +22,7 @@ def scored(tmp_path):
     frame["double"] = 2 * frame["good"]
     frame["cost"], frame["found"] = -frame["good"], np.where(y, "yes", "no")
     frame["amount"] = rng.gamma(2.0, 50.0, 300).round(2)
+    frame["customer"] = [f"c{row % 40}" for row in range(300)]
     frame.to_csv(tmp_path / "scores.csv", index=False)
     return tmp_path / "scores.csv", y, frame
 
@@ -52,6 +53,16 @@ def test_columns_of_scores_are_measured_and_compared_with_the_first(scored):
     double = found["differences"]["double"]["hits"]
     assert [double[name] for name in ("difference", "low", "high")] == [0, 0, 0]
     assert [tenth["rows"] for tenth in found["gains"]["good"]] == [30.0 * part for part in range(1, 11)]
+
+
+def test_rows_of_a_group_are_drawn_together(scored):
+    path, y, frame = scored
+    more = ["--group", "customer", "--json"]
+    found = json.loads(measured(path, "good", more=more).stdout)["scores"]["good"]["auc"]
+    expected = metrics.confidence_interval(y, frame["good"], "auc", groups=frame["customer"], random_state=0)
+    assert found == pytest.approx(expected._asdict())
+    shown = measured(path, "good", more=["--group", "customer"]).stdout
+    assert "Intervals take the 40 groups by customer to be independent of each other." in shown
 
 
 def test_other_measures_are_shown_when_all_are_asked_for(scored):
@@ -160,6 +171,7 @@ def test_columns_that_are_no_scores_are_refused(scored):
         "--score 'good' is for named columns": [path.with_name("data.libsvm"), "--score", "good"],
         "--score 'good' is given twice": [path, "--score", "good", "--score", "good"],
         "--budget 301 exceeds the 300 rows": [path, "--score", "good", "--budget", 301],
+        "--group 'x' is no column": [path, "--score", "good", "--group", "x"],
         "--value 'x' is no column": [path, "--score", "good", "--value", "x"],
         "--weight 'good' must hold a number of at least 0": [path, "--score", "good", "--weight", "good"],
     }.items():

@@ -323,16 +323,12 @@ def feature_frame(table: Table, numeric: list[str], categorical: list[str]) -> A
 def columns_to_show(table: Table, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:
     """Return the columns that --show names, or all, or raise InputError when one is not there."""
     for name in names or ():
-        if name not in frame.columns:
-            raise InputError(
-                f"--show {name!r} is no column of {table.path}{table.describe_similar(name)} beside the "
-                f"label; it has {table.describe_columns()}."
-            )
-    return frame[list(dict.fromkeys(names))] if names else frame
+        check_column(table, name, "show")
+    return frame[[name for name in dict.fromkeys(names) if name in frame]] if names else frame
 
 
-def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
-    """Return the column that an option names, or raise InputError unless each row holds a number."""
+def check_column(table: Table, name: str, option: str) -> None:
+    """Raise InputError unless there is a column that an option names."""
     if table.is_sparse:
         raise InputError(f"--{option} {name!r} is for named columns; those of {table.path} have none.")
     if name not in table.frame.columns:
@@ -340,6 +336,17 @@ def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) ->
             f"--{option} {name!r} is no column of {table.path}{table.describe_similar(name)}; it has "
             f"{table.describe_columns()}."
         )
+
+
+def groups_in(table: Table, name: str) -> NDArray[np.str_]:
+    """Return the groups of rows that the column of --group says; rows without one make a group."""
+    check_column(table, name, "group")
+    return np.asarray(table.texts(name).fillna(""), dtype=str)
+
+
+def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
+    """Return the column that an option names, or raise InputError unless each row holds a number."""
+    check_column(table, name, option)
     numbers = table.numbers(name)
     is_usable = np.isfinite(numbers) & (numbers >= lowest)
     if not is_usable.all():

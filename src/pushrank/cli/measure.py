@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
-from pushrank.cli.columns import columns_to_show, label_column, labelled_rows, numbers_in
+from pushrank.cli.columns import columns_to_show, groups_in, label_column, labelled_rows, numbers_in
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.read import Table, TextFormat, read_table
 from pushrank.cli.screen import console
@@ -45,6 +45,13 @@ class MeasureConfig:
     value: Annotated[
         str | None,
         typer.Option(help="A column of what a row is worth if it is positive, such as the amount at stake."),
+    ] = None
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="A column whose equal values belong together, such as the customer: intervals resample "
+            "these whole."
+        ),
     ] = None
     weight: Annotated[
         str | None, typer.Option(help="A column of how many rows each row stands for, in all measures.")
@@ -97,10 +104,10 @@ def measure(
     with intervals that hold together at 95 %. The last table says what is found in each tenth of a list.
 
     The intervals come from the bootstrap (BCa) and assume independent rows: if rows come in clusters, such as
-    the visits of one patient, they are too narrow. Where all or none of the first rows are hits, the interval
-    is that of Clopper and Pearson. The number of positives at the top has no interval, because resampling
-    says nothing about an extreme; nor has a measure that no resample changes. With a million rows the
-    intervals take from some seconds to a minute; --no-intervals leaves them out.
+    the visits of one patient, they are too narrow, unless --group names them. Where all or none of the first
+    rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has no
+    interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
+    With a million rows the intervals take from some seconds to a minute; --no-intervals leaves them out.
 
     --json prints all measures, differences and tenths, to twelve digits.
 
@@ -148,12 +155,14 @@ def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
         None if name is None else numbers_in(table, name, option, lowest)
         for option, (name, lowest) in given.items()
     )
+    groups = None if config.group is None else groups_in(table, config.group)
     with refusing():
         found = metrics.measure(
             y,
             scores,
             k=config.budget,
             value=value,
+            groups=groups,
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
@@ -163,6 +172,7 @@ def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
         name: {which: own[which] for which in OTHER_MEANINGS}
         for name, own in zip(scores, every, strict=False)
     }
+    drawn = "rows" if found.n_groups is None else f"{found.n_groups:,} groups by {config.group}"
     if config.output is not None:
         rows = columns_to_show(table, table.frame.drop(columns=lists.label), config.show)
         write_page(
@@ -173,7 +183,12 @@ def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
                 rows,
                 title=table.path.name,
                 meaning=lists.label_meaning,
-                settings={"File": table.path.name, "Seed": str(config.seed), "Versions": versions()},
+                settings={
+                    "File": table.path.name,
+                    "Intervals": f"resamples of {drawn}" if config.intervals else "none",
+                    "Seed": str(config.seed),
+                    "Versions": versions(),
+                },
             ),
             config.output,
             opened=config.opened,
@@ -194,7 +209,8 @@ def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
         screen.print(sentence, highlight=False, markup=False)
     screen.print(gains_grid(found))
     if config.intervals:
-        screen.print("Intervals take the rows to be independent of each other.", highlight=False)
+        said = f"Intervals take the {drawn} to be independent of each other."
+        screen.print(said, highlight=False, markup=False)
     if config.output is not None:
         screen.print(f"The report is in {config.output}.", highlight=False, markup=False)
     return found

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 
-from pushrank.cli.columns import LabelledTable, feature_frame, label_column, labelled_rows
+from pushrank.cli.columns import LabelledTable, feature_frame, groups_in, label_column, labelled_rows
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.read import Table, TextFormat, read_table
 from pushrank.model_selection._folds import check_classes
@@ -65,7 +65,7 @@ def split_of(rows: LabelledTable, n_learnt: int, config: ComparisonConfig) -> Sp
         cv = [(order[train], order[test]) for train, test in parts]
         return Split(cv, None, f"{folds} test parts, each after its training part by {config.time}")
     if config.group is not None:
-        groups = rows.table.texts(config.group).fillna("").to_numpy(dtype=str)
+        groups = groups_in(rows.table, config.group)
         if len(set(groups)) < folds:
             raise InputError(
                 f"--group {config.group!r} has {len(set(groups))} values, too few for {folds} parts; choose "

@@ -128,6 +128,9 @@ class StratifiedBootstrap:
     A metric is called as ``metric(y_true, scores)``, with weights also ``sample_weight=...``; metrics of
     :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows. Values have a column
     for each metric of the first ranking, then of the next.
+
+    What is drawn are rows within each class; of rankings with groups, whole groups, those that hold a
+    positive apart from the others, so that every resample has positives.
     """
 
     def __init__(self, rankings: Sequence[Ranking], *metrics: Callable[..., Any]) -> None:
@@ -137,9 +140,16 @@ class StratifiedBootstrap:
         first = rankings[0]
         self.n_positive = int(np.count_nonzero(first.is_positive))
         self.n_negative = len(first.is_positive) - self.n_positive
+        self.strata = [self.n_positive, self.n_negative]
+        self._units: list[NDArray[np.intp]] | None = None  # of the positives and the negatives
+        if first.groups is not None:
+            has_positive = np.bincount(first.groups, first.is_positive) > 0.0
+            self.strata = [int(np.count_nonzero(mask)) for mask in (has_positive, ~has_positive)]
+            units = np.argsort(np.argsort(~has_positive, kind="stable"))[first.groups]
+            self._units = [units[first.is_positive], units[~first.is_positive]]
         self._binned: list[tuple[BinnedRows, BinnedRows, BinnedRows | None]] | None = None
         if all(innermost(metric) in RANK_METRICS for metric in metrics):
-            numbered_in_order = len(rankings) == 1 and first.weights is None
+            numbered_in_order = len(rankings) == 1 and first.weights is None and first.groups is None
             self._binned = [_binned_classes(r, numbered_in_order=numbered_in_order) for r in rankings]
 
     def evaluate_data(self) -> list[float]:
@@ -155,13 +165,13 @@ class StratifiedBootstrap:
         seeds = check_random_state(random_state).randint(largest, size=(n_resamples, 2), dtype=np.uint64)
 
         def task(start: int, stop: int) -> Floats:
-            positive = np.empty(self.n_positive, dtype=np.uint8)
-            negative = np.empty(self.n_negative, dtype=np.uint8)
+            counts = [np.empty(n, dtype=np.uint8) for n in self.strata]
             values = np.empty((stop - start, self.n_columns))
             for resample in range(start, stop):
-                draw_counts(seeds[resample, 0], positive)
-                draw_counts(seeds[resample, 1], negative)
-                values[resample - start] = self.evaluate_counts(positive, negative)
+                for seed, drawn in zip(seeds[resample], counts, strict=True):
+                    if len(drawn):
+                        draw_counts(seed, drawn)
+                values[resample - start] = self.evaluate_counts(*self._row_counts(counts))
             return values
 
         cuts = [*range(0, n_resamples, RESAMPLES_PER_TASK), n_resamples]
@@ -169,24 +179,33 @@ class StratifiedBootstrap:
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
     def positive_jackknife(self, random_state: Any) -> list[Floats]:
-        """Return the values with one block of rows at a time counted twice, for each class.
+        """Return the values with one block of rows, or groups, at a time counted twice, for each stratum.
 
         Each array has the shape (n_blocks, n_columns). Unlike leaving blocks out, it is defined wherever the
         metric is: with a single positive, or for the precision at the last rank. Blocks are random and of
         nearly equal size, so that a long list costs as much as a short one.
         """
         random = check_random_state(random_state)
-        ones = [np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)]
+        ones = [np.ones(n, dtype=np.uint8) for n in self.strata]
         values_by_class = []
-        for c, n_rows in enumerate((self.n_positive, self.n_negative)):
+        for c, n_rows in enumerate(self.strata):
+            if n_rows == 0:  # where every group holds a positive
+                continue
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
             values = np.empty((len(blocks), self.n_columns))
             for b, block in enumerate(blocks):
                 counts = [count.copy() if other == c else count for other, count in enumerate(ones)]
                 counts[c][block] = 2
-                values[b] = self.evaluate_counts(*counts)
+                values[b] = self.evaluate_counts(*self._row_counts(counts))
             values_by_class.append(values)
         return values_by_class
+
+    def _row_counts(self, counts: list[RowCounts]) -> list[RowCounts]:
+        """Return how often each positive and each negative is drawn, where rows or groups are so often."""
+        if self._units is None:
+            return counts
+        drawn = np.concatenate(counts)
+        return [drawn[units] for units in self._units]
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
         """Return the values of every ranking on rows drawn so often."""
@@ -296,17 +315,23 @@ def checked_rankings(
     sample_weight: ArrayLike | None,
     pos_label: Any,
     value: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> list[Ranking]:
     """Return the rankings of the same rows by several scores, checked, without rows of weight zero."""
     first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
     first = first if value is None else first.with_value(value)
+    first = first if groups is None else first.with_groups(groups)
     rankings = [first, *(first.with_scores(scores) for scores in all_scores[1:])]
     if first.weights is None or first.weights.all():
         return rankings
     counted = first.weights > 0.0
     labels, weights = first.is_positive[counted], first.weights[counted]
     rankings = [Ranking(labels, ranking.scores[counted], weights) for ranking in rankings]
-    return rankings if first.value is None else [one.with_value(first.value[counted]) for one in rankings]
+    if first.value is not None:
+        rankings = [ranking.with_value(first.value[counted]) for ranking in rankings]
+    if first.groups is not None:
+        rankings = [ranking.with_groups(first.groups[counted]) for ranking in rankings]
+    return rankings
 
 
 class PercentileInterval:
@@ -447,7 +472,7 @@ def bootstrap_intervals(
             intervals.append(PercentileInterval(drawn))
         else:
             blocks = [contrasted(block_values, contrast, estimate) for block_values in jackknife]
-            n_smaller_class = min(bootstrap.n_positive, bootstrap.n_negative)
+            n_smaller_class = min(filter(None, bootstrap.strata))
             intervals.append(BCaInterval(drawn, estimate, blocks, n_smaller_class))
     return intervals
 
@@ -480,7 +505,7 @@ def default_n_resamples(n_rows: int) -> int:
     return int(np.clip(MAX_ROWS_DRAWN // n_rows, MIN_DEFAULT_RESAMPLES, DEFAULT_RESAMPLES))
 
 
-def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any) -> None:
+def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any, groups: Any = None) -> None:
     """Raise a ValueError where a method is unknown, or DeLong's for a metric but the area with half ties."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
@@ -491,3 +516,5 @@ def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any) -> N
         is_area = not metric.args and metric.keywords in ({}, {"ties": "half"})
     if method == "delong" and not is_area:
         raise ValueError("method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'.")
+    if method == "delong" and groups is not None:
+        raise ValueError("method='delong' takes rows to be independent; of groups take 'bootstrap' or 'bca'.")

@@ -82,6 +82,8 @@ n_resamples : int, optional
     as draw 200 million rows in all, and at least 200. The command line draws as many.
 value : array-like of shape (n,), optional
     The value of each row, drawn with it, for :func:`value_at_k`.
+groups : array-like of shape (n,), optional
+    The cluster that each row belongs to, such as its customer: these are drawn whole, and not rows.
 sample_weight : array-like of shape (n,), optional
     Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
 pos_label : label, optional

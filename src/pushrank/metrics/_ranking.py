@@ -448,6 +448,7 @@ class Ranking(RankCounts):
         check_consistent_length(labels, self.scores)
         _, self.is_positive = two_classes(labels, "y_true", pos_label)
         self.value: Floats | None = None
+        self.groups: NDArray[np.intp] | None = None
         self.weights = None if sample_weight is None else summable_weights(sample_weight, len(labels))
         if self.weights is not None:
             for weights, name in ((self.positive_weights, "positive"), (self.negative_weights, "negative")):
@@ -459,7 +460,8 @@ class Ranking(RankCounts):
     def with_scores(self, scores: ArrayLike) -> Self:
         """Return the ranking of the same labelled and weighted rows by other scores."""
         other = object.__new__(type(self))
-        other.is_positive, other.weights, other.value = self.is_positive, self.weights, self.value
+        other.is_positive, other.weights = self.is_positive, self.weights
+        other.value, other.groups = self.value, self.groups
         other.scores = checked_scores(column(scores, "scores"))
         check_consistent_length(other.is_positive, other.scores)
         return other
@@ -474,6 +476,17 @@ class Ranking(RankCounts):
             raise ValueError(
                 f"value must be finite, found {other.value[wrong[0]]} in row {wrong[0]}; drop or replace it."
             )
+        return other
+
+    def with_groups(self, groups: ArrayLike) -> Self:
+        """Return the ranking with the number of each row's group, which resamples draw whole."""
+        other = copy(self)
+        labels = column(groups, "groups")
+        check_consistent_length(other.is_positive, labels)
+        kinds, numbers = np.unique(labels, return_inverse=True)
+        if len(kinds) < 2:
+            raise ValueError("groups are all the same, and one alone says nothing of others; leave them out.")
+        other.groups = numbers
         return other
 
     @cached_property

@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import beta
 
-from pushrank._numeric import Floats
 from pushrank._validation import check_number, warn
 from pushrank.metrics._bootstrap import (
     BOOTSTRAP_ROUNDING,
@@ -69,6 +68,7 @@ def confidence_interval(
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     value: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -118,7 +118,9 @@ def confidence_interval(
     average precision of a perfect list, have no such interval; theirs is NaN.
 
     Rows are taken to be independent. Where they come in clusters, such as the visits of one patient, an
-    interval is too narrow: keep one row of each, or average within clusters, first.
+    interval is then too narrow: name the clusters as `groups`. Resamples draw them whole, those that hold a
+    positive apart from the others, and intervals are widened, or Clopper and Pearson's, for as few as there
+    are (Davison and Hinkley, section 3.8).
 
     Resampling assumes a measure that varies smoothly with the data. Extremes, such as
     :func:`positives_at_top` and :func:`r_max`, do not: their resamples repeat the best negative or miss it,
@@ -144,8 +146,8 @@ def confidence_interval(
     measure = resolve_metric(metric, parameters)
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     level = float(confidence_level)
-    check_method(method, measure, n_resamples)
-    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value)
+    check_method(method, measure, n_resamples, groups)
+    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value, groups)
     if method == "delong":
         estimate = ranking_auc(ranking, "half")
         error = float(np.sqrt(auc_covariance([ranking])[0, 0]))
@@ -215,23 +217,27 @@ def _trials(metric: Callable[..., Any], ranking: Ranking) -> list[tuple[float, f
     """Return how many independent rows a metric is a proportion of, and its unit; of hits, in two ways."""
     options = metric.keywords if isinstance(metric, partial) else {}
     measure = innermost(metric)
-    n_positive = _effective_number(ranking.positive_scores, ranking.positive_weights)
+    n_positive = _effective_number(ranking, ranking.is_positive)
     if measure in (precision_at_k, lift, recall_at_k):
         depths = (options.get(name) for name in ("k", "fraction", "fraction_of_positives"))
         weight = depth_in_rows(ranking, *depths)
-        n_rows = weight / ranking.total * _effective_number(ranking.scores, ranking.weights)
+        n_rows = weight / ranking.total * _effective_number(ranking, np.full(len(ranking.scores), True))
         hits = {precision_at_k: weight, lift: ranking.total_positive * weight / ranking.total}
         unit = weight / hits.get(measure, ranking.total_positive)
         return [(n_rows, unit), (n_positive, unit * ranking.total_positive / weight)]
     if measure in (positives_at_top, r_max):
         return [(n_positive, 1.0 if options.get("normalize") else ranking.total_positive)]
     if measure is auc:
-        return [(min(n_positive, _effective_number(ranking.negative_scores, ranking.negative_weights)), 1.0)]
+        return [(min(n_positive, _effective_number(ranking, ~ranking.is_positive)), 1.0)]
     return []
 
 
-def _effective_number(scores: Floats, weights: Floats | None) -> float:
-    return float(len(scores) if weights is None else weights.sum() ** 2 / (weights @ weights))
+def _effective_number(ranking: Ranking, counted: NDArray[np.bool_]) -> float:
+    """Return Kish's number of rows, or groups, of one weight that say as much as these."""
+    weights = (np.ones(len(counted)) if ranking.weights is None else ranking.weights)[counted]
+    if ranking.groups is not None:
+        weights = np.bincount(ranking.groups[counted], weights).astype(np.float64)
+    return float(weights.sum() ** 2 / (weights @ weights))
 
 
 def _warn_of_no_interval(metric: Callable[..., Any], value: float) -> None:
@@ -280,6 +286,7 @@ def compare(
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     value: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -313,8 +320,7 @@ def compare(
 
     Notes
     -----
-    Rows are taken to be independent, as in :func:`confidence_interval`; where they come in clusters, the
-    interval is too narrow and the p-value too small.
+    Rows are taken to be independent, or whole groups of them, as in :func:`confidence_interval`.
 
     Where the interval of the resamples is a single number, and the rankings are not the same order, it runs
     from the low end of the first less the high end of the second to the reverse, each taken at a level at
@@ -339,8 +345,8 @@ def compare(
     measure = resolve_metric(metric, parameters)
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     level = float(confidence_level)
-    check_method(method, measure, n_resamples)
-    rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value)
+    check_method(method, measure, n_resamples, groups)
+    rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
     if method == "delong":
         contrast = np.array([1.0, -1.0])
         estimates = [ranking_auc(ranking, "half") for ranking in rankings]

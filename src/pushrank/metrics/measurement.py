@@ -244,6 +244,8 @@ class Measurement:
         The coverage of the intervals; None where there are none.
     n_resamples : int
         How many resamples they come from.
+    n_groups : int or None, default=None
+        How many groups of rows were drawn whole; None where rows were drawn.
 
     Examples
     --------
@@ -264,6 +266,7 @@ class Measurement:
     depth: float
     confidence_level: float | None
     n_resamples: int
+    n_groups: int | None = None
 
     @property
     def first(self) -> str:
@@ -405,6 +408,7 @@ class Measurement:
             "depth": self.depth,
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
+            "n_groups": self.n_groups,
             "scores": {
                 model: {name: _plain(found._asdict()) for name, found in by_name.items()}
                 for model, by_name in self.measures.items()
@@ -434,6 +438,7 @@ def measure(
     fraction: float | None = None,
     fraction_of_positives: float | None = None,
     value: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     n_resamples: int | None = None,
     sample_weight: ArrayLike | None = None,
@@ -461,6 +466,8 @@ def measure(
         from 1 on.
     value : array-like of shape (n,), optional
         What each row is worth if it is positive, such as an amount of money, for :func:`value_at_k`.
+    groups : array-like of shape (n,), optional
+        The cluster that each row belongs to, such as its customer: resamples draw these whole, and not rows.
     confidence_level : float or None, default=0.95
         The coverage of the intervals, strictly between 0 and 1; None leaves all intervals out.
     n_resamples : int, optional
@@ -496,10 +503,11 @@ def measure(
     precision times the number of rows.
 
     Intervals are those of :func:`confidence_interval` and :func:`compare`, by the bias-corrected bootstrap,
-    and take the rows to be independent. Of m models each difference to the first holds at a level of
-    :math:`1 - \delta / (m - 1)`, so that those of one measure hold together (Bonferroni), and p-values are
-    m - 1 times as large, 1 at most; measures are not counted, so decide by one that was named before. The
-    number of positives at the top is an extreme, of which resampling promises nothing: it has no interval.
+    and take the rows, or the groups, to be independent. Of m models each difference to the first holds at a
+    level of :math:`1 - \delta / (m - 1)`, so that those of one measure hold together (Bonferroni), and
+    p-values are m - 1 times as large, 1 at most; measures are not counted, so decide by one that was named
+    before. The number of positives at the top is an extreme, of which resampling promises nothing: it has no
+    interval.
 
     O(n log n) for each model, and O(n) for each resample of a model or difference.
 
@@ -537,7 +545,7 @@ def measure(
     if n_resamples is not None:
         check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
-    rankings = checked_rankings(y_true, all_scores, sample_weight, pos_label, value)
+    rankings = checked_rankings(y_true, all_scores, sample_weight, pos_label, value, groups)
     rows = depth_in_rows(rankings[0], k, fraction, depth.get("fraction_of_positives"))
     measures = measures_at(rows, depth, with_value=value is not None)
     n_resamples = n_resamples or default_n_resamples(len(rankings[0].scores))
@@ -562,6 +570,7 @@ def measure(
         depth=rows,
         confidence_level=confidence_level,
         n_resamples=0 if confidence_level is None else n_resamples,
+        n_groups=None if (drawn := rankings[0].groups) is None else len(np.unique(drawn)),
     )
 
 

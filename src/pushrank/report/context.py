@@ -266,7 +266,6 @@ def _measured(data: MeasurementData) -> dict[str, Any]:
     found, depth = data.measurement, data.lists.depth
     return {
         "measured": found,
-        "intervals_of": "Bootstrap of the rows (BCa)",
         "importances": [],
         "no_importances": "",
         "facts": {
