@@ -180,6 +180,7 @@ class LinearModel(FeatureSpace):
             X.sum_duplicates()
         self.n_rows, self.n_features = X.shape
         self.data, self.centred = X, centred
+        self._is_csc = bool(sp.issparse(X)) and X.format != "csr"
         if not sp.issparse(X):
             self.chunks = row_chunks(self.n_rows, self.n_features)
             by_rows = X.strides[0] >= X.strides[1]
@@ -382,10 +383,6 @@ class LinearModel(FeatureSpace):
         if sp.issparse(self.data):
             return np.asarray(self.data[:, [j]].toarray(), dtype=np.float64).ravel()
         return np.asarray(self.data[:, j].astype(np.float64) - self._arrays[1][j])
-
-    @property
-    def _is_csc(self) -> bool:
-        return bool(sp.issparse(self.data)) and self.data.format != "csr"
 
 
 def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:

@@ -2,7 +2,9 @@
 
 As p grows, the weight of a P-Norm Push gathers on few negatives and its level sets become long and thin;
 a quasi-Newton method alone then needs thousands of iterations. In variables that whiten the weighted rows the
-level sets are round, and the weights settle early, so a few restarts of a few dozen iterations do.
+level sets are round, and the weights settle early, so a few restarts of a few dozen iterations do. Of wide
+data the variables are too many to whiten, and the scores have far to go before the weights settle: there the
+two-sum exponential objective goes on in its dual, whose variables the weights are.
 """
 
 from __future__ import annotations
@@ -16,25 +18,26 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pushrank._numeric import Floats
+from pushrank.models import RowSpace
 from pushrank.solvers import tolerances
+from pushrank.solvers.dual_newton import dual_newton
 from pushrank.solvers.preconditioning import (
     Preconditioner,
-    basis_size,
     can_whiten,
     column_curvature,
     diagonal,
-    low_rank,
     preconditioner_at,
     whitening,
 )
 from pushrank.solvers.problem import LinearProblem
-from pushrank.solvers.result import Callback, Result
+from pushrank.solvers.result import Callback, Result, offset_callback
 
 UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
     "every positive above every negative, by one at least. Set alpha > 0 for a unique solution."
 )
 Proof = Callable[[Floats], bool]
+NO_PRECONDITIONER = Preconditioner(lambda v: v, lambda coef_gradient: coef_gradient)
 
 
 def lbfgs(
@@ -98,25 +101,25 @@ def minimise(
     n_rows, n_features = problem.model.n_rows, problem.model.n_features
     wide = not can_whiten(problem.model)
     cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
-    few_rows = wide and basis_size(problem) == n_rows
     # of nearly as many columns as rows no few stand out, and units of their own lead nowhere
     whitened = cheap or (not wide and n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features)
-    preconditioner: Preconditioner
-    if whitened:
-        preconditioner = whitening(problem, row_weights, scales)
-    elif few_rows:
-        preconditioner = low_rank(problem, row_weights)
-    else:
-        preconditioner = diagonal(problem, curvature)
-    del row_weights
-    length = tolerances.LATER_RESTARTS if whitened or few_rows else tolerances.FIRST_RESTART
+    length = tolerances.LATER_RESTARTS if whitened else tolerances.FIRST_RESTART
     # a proof says what is small enough
     refined = tolerances.REFINED if cheap and proven is None else 1.0
     # line searches go after a descent that rounding may hide; a trust region does not
     searches = method == "L-BFGS-B"
-    iterates = _Iterates(problem, start, preconditioner, scales, tol, refined, proven, searches)
-    del preconditioner
+    iterates = _Iterates(problem, start, scales, tol, refined, proven, searches)
     stalled, message = 0, "converged" if iterates.converged else ""
+    has_dual = problem.powers is not None and problem.alpha > 0.0
+    if has_dual and isinstance(problem.model, RowSpace) and not start.any() and not message:
+        iterates.jump(dual_newton(problem, scales, refined * tol, max_iter, callback))
+        row_weights = problem.row_weights(iterates.coef)
+        message = _reason_to_stop(problem, iterates, max_iter)
+    if not message:
+        iterates.preconditioner = (
+            whitening(problem, row_weights, scales) if whitened else diagonal(problem, curvature)
+        )
+    del row_weights
     while not message:
         before, n_before = iterates.path[-1], len(iterates.path)
         limit = min(length, max_iter - n_before + 1)
@@ -124,9 +127,17 @@ def minimise(
         cut_short = searches and len(iterates.path) - n_before < limit
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
+        if has_dual and wide and not message:
+            # scores that have not settled by now have far to go
+            has_dual, n_done = False, len(iterates.path) - 1
+            shifted = offset_callback(callback, n_done)
+            iterates.jump(dual_newton(problem, scales, tol, max_iter - n_done, shifted))
+            message = _reason_to_stop(problem, iterates, max_iter)
         if not message:
-            length = tolerances.LATER_RESTARTS_WIDE if wide and not few_rows else tolerances.LATER_RESTARTS
-            del iterates.preconditioner  # may hold a good part of the memory that its successor needs
+            length = tolerances.LATER_RESTARTS_WIDE if wide else tolerances.LATER_RESTARTS
+            iterates.preconditioner = (
+                NO_PRECONDITIONER  # the last one may hold a good part of the memory that its successor needs
+            )
             iterates.preconditioner = preconditioner_at(problem, iterates.coef, scales)
     coef = iterates.coef
     if message == UNBOUNDED:
@@ -178,12 +189,12 @@ class _Iterates:
 
     problem: LinearProblem
     start: InitVar[Floats]
-    preconditioner: Preconditioner
     scales: Floats
     tol: float
     refined: float  # the part of the tolerance that is worth its time
     proven: Proof | None
     searches: bool
+    preconditioner: Preconditioner = NO_PRECONDITIONER
 
     def __post_init__(self, start: Floats) -> None:
         """Take the start for the first point."""
@@ -235,9 +246,20 @@ class _Iterates:
         if self.converged and self.proven is not None and not self.proven(coef):
             self.tol = tolerances.TIGHTER * self.size
 
+    def jump(self, found: Result) -> None:
+        """Go through another solver's iterations to the better of their end and the point before."""
+        before, coef = self.path[-1], self.coef
+        self.path += found.objective_path[1:-1].tolist()
+        self.accept(found.coef if found.objective_path[-1] < before else coef)
+
 
 def _reason_to_stop(
-    problem: LinearProblem, iterates: _Iterates, max_iter: int, stalled: int, *, cut_short: bool
+    problem: LinearProblem,
+    iterates: _Iterates,
+    max_iter: int,
+    stalled: int = 0,
+    *,
+    cut_short: bool = False,
 ) -> str:
     """Return why there should be no restart and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"

@@ -15,11 +15,9 @@ from pushrank._numeric import Floats
 from pushrank.models import ArrayLinearModel, LinearModel, RowSpace
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.tolerances import (
-    MAX_BASIS_ROWS,
     MAX_EIGEN_FEATURES,
     MAX_WHITENED_FEATURES,
     MEAN_ROUNDING,
-    MIN_BASIS_NUMBERS,
     RIDGE,
     TINY,
 )
@@ -92,51 +90,12 @@ def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Pr
     )
 
 
-def low_rank(problem: LinearProblem, row_weights: Floats) -> Preconditioner:
-    """Return a preconditioner for wide data, from the heaviest rows and the diagonal of all others.
-
-    Coefficients have units of their own, shrunk along the few directions in which heavy rows curve the
-    objective. As p grows or the classes come apart, the weight gathers on few rows, and they shape the
-    curvature. Two readings of the data, and a dense basis of at most 512 rows that takes no more than a
-    sixteenth of the memory of the data (or 8 MiB).
-    """
-    model = problem.host_model
-    n_heavy = basis_size(problem)
-    heavy = np.sort(np.argpartition(-row_weights, n_heavy - 1)[:n_heavy])
-    totals = np.maximum(np.bincount(problem.class_codes, row_weights, minlength=2), TINY)
-    means = model.class_sums(row_weights, problem.class_codes) / totals[:, None]
-    basis = model.rows(heavy) - means[problem.class_codes[heavy]]
-    basis *= np.sqrt(row_weights[heavy])[:, None]
-    curvature = column_curvature(problem, row_weights)[0]
-    light_curvature = np.maximum(curvature - np.einsum("ij,ij->j", basis, basis), RIDGE * curvature)
-    units = _units(light_curvature + problem.alpha)
-    basis *= units
-    squares, mixing = scipy.linalg.eigh(basis @ basis.T, check_finite=False)
-    kept = squares > RIDGE * max(float(squares[-1]), 1.0)
-    basis = (mixing[:, kept] / np.sqrt(squares[kept])).T @ basis
-    shrink = 1.0 / np.sqrt(1.0 + squares[kept]) - 1.0
-
-    def shrunk(v: Floats) -> Floats:
-        directions: Floats = v + basis.T @ (shrink * (basis @ v))
-        return directions
-
-    # the map is the product of two symmetric ones
-    return Preconditioner(lambda v: units * shrunk(v), lambda coef_gradient: shrunk(units * coef_gradient))
-
-
-def basis_size(problem: LinearProblem) -> int:
-    """Return how many rows the basis of a low-rank preconditioner has room for."""
-    model = problem.host_model
-    room = max(MIN_BASIS_NUMBERS, model.stored_bytes // (16 * 8))  # numbers of 8 bytes, in a sixteenth
-    return int(max(1, min(MAX_BASIS_ROWS, room // model.n_features, model.n_rows)))
-
-
 def preconditioner_at(problem: LinearProblem, coef: Floats, scales: Floats) -> Preconditioner:
-    """Return the preconditioner of a restart: whitening, or of low rank on more than 1,024 columns."""
+    """Return the preconditioner of a restart: whitening, or diagonal on more than 1,024 columns."""
     row_weights = problem.row_weights(coef)
     if can_whiten(problem.model):
         return whitening(problem, row_weights, scales)
-    return low_rank(problem, row_weights)
+    return diagonal(problem, column_curvature(problem, row_weights)[0])
 
 
 def can_whiten(model: LinearModel | ArrayLinearModel) -> bool:

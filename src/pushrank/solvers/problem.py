@@ -126,7 +126,7 @@ class LinearProblem:
         self.sample = sample
         self.alpha = alpha
         self.class_codes = sample.class_codes
-        self._powers = objective.powers if isinstance(sample, BipartiteSample) else None
+        self.powers = objective.powers if isinstance(sample, BipartiteSample) else None
         self._point: tuple[Floats, ObjectiveEvaluation] | None = None
 
     @property
@@ -169,9 +169,9 @@ class LinearProblem:
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
-        if self._powers is not None:
+        if self.powers is not None:
             value, gradient = two_sum_value_and_gradient(
-                self.host_model, self.class_codes, self._log_weights, self._powers, coef
+                self.host_model, self.class_codes, self.log_weights, self.powers, coef
             )
         else:
             at_point = self._evaluation(coef)
@@ -201,7 +201,8 @@ class LinearProblem:
         return self.sample.least_margin(self.model.scores(coef))
 
     @cached_property
-    def _log_weights(self) -> Floats | None:
+    def log_weights(self) -> Floats | None:
+        """The logarithms of the sample weights; None where all weigh one."""
         weights = self.sample.row_weights
         with np.errstate(divide="ignore"):
             return None if weights is None else np.asarray(np.log(weights))

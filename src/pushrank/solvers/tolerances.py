@@ -19,7 +19,7 @@ MAX_HALVINGS = 20  # a direction that has to be cut to a millionth was not one o
 # gradient methods
 FIRST_RESTART = 30  # iterations; the weights of the rows settle early, and a new preconditioner then pays
 LATER_RESTARTS = 20  # the weights have settled by then, and a preconditioner made near the minimum needs few
-LATER_RESTARTS_WIDE = 100  # where the preconditioner knows few directions, the method has to learn the others
+LATER_RESTARTS_WIDE = 100  # where the preconditioner is diagonal, the method has to learn all directions
 MAX_ROWS_A_COLUMN = 4  # up to which a descent starts whitened whatever that takes
 MAX_STALLED_RESTARTS = 3  # without descent, each with a preconditioner of its own: what is left is rounding
 CHEAP_WORK = 1 << 26  # below this n_rows * n_features ** 2 whitening takes milliseconds, as does going on to
@@ -32,8 +32,6 @@ TIGHTER = 0.1  # the part of a gradient that did not suffice for a proof, to be 
 # preconditioners
 MAX_WHITENED_FEATURES = 1024  # a matrix of that size is factored in hundredths of a second
 MAX_EIGEN_FEATURES = 128  # whose axes, of use where columns differ by many decades, are found in milliseconds
-MAX_BASIS_ROWS = 512  # of a low-rank preconditioner: rows past them weigh little
-MIN_BASIS_NUMBERS = 1 << 20  # that a basis may always hold, 8 MiB; beyond, a sixteenth of the data's memory
 RIDGE = 1e-11
 """Added curvature, relative to what there is along a column: copies of one leave none along a direction."""
 MEAN_ROUNDING = 1e-15  # relative, of a mean, for every row that adds to it
@@ -43,6 +41,16 @@ REUSE_FACTOR = 0.2
 """A Cholesky factor that cuts the gradient to this part is used again: a fifth of the cost of a new one."""
 NEWTON_STEPS = 25  # after which a start was not near the minimum, and L-BFGS goes on from there
 PATH_REFINED = 1e-2  # of the tolerance that Newton's steps aim at: the last of them all but comes for free
+
+# Newton's method in the dual
+NEXT_ALPHA = 0.1  # in terms of the last on the way: weights then change by so little that one step follows
+MAX_DUAL_STEPS = 60  # which are thrice those of hard problems
+MAX_DUAL_PRODUCTS = 2000  # in one step; a hundred, but where alpha is very small
+LIGHT_CURVATURE = 0.1  # of all rows left out of a system, where each that is in it has one and more
+MAX_HEAVY_PART = 0.25  # of the rows, to be worth a copy, and for its memory
+SUDDEN_WEIGHT = 0.1  # in terms of the mean: up to this a weight may rise at once, from however little
+MIN_WEIGHT = 1e-250  # has a logarithm, and is nothing to any sum
+MAX_EXPONENT = 500.0  # takes a weight to the largest from next to nothing
 
 # Newton's method by conjugate gradients
 FORCING = 0.1  # of the gradient's norm: how exactly a system is solved at first, with more digits later

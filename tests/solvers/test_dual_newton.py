@@ -1,0 +1,74 @@
+"""Newton's method in the dual: the solutions of others, in few steps, where scores have far to go."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pushrank import PNormPush, PushObjective
+from pushrank.models import LinearModel
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import Power
+from pushrank.solvers import LinearProblem, lbfgs
+from pushrank.solvers.dual_newton import dual_newton
+
+
+def make_problem(*, p=8.0, side="push", alpha=0.05, weights=None, sparse=False, units=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = units * rng.normal(size=(80, 6)) * (rng.random((80, 6)) < 0.6)
+    y = X @ np.arange(6.0) + 3.0 * units * rng.normal(size=80) > 3.0 * units
+    model = LinearModel(sp.csr_array(X) if sparse else X)
+    sample = BipartiteSample.from_labels(y, weights)
+    return LinearProblem(PushObjective(price=Power(p), side=side, scale="log"), model, sample, alpha)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("side", ["push", "pull"])
+@pytest.mark.parametrize(
+    "weights", [None, np.arange(80) % 4 * 0.5], ids=["rows", "weighted rows, some of zero"]
+)
+def test_the_minimum_is_that_of_lbfgs(side, weights, sparse):
+    problem = make_problem(side=side, weights=weights, sparse=sparse)
+    found = dual_newton(problem, np.ones(6), 1e-9, 100)
+    assert found.converged
+    assert len(found.objective_path) == found.n_iter + 1
+    assert found.objective_path[-1] == problem.value_and_gradient(found.coef)[0]
+    np.testing.assert_allclose(found.coef, lbfgs(problem, np.zeros(6), 1e-9, 1000).coef, atol=1e-6)
+
+
+@pytest.mark.parametrize(("p", "alpha"), [(1.0, 10.0), (1000.0, 0.01), (16.0, 1e-6)])
+@pytest.mark.parametrize("units", [1e-6, 1.0, 1e6])
+def test_units_and_penalties_far_apart(p, alpha, units):
+    problem = make_problem(p=p, alpha=alpha * units**2, units=units)
+    assert dual_newton(problem, np.full(6, units), 1e-6, 100).converged
+
+
+def fingerprints(n=1200, d=1100, per_row=12):
+    """Return rows of which a linear function tells the classes apart, wide but not in their row space."""
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, d, size=n * per_row)
+    X = sp.csr_matrix((np.ones(n * per_row), columns, np.arange(n + 1) * per_row), shape=(n, d))
+    scores = X @ rng.normal(size=d)
+    return X, scores > np.quantile(scores, 0.9)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
+@pytest.mark.parametrize(("side", "p"), [("push", 16.0), ("pull", 4.0)])
+def test_scores_that_go_far_take_few_iterations(solver, side, p):
+    """L-BFGS alone took 429 and 137."""
+    X, y = fingerprints()
+    ranker = PNormPush(p, side=side, alpha=1e-3, solver=solver, max_iter=80).fit(X, y)
+    scores = X @ ranker.coef_
+    assert ranker.converged_
+    assert scores[y].min() > scores[~y].max() + 5.0
+
+
+@pytest.mark.parametrize("max_iter", [35, 1000])
+def test_progress_is_told_once_an_iteration_and_the_limit_kept(max_iter):
+    X, y = fingerprints()
+    objective = PushObjective(price=Power(16), scale="log")
+    problem, seen = LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y), 1e-3), []
+    found = lbfgs(problem, np.zeros(1100), 1e-4, max_iter, lambda number, **_: seen.append(number))
+    assert seen == list(range(1, found.n_iter + 1))
+    assert found.converged == (max_iter == 1000)
+    assert found.n_iter <= max_iter
+    assert f"max_iter={max_iter}" in found.message or found.converged
