@@ -119,6 +119,14 @@ def test_scores_by_hand():
     np.testing.assert_array_equal(ranker.predict(X8), ranker.decision_function(X8) > 0)
 
 
+def test_which_of_two_texts_is_positive_is_told_once():
+    X = np.arange(40.0)[:, np.newaxis]
+    y = np.where(np.arange(40) % 3 < 2, "fraud", "legit")
+    with pytest.warns(UserWarning, match="CascadeRanker ranks legit above fraud") as told:
+        CascadeRanker().fit(X, y)
+    assert len(told) == 1
+
+
 def test_ties_at_the_cut_all_survive():
     X = np.array([[0.0], [1.0], [1.0], [1.0], [2.0]])
     y = [0, 1, 0, 1, 0]

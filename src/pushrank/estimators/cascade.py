@@ -7,6 +7,7 @@ Cynthia Rudin, *The P-Norm Push*, Journal of Machine Learning Research 10 (2009)
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -137,7 +138,10 @@ class CascadeRanker(RankerMixin, BaseEstimator):
             part = X if len(rows) == n_rows else _safe_indexing(X, rows)
             part_weights = None if weights is None else weights[rows]
             given = {} if keyword is None else {keyword: part_weights}
-            fitted.append(clone(stage).fit(part, labels[rows], **given))
+            with warnings.catch_warnings():
+                # which of two texts is taken for positive is told once, and not by every stage again
+                warnings.filterwarnings("ignore", ".* the later of two texts in sorted order")
+                fitted.append(clone(stage).fit(part, labels[rows], **given))
             scores = _scores(fitted[-1], part)
             scales.append(_centre_and_spread(scores, part_weights))
             training_scores[rows] = _placed(level, scores, *scales[-1])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -317,11 +316,5 @@ def _measures(
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
         if weights is not None:
             k = part_of_budget(budget, len(y), n_rows)
-            measures[WEIGHT] = budget / k * _found_weight(y * weights, scores, k)
+            measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=weights)
     return measures
-
-
-def _found_weight(weights: NDArray[np.float64], scores: NDArray[np.float64], k: int) -> float:
-    """Return the expected sum of weights among the first rows, where tied rows come in a random order."""
-    first, last = (rankdata(-scores, method=method) for method in ("min", "max"))
-    return float(weights @ np.clip((k + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0))
