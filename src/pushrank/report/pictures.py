@@ -59,6 +59,7 @@ def pictures(lists: RankedLists) -> list[Picture]:
     # on the left edge the budget is where false alarms and hits add up to it, within the picture
     false_alarms = np.linspace(max(0, budget - n_hits), min(budget, n_rows - n_hits), 200)
     base_rate = f"{100 * lists.base_rate:.3g} %"
+    of_two = ", for the two models compared above" if len(models) > 1 else ""
     precision = {model: PrecisionAtKDisplay.compute(lists.y, lists.scores[model]) for model in models}
     gains = {model: CumulativeGainsDisplay.compute(lists.y, lists.scores[model]) for model in models}
     edge = {model: RocLeftEdgeDisplay.compute(lists.y, lists.scores[model]) for model in models}
@@ -66,9 +67,9 @@ def pictures(lists: RankedLists) -> list[Picture]:
         _picture(
             "precision",
             "How many of the first rows are hits?",
-            "Precision at k, for every k: the further right, the further down the list. Shaded, for the two "
-            "models compared above: 95 % intervals (Wilson's, at each k by itself). On the right every model "
-            f"ends at the share of hits among all rows, {base_rate}.",
+            "Precision at k, for every k: the further right, the further down the list. "
+            f"Shaded{of_two}: 95 % intervals (Wilson's, at each k by itself). On the right every model ends at "
+            f"the share of hits among all rows, {base_rate}.",
             precision,
             [f"{k:,}" for k in precision[lists.best].k],
             {model: display.precision for model, display in precision.items()},
