@@ -87,6 +87,21 @@ def test_intervals_hold_the_threshold_of_the_population():
     assert all(count >= 12 for count in held.values()), held
 
 
+def test_groups_are_drawn_whole():
+    """Ten copies of forty rows say as much as the forty rows."""
+    rng = np.random.default_rng(2)
+    y = np.arange(40) % 2
+    scores, ten = y + rng.normal(size=40), np.repeat(np.arange(40), 10)
+    options = {"recall": 0.5, "n_resamples": 200, "random_state": 0}
+    alone, copied, grouped = (
+        threshold_for(y, scores, **options),
+        threshold_for(y[ten], scores[ten], **options),
+        threshold_for(y[ten], scores[ten], groups=ten, **options),
+    )
+    assert grouped.high - grouped.low == pytest.approx(alone.high - alone.low, rel=0.3)
+    assert copied.high - copied.low < 0.6 * (grouped.high - grouped.low)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

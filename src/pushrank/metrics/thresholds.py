@@ -62,6 +62,7 @@ def threshold_for(
     recall: float | None = None,
     confidence_level: float | None = 0.95,
     n_resamples: int | None = None,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -89,6 +90,8 @@ def threshold_for(
     n_resamples : int, optional
         How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as
         many as draw 200 million rows in all, and at least 200.
+    groups : array-like of shape (n,), optional
+        The cluster that each row belongs to, such as its customer: these are drawn whole, and not rows.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
     %(pos_label)s
@@ -164,7 +167,7 @@ def threshold_for(
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     if n_resamples is not None:
         check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
-    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label)
+    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, groups=groups)
     budget = None
     if precision is None and recall is None:
         # of all rows, as resamples with weights weigh more or less
