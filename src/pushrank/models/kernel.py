@@ -92,7 +92,7 @@ class KernelModel:
     def diagonal(self) -> Floats:
         """The kernel of every row with itself."""
         if self.kernel.kind == "precomputed":
-            return np.asarray(np.diag(self._X), dtype=np.float64)
+            return np.array(np.diag(self._X), dtype=np.float64)
         if self.kernel.kind == "rbf":
             return np.ones(self.n_rows)
         # in small blocks, as all but the diagonal of each is computed in vain

@@ -311,7 +311,7 @@ class _Walk:
     def over_targets(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return what the targets give to each source: the same walk, mirrored."""
         sources, targets = mirrored(*self._in_targets), mirrored(*self._in_sources)
-        found: Floats = segment_sums(sources, weights[self.targets][::-1], targets, *pieces)
+        found: Floats = segment_sums(sources, weights[self.targets[::-1]], targets, *pieces)
         return found[::-1]
 
 
