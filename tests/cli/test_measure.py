@@ -14,6 +14,11 @@ from pushrank.report.context import with_minus_signs
 from tests.cli.runner import call
 
 
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr("pushrank.metrics._bootstrap.DEFAULT_RESAMPLES", 200)
+
+
 @pytest.fixture
 def scored(tmp_path):
     rng = np.random.default_rng(3)
@@ -90,7 +95,7 @@ def test_what_rows_are_worth_and_stand_for(scored):
 def test_what_is_printed_of_own_scores_fits_eighty_columns(scored, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     path, _, frame = scored
-    longest = "score_of_gradient_boosting"
+    longest = "score_of_[bold]_boosting"  # which is no markup
     frame.rename(columns={"tied": longest}).to_csv(path, index=False)
     shown = measured(path, "good", longest, "double").stdout
     assert max(map(len, shown.splitlines())) <= 80

@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from pushrank import metrics
@@ -139,11 +140,6 @@ class LabelledLists(NamedTuple):
     y: NDArray[np.bool_]
     scores: dict[str, NDArray[np.float64]]
 
-    @property
-    def label_meaning(self) -> str:
-        """What makes a row positive."""
-        return f"{self.label} = {self.positive}"
-
 
 def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
     """Measure lists, and print and report what was found."""
@@ -174,25 +170,16 @@ def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
     }
     drawn = "rows" if found.n_groups is None else f"{found.n_groups:,} groups by {config.group}"
     if config.output is not None:
+        settings = {
+            "File": table.path.name,
+            "Intervals": f"resamples of {drawn}" if config.intervals else "none",
+            "Seed": str(config.seed),
+            "Versions": versions(),
+        }
         rows = columns_to_show(table, table.frame.drop(columns=lists.label), config.show)
-        write_page(
-            MeasurementData(
-                found,
-                y,
-                scores,
-                rows,
-                title=table.path.name,
-                meaning=lists.label_meaning,
-                settings={
-                    "File": table.path.name,
-                    "Intervals": f"resamples of {drawn}" if config.intervals else "none",
-                    "Seed": str(config.seed),
-                    "Versions": versions(),
-                },
-            ),
-            config.output,
-            opened=config.opened,
-        )
+        title, meaning = table.path.name, f"{lists.label} = {lists.positive}"
+        data = MeasurementData(found, y, scores, rows, title, meaning, settings)
+        write_page(data, config.output, opened=config.opened)
     if config.as_json:
         # an error of zero has no logarithm
         finite = {
@@ -202,8 +189,8 @@ def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
         typer.echo(json.dumps(found.summary() | {"others": finite}, indent=2))
         return found
     screen = console()
-    title = f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {int(y.sum()):,}"
-    screen.print(f"{title} with {lists.label_meaning}", highlight=False, markup=False)
+    said = f"{len(y):,} rows, {int(y.sum()):,} with {lists.label} = {lists.positive}"
+    screen.print(f"{', '.join(scores)} on {table.path.name}: {said}", highlight=False, markup=False)
     screen.print(measures_grid(found, others, screen.width))
     for sentence in found.sentences():
         screen.print(sentence, highlight=False, markup=False)
@@ -237,7 +224,7 @@ def measures_grid(found: Measurement, others: dict[str, dict[str, float]], width
     for row in rows:
         if row[0] and several:
             grid.add_section()
-        grid.add_row(*row)
+        grid.add_row(*map(escape, row))
     return grid
 
 
@@ -259,7 +246,7 @@ def gains_grid(found: Measurement) -> Grid:
         }
     grid = Grid()
     for column in ("the first", *columns):
-        grid.add_column(column, justify="right", overflow="fold")
+        grid.add_column(escape(column), justify="right", overflow="fold")
     for rows, *cells in zip(table.rows, *columns.values(), strict=True):
         grid.add_row(f"{number_text(rows)} rows", *cells)
     return grid

@@ -68,8 +68,8 @@ def pictures(lists: RankedLists) -> list[Picture]:
             "precision",
             "How many of the first rows are hits?",
             "Precision at k, for every k: the further right, the further down the list. "
-            f"Shaded{of_two}: 95 % intervals (Wilson's, at each k by itself). On the right every model ends at "
-            f"the share of hits among all rows, {base_rate}.",
+            f"Shaded{of_two}: 95 % intervals (Wilson's, at each k by itself). On the right every model ends "
+            f"at the share of hits among all rows, {base_rate}.",
             precision,
             [f"{k:,}" for k in precision[lists.best].k],
             {model: display.precision for model, display in precision.items()},
