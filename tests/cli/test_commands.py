@@ -79,7 +79,8 @@ def test_fit_score_evaluate(files, frame, data):
     assert "positives_at_top" in table
 
 
-def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files):
+def test_evaluation_counts_the_first_rows_and_says_what_chance_may_do(files, monkeypatch):
+    monkeypatch.setattr("pushrank.metrics._bootstrap.DEFAULT_RESAMPLES", 200)
     model, data = fitted(files), files / "data.csv"
     saved = SavedModel.load(model)
     table = saved.read(data)

@@ -96,11 +96,14 @@ def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
         "the folder": [*report, tmp_path / "no" / "a.html"],
         "is a folder": [*report, tmp_path],
         "choose at most": [*report, tmp_path / "a.html", "--folds", 300],
+        "--show 'x' is no column": [*report, tmp_path / "a.html", "--show", "x"],
     }.items():
         result = call(*arguments, code=2)
         assert message in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
         assert list(tmp_path.iterdir()) == []
+    told = call("compare", data, "--label", "target", "--show", "x", code=2).stderr
+    assert "--show and --open are for a report; say where to save it: --report PATH" in told
     result = call("compare", data, "--label", "target", "--report", tmp_path / "a.pdf", code=2)
     assert "is written as .html" in result.stderr
 

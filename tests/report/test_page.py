@@ -427,6 +427,20 @@ def test_models_are_told_in_a_sentence_and_what_drives_the_best_is_named(small):
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_a_report_of_one_model_compares_it_with_none(small):
+    comparison = small.comparison
+    alone = replace(
+        comparison,
+        measures={"a": comparison.measures["a"]},
+        scores={"a": comparison.scores["a"]},
+    )
+    page = render(replace(small, comparison=alone))
+    assert "Of the 28 rows that a ranks first" in page
+    for text in ("best at the top)", "The best of", "against", "disagree", "rank by chance", "hits by"):
+        assert text not in page, text
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_columns_that_cost_too_much_to_shuffle_are_left_out_aloud(small, monkeypatch):
     monkeypatch.setattr("pushrank.report.models.MAX_CELLS", 10)
     assert "2 columns on 400 rows would take too long" in render(small)

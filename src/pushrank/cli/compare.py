@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
-from pushrank.cli.columns import LabelledSource, LabelledTable, numbers_in, read_labelled
+from pushrank.cli.columns import LabelledSource, LabelledTable, check_column, numbers_in, read_labelled
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.fit import fit_pipeline, saved_model
 from pushrank.cli.model import make_model, make_ranking_pipelines
@@ -57,6 +57,7 @@ class ComparisonConfig:
     time: options.Time = None
     test: options.Test = None
     weight: options.Weight = None
+    show: options.Show = None
 
     @property
     def powers(self) -> tuple[float, ...]:
@@ -134,7 +135,6 @@ def compare(
     report: Annotated[
         Path | None, typer.Option(help="Also save a report with curves and rows here (.html).")
     ] = None,
-    show: options.Show = None,
     opened: options.Open = False,
     save_best: Annotated[
         Path | None, typer.Option(help="Fit the best model to all rows and save it here (.skops).")
@@ -170,14 +170,14 @@ def compare(
     for path, kinds in kinds_written:
         if path is not None:
             check_output(path, kinds, [source.data, config.test], force=force)
-    if report is None and (show or opened):
+    if report is None and (config.show or opened):
         raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
     compared = run(source, written, config)
     comparison = compared.comparison
     if output is not None:
         write_table(comparison.to_frame(), output)
     if report is not None:
-        write_comparison_report(report, compared, config, show, opened=opened)
+        write_comparison_report(report, compared, config, opened=opened)
     command = fit_command(source, written, config, compared, save_best)
     if as_json:
         typer.echo(json.dumps(comparison.summary() | {"fit": command}, indent=2))
@@ -195,6 +195,8 @@ def run(source: LabelledSource, written: TextFormat, config: ComparisonConfig) -
     config.check()
     aside = {"group": config.group, "time": config.time, "weight": config.weight}
     rows = read_labelled(source, written, aside)
+    for name in config.show or ():
+        check_column(rows.table, name, "show")
     n_learnt = len(rows.y)
     if config.test is not None:
         rows = with_test_rows(rows, config.test, written, drop_unlabelled=source.drop_unlabelled)

@@ -24,7 +24,6 @@ def report(
     written: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
     config: ComparisonConfig,
-    show: options.Show = None,
     opened: options.Open = False,
     force: options.Force = False,
 ) -> None:
@@ -38,18 +37,13 @@ def report(
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
-    report_data = write_comparison_report(output, run(source, written, config), config, show, opened=opened)
+    report_data = write_comparison_report(output, run(source, written, config), config, opened=opened)
     typer.echo(" ".join(sentences(report_data)))
     typer.echo(f"The report is in {output}.")
 
 
 def write_comparison_report(
-    path: Path,
-    compared: Compared,
-    config: ComparisonConfig,
-    show: list[str] | None = None,
-    *,
-    opened: bool = False,
+    path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool
 ) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
     rows, comparison = compared.rows, compared.comparison.of_held_out_rows()
@@ -57,7 +51,7 @@ def write_comparison_report(
     data = ReportData(
         comparison,
         rows.y[is_held_out],
-        columns_to_show(rows.table, rows.rows_to_show, show)[is_held_out],
+        columns_to_show(rows.table, rows.rows_to_show, config.show)[is_held_out],
         title=rows.table.path.name,
         meaning=rows.label_meaning,
         settings=_settings(compared, config),
