@@ -35,13 +35,13 @@ from pushrank.pairs import BipartiteSample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, StreamLearner, UpdateRule
-from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS, MAX_TRIMMING_TURNS
+from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
 
 DEFAULT_FRACTION = 0.25  # of the positives
 MIN_KEPT = 0.05  # of the positives: objectives that give up on more of them learn from too few
 SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4  # of the gradient: in the folds only the order of the rows is asked for
-MAX_TRIMMING = 100  # choices of positives for the final solution, of which some ten are needed
+SEARCH_TRIMMING, MAX_TRIMMING = 3, 100  # choices of positives: in the folds, where the order settles early
 PERCEPTRON_ROWS = 400_000  # to pass over, so that many rows are passed over less often
 MIN_PASSES, MAX_PASSES = 5, 20
 RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
@@ -133,7 +133,7 @@ def trimmed_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
                 rows.weights,
                 alpha,
                 totals,
-                MAX_TRIMMING if rows.is_final else MAX_TRIMMING_TURNS,
+                MAX_TRIMMING if rows.is_final else SEARCH_TRIMMING,
                 exact=rows.is_final,
             )
             solutions += [

@@ -39,6 +39,7 @@ from pushrank.solvers.tolerances import (
     MAX_HESSIAN_PRODUCTS,
     MAX_KERNEL_PRODUCTS,
     REUSE_FACTOR,
+    REUSE_RESAMPLED,
     SMALL_GRADIENT,
     VALUE_ROUNDING,
 )
@@ -51,6 +52,7 @@ def newton(
     tol: float,
     max_iter: int,
     scores: Floats | None = None,
+    resample: Callable[[Floats], Sample] | None = None,
 ) -> Result:
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance.
 
@@ -58,7 +60,8 @@ def newton(
     that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`.
 
     It stops when no entry of the gradient, in units of ``scales``, exceeds ``tol``, after ``max_iter`` steps,
-    or when none brings a descent. The penalty has to be positive; ``scores`` are those of the start.
+    or when none brings a descent. The penalty has to be positive; ``scores`` are those of the start. With
+    ``resample`` the sample is another one after every step, by the scores there.
 
     A step costs O(n_rows * n_features^2); its line search, along the scores, does not read the data. Close to
     the minimum the error squares with every step, so that along a path of penalties a few steps do. Far from
@@ -68,18 +71,20 @@ def newton(
     ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
-    model, sample = problem.model, problem.sample
+    model = problem.model
     coef, scores = start, model.scores(start) if scores is None else scores
     value, at_point = problem.at(coef, scores)
     path, factor = [value], None
     step, size = 1.0, np.inf
+    reuse = REUSE_FACTOR if resample is None else REUSE_RESAMPLED
     while True:
-        gradient = model.rmatvec(sample.scatter(*at_point.gradient())) + problem.alpha * coef
+        gradient = model.rmatvec(problem.sample.scatter(*at_point.gradient())) + problem.alpha * coef
         before, size = size, float(np.max(np.abs(gradient) / scales))
         if size <= tol or len(path) > max_iter:
             return Result(coef, np.array(path), size <= tol, size, "" if size <= tol else "steps ran out.")
-        if factor is None or step < 1.0 or size > REUSE_FACTOR * before:
-            hessian = model.class_covariance(sample.scatter(*at_point.diagonal()), problem.class_codes)
+        if factor is None or step < 1.0 or size > reuse * before:
+            row_weights = problem.sample.scatter(*at_point.diagonal())
+            hessian = model.class_covariance(row_weights, problem.class_codes)
             hessian[np.diag_indices_from(hessian)] += problem.alpha
             try:
                 factor = scipy.linalg.cho_factor(hessian, check_finite=False)
@@ -91,6 +96,7 @@ def newton(
             step: float,
             at: tuple[Floats, Floats] = (coef, scores),
             along: tuple[Floats, Floats] = (direction, model.scores(direction)),
+            problem: LinearProblem = problem,
         ) -> tuple[float, tuple[Floats, Floats, ObjectiveEvaluation]]:
             moved, moved_scores = at[0] + step * along[0], at[1] + step * along[1]
             value, at_point = problem.at(moved, moved_scores)
@@ -101,6 +107,9 @@ def newton(
             return Result(coef, np.array(path), False, size, "no step brought a descent.")
         step, value, (coef, scores, at_point) = found
         path.append(value)
+        if resample is not None:
+            problem = LinearProblem(problem.objective, model, resample(scores), problem.alpha)
+            value, at_point = problem.at(coef, scores)
 
 
 def functional_newton(

@@ -81,7 +81,7 @@ class RegularisationPath:
             result = newton(
                 problem,
                 start,
-                self._units(problem),
+                self.units(problem),
                 PATH_REFINED * self.tol,
                 min(NEWTON_STEPS, self.max_iter),
                 scores,
@@ -101,7 +101,7 @@ class RegularisationPath:
     def _lifted(self, result: Result) -> Result:
         return replace(result, coef=self.model.lift(result.coef))
 
-    def _units(self, problem: LinearProblem) -> Floats:
+    def units(self, problem: LinearProblem) -> Floats:
         """Return the units of the gradient, which are those of the data, found once an objective."""
         objective = problem.objective
         if objective not in self._scales:

@@ -39,6 +39,7 @@ MEAN_ROUNDING = 1e-15  # relative, of a mean, for every row that adds to it
 # Newton's method on dense Hessians
 REUSE_FACTOR = 0.2
 """A Cholesky factor that cuts the gradient to this part is used again: a fifth of the cost of a new one."""
+REUSE_RESAMPLED = 0.5  # in its place where the sample changes, which is what most of the gradient comes from
 NEWTON_STEPS = 25  # after which a start was not near the minimum, and L-BFGS goes on from there
 PATH_REFINED = 1e-2  # of the tolerance that Newton's steps aim at: the last of them all but comes for free
 
@@ -70,6 +71,5 @@ MAX_PROOFS = 5  # gradients, each a tenth of the one before, at which it is aske
 TRIMMING_STEP = 0.75  # of the positives kept: jumps end in worse minima, shorter steps in no better ones
 TRIMMING_TOL = 1e-3  # on the way, where only the order of the positives is asked for
 MAX_TRIMMING_TURNS = 4  # on the way, as further turns hardly change what the next step keeps
-TRIMMING_NEWTON_STEPS = 1  # of a turn on the way
-TRIMMING_LBFGS_STEPS = 30  # in its place on wide data
+TRIMMING_LBFGS_STEPS = 30  # of a turn on the way on wide data, in place of one of Newton's
 MAX_SOLVER_ITERATIONS = 1000  # of a turn, which starts near its end

@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
+from pushrank.solvers.newton import newton
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.preconditioning import can_whiten
+from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback
 from pushrank.solvers.tolerances import (
     MAX_TRIMMING_TURNS,
     TRIMMING_LBFGS_STEPS,
-    TRIMMING_NEWTON_STEPS,
     TRIMMING_STEP,
     TRIMMING_TOL,
 )
@@ -83,28 +84,47 @@ def trimmed_path(
     which does not raise the objective either.
     """
     model, positive_weights = path.model, weights[is_positive]
-    start, rough = copy(path), copy(path)
-    start.tol = rough.tol = max(path.tol, TRIMMING_TOL)
-    # more steps for positives that are about to be chosen anew hardly change where the path ends
-    rough.max_iter = TRIMMING_NEWTON_STEPS if can_whiten(model) and alpha > 0.0 else TRIMMING_LBFGS_STEPS
+    start = copy(path)
+    start.tol = max(path.tol, TRIMMING_TOL)
+    rough = copy(start)
+    rough.max_iter = TRIMMING_LBFGS_STEPS
+
+    def highest_positives(total: float, scores: Floats) -> Floats:
+        return highest_weights(scores[is_positive], positive_weights, total)
+
+    def sample(chosen: Floats) -> BipartiteSample:
+        kept = weights.copy()
+        kept[is_positive] = chosen
+        return BipartiteSample.from_mask(is_positive, kept)
+
+    def newton_turns(coef: Floats, total: float, most: int) -> TrimmedSolution:
+        """Choose the highest positives anew after every Newton step, which hardly changes where paths end."""
+
+        def resample(scores: Floats) -> BipartiteSample:
+            return sample(highest_positives(total, scores))
+
+        scores = model.scores(coef)
+        problem = LinearProblem(objective, model, resample(scores), alpha)
+        found = newton(problem, coef, path.units(problem), start.tol, most, scores, resample)
+        chosen = highest_positives(total, model.scores(found.coef))
+        return TrimmedSolution(found.coef, chosen, found.objective_path.tolist(), found.converged)
 
     def turns(
         solver: RegularisationPath, coef: Floats, total: float, most: int, callback: Callback | None = None
     ) -> TrimmedSolution:
         """Choose the highest positives and solve for them in turns, from some coefficients."""
+        if solver is rough and can_whiten(model) and alpha > 0.0:
+            return newton_turns(coef, total, most)
         chosen, is_solved = np.zeros(0), False
         is_settled = bool(total >= positive_weights.sum())  # all positives are the only choice
         values: list[float] = []
         for turn in range(1, most + 1):
             scores = model.scores(coef)
-            before, chosen = chosen, highest_weights(scores[is_positive], positive_weights, total)
+            before, chosen = chosen, highest_positives(total, scores)
             is_settled |= np.array_equal(chosen, before)
             if is_settled and is_solved:
                 break
-            kept = weights.copy()
-            kept[is_positive] = chosen
-            sample = BipartiteSample.from_mask(is_positive, kept)
-            result = solver.descend(objective, alpha, [(coef, scores)], sample)
+            result = solver.descend(objective, alpha, [(coef, scores)], sample(chosen))
             coef, is_solved = result.coef, result.converged
             values += result.objective_path[[0, -1] if turn == 1 else [-1]].tolist()
             if callback is not None:
