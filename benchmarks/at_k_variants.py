@@ -23,7 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from pushrank import PerceptronAtK, SGDAtK, TopRankerCV, datasets, metrics
-from pushrank.estimators.top_ranker_cv import FAMILIES, Rows, best_members, choose_family
+from pushrank.estimators._budget import best_members, choose_family
+from pushrank.estimators.top_ranker_cv import FAMILIES, Rows
 from pushrank.models import LinearModel
 
 SPLITS = 3

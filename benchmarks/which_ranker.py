@@ -38,6 +38,8 @@ RANKERS = {
     "SGDAtK, avg": pushrank.SGDAtK(surrogate="avg", random_state=0),
     "1PMB": pushrank.SGDAtK(surrogate="struct", radius=10.0, max_iter=1, random_state=0),
     "RampAtK": pushrank.RampAtK(),
+    "TrimmedPush": pushrank.TrimmedPush(),
+    "TopRankerCV": pushrank.TopRankerCV(random_state=0),
     "StructSVM": pushrank.StructSVM(),
     "RankBoost": pushrank.RankBoost(),
     'PushBoost(16, weak_rankers="stumps")': pushrank.PushBoost(16, weak_rankers="stumps", n_estimators=100),

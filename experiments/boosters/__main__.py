@@ -41,7 +41,7 @@ from threadpoolctl import threadpool_limits
 from experiments.choosing_the_push.__main__ import SETS as ALL_SETS
 from experiments.choosing_the_push.__main__ import TEST_SHARE, corrected_error, rows, verdict
 from pushrank import metrics
-from pushrank.estimators.top_ranker_cv import best_members, choose_family
+from pushrank.estimators._budget import best_members, choose_family
 from pushrank.interop._search import IR_PUSH, complexity, of_objective
 from pushrank.interop.lightgbm import PushLGBMRanker
 

@@ -11,7 +11,8 @@ from sklearn.preprocessing import scale
 
 from pushrank import PNormPush, TopRankerCV, TrimmedPush
 from pushrank.datasets import make_hidden_positives
-from pushrank.estimators.top_ranker_cv import DEFAULT_CANDIDATES, FAMILIES, best_members, choose_family
+from pushrank.estimators._budget import best_members, choose_family
+from pushrank.estimators.top_ranker_cv import DEFAULT_CANDIDATES, FAMILIES
 from pushrank.metrics import average_precision, precision_at_k
 
 QUICK = ["logistic-regression", "p-norm-push", "trimmed-push"]

@@ -10,27 +10,18 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 
 from pushrank import weak_rankers
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._boosting import BoostedRankerMixin, encode_categories
+from pushrank.estimators._budget import BudgetSearch, Member, check_selection
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._scoring import Fold, stratified_folds
+from pushrank.estimators._scoring import Fold
 from pushrank.estimators._target import check_alpha, validate_two_classes
 from pushrank.estimators.boosting import PushBoost
-from pushrank.estimators.push_cv import GroupRoutingMixin, split_params
-from pushrank.estimators.top_ranker_cv import (
-    Member,
-    budget_depth,
-    check_selection,
-    choose_member,
-    one_hit,
-    share_of_positives,
-)
-from pushrank.metrics import average_precision, precision_at_k
+from pushrank.estimators.push_cv import GroupRoutingMixin
 
 
 @shared_docs
@@ -147,13 +138,8 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
         learner = clone(weak_rankers.resolve(self.weak_rankers))
         X, encoder = encode_categories(learner, X, None, fitted=False)
         X, target = validate_two_classes(self, X, y, sample_weight, allow_missing=learner.takes_missing)
-        is_positive = np.asarray(target.codes, dtype=bool)
-        weights = np.ones(len(is_positive)) if target.weights is None else target.weights
-        depth = budget_depth(self, float(weights.sum()))
-        kept = share_of_positives(depth, is_positive, weights)
-        folds = stratified_folds(self.cv, "average_precision", X, target, split_params(self, groups))
+        search = BudgetSearch(self, X, target, groups)
         rounds = sorted({int(number) for number in self.n_estimators})
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def boosted(p: float, learning_rate: float, n_rounds: int) -> PushBoost:
             return PushBoost(
@@ -162,29 +148,24 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
                 n_estimators=int(n_rounds),
                 alpha=self.alpha,
                 learning_rate=float(learning_rate),
-                random_state=seed,
+                random_state=search.seed,
             )
 
         def solve(fold: Fold) -> list[Member]:
-            """Return the parameters, precision and average precision of all members."""
+            """Return all members."""
             train_X, test = fold.train_X, X[fold.test]
-            labels, test_weights = is_positive[fold.test], weights[fold.test]
             found = []
             for p, learning_rate in product(self.ps, self.learning_rates):
                 ranker = boosted(p, learning_rate, rounds[-1])
-                ranker.fit(train_X, is_positive[fold.train], weights[fold.train])
+                ranker.fit(train_X, search.is_positive[fold.train], search.weights[fold.train])
                 staged = dict(enumerate(ranker.staged_decision_function(test), 1))
                 for n_rounds in rounds:
-                    scores = staged[min(n_rounds, ranker.n_iter_)]
-                    precision = precision_at_k(labels, scores, **depth, sample_weight=test_weights)
-                    overall = average_precision(labels, scores, sample_weight=test_weights)
                     params = {"p": p, "learning_rate": learning_rate, "n_estimators": n_rounds}
-                    found.append((params, precision, overall))
+                    found.append(search.member(params, fold, staged[min(n_rounds, ranker.n_iter_)]))
             return found
 
         with one_blas_thread():
-            hit = one_hit(kept, folds, is_positive, weights)
-            found = choose_member(self, folds, solve, "p", float, hit)
+            found = search.choose(solve, "p", float)
             final = boosted(*found["best_params_"].values()).fit(X, y, sample_weight)
         unset = {*final.get_params(), "validation_path_", "best_round_"}
         learned = {name: value for name, value in vars(final).items() if name not in unset}

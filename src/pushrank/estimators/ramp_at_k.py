@@ -40,8 +40,7 @@ from pushrank.solvers.trimming import trimmed_path
 STARTS = ("trimmed", "perceptron", "logistic")
 MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more positives it finds other ends
 PERCEPTRON_PASSES, PERCEPTRON_BATCH = 20, 500
-MAX_START_ROWS = 10_000  # any direction will do to start from
-MAX_TRIMMED_ROWS = 5_000  # each of which takes longer
+MAX_START_ROWS, MAX_LOGISTIC_ROWS = 5_000, 20_000  # any direction will do to start from
 TRIMMED_P = 4.0  # larger ones take longer and lead to the same ends
 TRIAL_PROBLEMS, TRIAL_TOL = 2, 0.1  # which tell far more of the end than the start does
 TRIMMED_TOL, MAX_TRIMMED_TURNS = 1e-2, 4
@@ -98,7 +97,7 @@ class RampAtK(RankerMixin, BaseEstimator):
     -----
     A few convex problems, each solved by cutting planes that go on from those of the one before, over the
     rows that have come near the first k; the end is a local minimum, which depends on the start. Of more than
-    10,000 rows starts see a sample.
+    5,000 rows starts see a sample, logistic regression of more than 20,000.
 
     On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
     16 cases, with few rows by up to 39 % (``benchmarks/ramp_minima.txt``). A solution of a path
@@ -331,17 +330,17 @@ def start_coefs(
 ) -> list[tuple[str, Floats]]:
     """Return the coefficients that descents start from, with their names."""
     share = total / rows.sample_weight[rows.positive].sum()
-    starts = []
+    part, starts = draw(rows, MAX_START_ROWS, random_state), []
     if "trimmed" in names:
         alpha = 1.0 / np.sqrt(Cs[0] * Cs[-1])  # both objectives are of the order of 1 + norm^2 / 2 C
-        starts.append(("trimmed", trimmed_coef(draw(rows, MAX_TRIMMED_ROWS, random_state), share, alpha)))
-    part = draw(rows, MAX_START_ROWS, random_state)
+        starts.append(("trimmed", trimmed_coef(part, share, alpha)))
     if "perceptron" in names:
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         shares = sorted({min(1.0, multiple * share) for multiple in MULTIPLES})
         starts += [("perceptron", perceptron_coef(part, one, seed)) for one in shares]
     if "logistic" in names:
         ranker = LogisticRegression(max_iter=100, tol=1e-2)
+        part = draw(rows, MAX_LOGISTIC_ROWS, random_state)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             ranker.fit(part.X, part.positive, sample_weight=part.sample_weight)

@@ -14,21 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._validation import check_number
-from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._base import RankerMixin, linear_scores, set_two_classes, warn
+from pushrank.estimators._budget import DEFAULT_FRACTION, BudgetSearch, Member, check_selection
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._scoring import Fold, results_table, stratified_folds
+from pushrank.estimators._scoring import Fold
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
-from pushrank.estimators.push_cv import SELECTIONS, GroupRoutingMixin, split_params
+from pushrank.estimators.push_cv import GroupRoutingMixin
 from pushrank.estimators.ramp_at_k import ramp_path
-from pushrank.metrics import average_precision, precision_at_k
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
@@ -38,7 +35,6 @@ from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, StreamLear
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
 
-DEFAULT_FRACTION = 0.25  # of the positives
 MIN_KEPT = 0.05  # of the positives: objectives that give up on more of them learn from too few
 SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4  # of the gradient: in the folds only the order of the rows is asked for
 SEARCH_TRIMMING, MAX_TRIMMING = 3, 100  # choices of positives: in the folds, where the order settles early
@@ -329,38 +325,33 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         names = check_candidates(self.candidates)
         check_selection(self.selection)
         X, target = validate_two_classes(self, X, y, sample_weight)
-        is_positive = np.asarray(target.codes, dtype=bool)
-        weights = np.ones(len(is_positive)) if target.weights is None else target.weights
-        depth = budget_depth(self, float(weights.sum()))
-        kept = share_of_positives(depth, is_positive, weights)
-        grids = {name: FAMILIES[name].grid(kept) for name in names}
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        folds = stratified_folds(self.cv, "average_precision", X, target, split_params(self, groups))
+        search = BudgetSearch(self, X, target, groups)
+        grids = {name: FAMILIES[name].grid(search.kept) for name in names}
 
         def solve(fold: Fold) -> list[Member]:
-            """Return the parameters, precision and average precision of all members of all families."""
-            learned: Floats = np.zeros(len(weights))
-            np.add.at(learned, fold.train, weights[fold.train])  # a row may be in a part more than once
-            rows = Rows(X, model, is_positive, learned)
-            solved = [(name, one) for name in names for one in FAMILIES[name].solve(rows, grids[name], seed)]
-            test, labels, test_weights = X[fold.test], is_positive[fold.test], weights[fold.test]
-            found = []
-            for name, solution in solved:
-                scores = linear_scores(test, solution.coef.astype(X.dtype))
-                precision = precision_at_k(labels, scores, **depth, sample_weight=test_weights)
-                overall = average_precision(labels, scores, sample_weight=test_weights)
-                found.append(({"candidate": name, **solution.params}, precision, overall))
-            return found
+            """Return all members of all families."""
+            learned: Floats = np.zeros(len(search.weights))
+            np.add.at(learned, fold.train, search.weights[fold.train])  # a row may be there more than once
+            rows = Rows(X, model, search.is_positive, learned)
+            solved = [
+                (name, one) for name in names for one in FAMILIES[name].solve(rows, grids[name], search.seed)
+            ]
+            test = X[fold.test]
+            return [
+                search.member(
+                    {"candidate": name, **one.params}, fold, linear_scores(test, one.coef.astype(X.dtype))
+                )
+                for name, one in solved
+            ]
 
         with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of single candidates; the last is told below
             model = in_row_space(LinearModel(X))
-            hit = one_hit(kept, folds, is_positive, weights)
-            found = choose_member(self, folds, solve, "candidate", lambda one: FAMILIES[one].complexity, hit)
+            found = search.choose(solve, "candidate", lambda one: FAMILIES[one].complexity)
             chosen: dict[str, Any] = found["best_params_"]
             grid: Grid = {name: [value] for name, value in chosen.items() if name != "candidate"}
-            rows = Rows(X, model, is_positive, weights, is_final=True)
-            (final,) = FAMILIES[chosen["candidate"]].solve(rows, grid, seed)
+            rows = Rows(X, model, search.is_positive, search.weights, is_final=True)
+            (final,) = FAMILIES[chosen["candidate"]].solve(rows, grid, search.seed)
         for name, value in found.items():
             setattr(self, name, value)
         self.candidate_, self.coef_ = chosen["candidate"], final.coef.astype(X.dtype)
@@ -371,40 +362,6 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
                 ConvergenceWarning,
             )
         return self
-
-
-def check_selection(selection: Any) -> None:
-    """Raise unless there is such a rule.
-
-    Raises
-    ------
-    ValueError
-        When there is not.
-    """
-    if selection not in SELECTIONS:
-        raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {selection!r}.")
-
-
-def budget_depth(ranker: Any, total_weight: float) -> dict[str, Any]:
-    """Return the rows that can be acted on as a share, which is the same in every fold.
-
-    Raises
-    ------
-    ValueError
-        When two of the parameters are given, one is out of range, or there are not so many rows.
-    """
-    names = ("budget", "fraction", "fraction_of_positives")
-    given = {name: getattr(ranker, name) for name in names if getattr(ranker, name) is not None}
-    if len(given) > 1:
-        raise ValueError(f"give one of {', '.join(names)}, got {given}.")
-    for name, share in given.items():
-        if name == "budget":
-            check_number(name, share, 1, integer=True)
-            if share > total_weight:
-                raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
-            return {"fraction": share / total_weight}
-        check_number(name, share, above=0.0, most=1.0)
-    return given or {"fraction_of_positives": DEFAULT_FRACTION}
 
 
 def check_candidates(candidates: Sequence[str] | None) -> list[str]:
@@ -419,99 +376,3 @@ def check_candidates(candidates: Sequence[str] | None) -> list[str]:
     if not names or not set(names) <= set(FAMILIES):
         raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {candidates!r}.")
     return list(dict.fromkeys(names))
-
-
-def share_of_positives(depth: dict[str, float], is_positive: NDArray[np.bool_], weights: Floats) -> float:
-    """Return how many rows can be acted on, as a share of the number of positives."""
-    if "fraction_of_positives" in depth:
-        return depth["fraction_of_positives"]
-    return depth["fraction"] * float(weights.sum() / weights[is_positive].sum())
-
-
-def one_hit(kept: float, folds: list[Fold], is_positive: NDArray[np.bool_], weights: Floats) -> float:
-    """Return by how much one hit in one fold changes the mean precision."""
-    n_hits = sum(kept * weights[fold.test][is_positive[fold.test]].sum() for fold in folds)
-    return float(1.0 / max(1.0, n_hits))
-
-
-Member = tuple[dict[str, Any], float, float]
-
-
-def choose_member(
-    ranker: Any,
-    folds: list[Fold],
-    solve: Callable[[Fold], list[Member]],
-    family: str,
-    complexity: Callable[[Any], float],
-    hit: float,
-) -> dict[str, Any]:
-    """Return the attributes of a search: what was chosen, and what it was chosen from.
-
-    ``solve`` returns the parameters, the precision and the average precision of all members on a fold;
-    ``family`` is the parameter by which members are of a family.
-    """
-    by_fold: list[list[Member]] = []
-    with progress_bar(ranker, len(folds)) as callback:
-        solved = Parallel(ranker.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(solve)(fold) for fold in folds
-        )
-        for number, members in enumerate(solved, 1):
-            by_fold.append(members)
-            if callback is not None:
-                callback(number, precision=max(precision for _, precision, _ in members))
-    params = [one[0] for one in by_fold[0]]
-    precisions, overall = (np.array([[one[m] for one in fold] for fold in by_fold]).T for m in (1, 2))
-    candidates = best_members(params, precisions, overall.mean(axis=1), hit, family)
-    chosen = choose_family(candidates, ranker.selection, family, complexity)
-    return {
-        "candidates_": candidates,
-        "best_params_": chosen["params"],
-        "best_score_": chosen["precision"],
-        "best_index_": params.index(chosen["params"]),
-        "cv_results_": results_table(params, precisions) | {"mean_average_precision": overall.mean(axis=1)},
-        "n_splits_": len(folds),
-    }
-
-
-def best_members(
-    params: list[dict[str, Any]], precisions: Floats, overall: Floats, hit: float, family: str = "candidate"
-) -> list[dict[str, Any]]:
-    """Return each family's best member: of those within one hit of the best, the best average precision."""
-    means, n_folds = precisions.mean(axis=1), precisions.shape[1]
-
-    def standard_error(values: Floats) -> float:
-        return float(values.std(ddof=1) / np.sqrt(n_folds)) if n_folds > 1 else 0.0
-
-    members: dict[Any, int] = {}
-    for name in dict.fromkeys(one[family] for one in params):
-        places = np.array([place for place, one in enumerate(params) if one[family] == name])
-        equals = places[means[places] >= means[places].max() - hit * (1.0 + 1e-9)]
-        members[name] = int(equals[np.argmax(overall[equals])])
-    best = max(members.values(), key=lambda place: (means[place], overall[place]))
-    return [
-        {
-            family: name,
-            "params": params[place],
-            "precision": float(means[place]),
-            "standard_error": standard_error(precisions[place]),
-            "average_precision": float(overall[place]),
-            "below_best": float(means[best] - means[place]),
-            "below_best_standard_error": standard_error(precisions[best] - precisions[place]),
-        }
-        for name, place in members.items()
-    ]
-
-
-def choose_family(
-    candidates: list[dict[str, Any]], selection: str, family: str, complexity: Callable[[Any], float]
-) -> dict[str, Any]:
-    """Return the best family, or the simplest within one standard error; the better of two as simple."""
-
-    def is_eligible(one: dict[str, Any]) -> bool:
-        allowed = one["below_best_standard_error"] if selection == "one_standard_error" else 0.0
-        return bool(one["below_best"] <= allowed)
-
-    def order(one: dict[str, Any]) -> tuple[float, float, float]:
-        return complexity(one[family]), -one["precision"], -one["average_precision"]
-
-    return min(filter(is_eligible, candidates), key=order)

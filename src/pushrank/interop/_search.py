@@ -9,21 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 
-from pushrank.estimators._scoring import Fold, stratified_folds
+from pushrank.estimators._budget import BudgetSearch, Member, check_selection
+from pushrank.estimators._scoring import Fold
 from pushrank.estimators.boosting_cv import check_numbers
-from pushrank.estimators.push_cv import split_params
-from pushrank.estimators.top_ranker_cv import (
-    Member,
-    budget_depth,
-    check_selection,
-    choose_member,
-    one_hit,
-    share_of_positives,
-)
 from pushrank.interop._ranker import BINARY, Engine, push_objective, subset, training, validate_table
-from pushrank.metrics import average_precision, precision_at_k
 from pushrank.pairs import BipartiteSample
 
 IR_PUSH = "log_one_plus"  # the price with which a pull is the IR Push
@@ -66,22 +57,16 @@ def fit_search(
             "Only binary classification is supported: a budget needs two classes in y, and "
             f"{len(np.asarray(target.classes))} were found; rank one against the rest, by y == c."
         )
-    is_positive = np.asarray(target.codes, dtype=bool)
-    weights = np.ones(len(is_positive)) if target.weights is None else target.weights
-    depth = budget_depth(search, float(weights.sum()))
-    kept = share_of_positives(depth, is_positive, weights)
-    folds = stratified_folds(search.cv, "average_precision", X, target, split_params(search, groups))
+    shared = BudgetSearch(search, X, target, groups)
     rounds = sorted({int(number) for number in search.n_estimators})
-    ranker.set_params(
-        random_state=int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max))
-    )
+    ranker.set_params(random_state=shared.seed)
 
     def solve(fold: Fold) -> list[Member]:
-        """Return the parameters, precision and average precision of all members."""
-        mask = np.zeros(len(is_positive), dtype=bool)
+        """Return all members."""
+        mask = np.zeros(len(shared.is_positive), dtype=bool)
         mask[fold.train] = True
         rows, part = np.flatnonzero(mask), subset(target, mask)
-        test, labels, test_weights = _safe_indexing(X, fold.test), is_positive[fold.test], weights[fold.test]
+        test = _safe_indexing(X, fold.test)
         found: list[Member] = []
         for p, *values in product(pushes, *grid.values()):
             chosen = of_objective(p) | dict(zip(grid, values, strict=True))
@@ -90,19 +75,16 @@ def fit_search(
             booster, _ = engine.train(
                 params, training(X, rows, part, push_objective(member), rounds[-1]), None
             )
-            scores, start = np.zeros(len(labels)), 0
+            scores, start = np.zeros(len(fold.test)), 0
             for stop in rounds:
                 # a booster that found no more splits has fewer
                 stop, n_rounds = min(stop, engine.n_rounds(booster)), stop
                 if stop > start:
                     scores, start = scores + engine.scores(booster, test, start, stop), stop
-                precision = precision_at_k(labels, scores, **depth, sample_weight=test_weights)
-                overall = average_precision(labels, scores, sample_weight=test_weights)
-                found.append(({**chosen, "n_estimators": n_rounds}, precision, overall))
+                found.append(shared.member({**chosen, "n_estimators": n_rounds}, fold, scores))
         return found
 
-    hit = one_hit(kept, folds, is_positive, weights)
-    found = choose_member(search, folds, solve, "p", complexity, hit)
+    found = shared.choose(solve, "p", complexity)
     for name, value in found.items():
         setattr(search, name, value)
     return ranker.set_params(**search.best_params_).fit(X, y, sample_weight)
