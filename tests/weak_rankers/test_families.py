@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pushrank import AdaBoostRanker, RankBoost
+from pushrank import AdaBoostRanker, PushBoost, RankBoost
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps, resolve
 from pushrank.weak_rankers import stumps as binning
 from weak_rankers_oracle import all_stumps
@@ -126,14 +128,84 @@ def test_categories_are_ordered_by_frequency_and_unknown_ones_are_missing():
     assert outputs.values(0).tolist() == [False] * 3 + [True] * 3 + [False]
     rows = np.array([[9.0], [3.0], [7.0], [1.0], [np.nan]])
     np.testing.assert_array_equal(learner.values(rows, 0), [True, True, False, False, False])
-    np.testing.assert_array_equal(learner.values(rows, 256), [True, True, False, True, True])
-    scores = learner.scores(rows, np.array([0, 1, 256]), np.array([1.0, 10.0, 100.0]))
+    np.testing.assert_array_equal(learner.values(rows, 2), [True, True, False, True, True])
+    scores = learner.scores(rows, np.array([0, 1, 2]), np.array([1.0, 10.0, 100.0]))
     assert scores.tolist() == [111.0, 101.0, 0.0, 100.0, 100.0]
 
 
 def test_memory_of_stumps_is_a_byte_an_entry():
     X = np.random.default_rng(0).normal(size=(1000, 8))
     assert binning.binned(X, Stumps().fit(X).edges_, [None] * 8, None).nbytes == X.size
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("density", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize(("weighted", "max_bins"), [(False, 255), (True, 255), (True, 3)])
+def test_sparse_rows_have_the_stumps_of_dense_ones(seed, density, weighted, max_bins):
+    """Zeros on either side of the values, stored or not; missing values; categories; rows without weight."""
+    rng = np.random.default_rng(seed)
+    X = rng.choice([-2.5, -1.0, 0.0, 0.5, 3.0, 7.0, np.nan], (40, 5), p=[0.1, 0.2, 0.2, 0.2, 0.1, 0.1, 0.1])
+    X[:, 4] = np.abs(rng.normal(size=40))
+    X[rng.random(X.shape) > density] = 0.0
+    stored = sp.coo_array(X)
+    explicit = np.append(stored.data, 0.0), (np.append(stored.row, 7), np.append(stored.col, 2))
+    sparse = sp.csr_array(explicit, shape=X.shape)
+    row_weights = rng.choice([0.0, 0.5, 1.0, 2.0], 40) if weighted else None
+    stumps = Stumps(max_bins, categorical_features=[3])
+    dense_outputs = stumps.fit(X, row_weights).training_outputs(X)
+    dense_edges, firsts = stumps.edges_, stumps.first_stump_
+    outputs = stumps.fit(sparse, row_weights).training_outputs(sparse)
+    for found, expected in zip(stumps.edges_, dense_edges, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(stumps.first_stump_, firsts)
+    forces = rng.normal(size=40)
+    np.testing.assert_allclose(outputs.edges(forces), dense_outputs.edges(forces), atol=1e-12)
+    for index in range(0, outputs.n_rankers, 3):
+        np.testing.assert_array_equal(outputs.values(index), dense_outputs.values(index))
+
+
+@pytest.mark.parametrize("max_rows", [300, 1000])
+def test_sparse_rows_are_boosted_as_dense_ones(max_rows, monkeypatch):
+    monkeypatch.setattr(binning, "MAX_ROWS", max_rows)  # beyond which quantiles are taken from some rows
+    X = sp.random(600, 30, 0.1, format="csr", random_state=0)
+    y = X @ np.arange(30.0) > 4.0
+    sparse, dense = (PushBoost(4, n_estimators=20, random_state=0).fit(rows, y) for rows in (X, X.toarray()))
+    np.testing.assert_array_equal(sparse.estimator_index_, dense.estimator_index_)
+    np.testing.assert_allclose(sparse.estimator_weights_, dense.estimator_weights_, rtol=1e-9)
+
+
+def test_stumps_of_sparse_rows_take_memory_for_stored_entries_alone():
+    def peak(n_rows):
+        X = sp.random(n_rows, 100, 500 / (100 * n_rows), format="csr", random_state=0, data_rvs=np.ones)
+        stumps = Stumps()
+        tracemalloc.start()
+        outputs = stumps.fit(X).training_outputs(X)
+        outputs.edges(np.ones(n_rows))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(10)  # compiles
+    assert peak(16_000) < peak(4_000) + 20 * 12_000  # a byte an entry would be 1,200,000 more
+
+
+def test_edges_of_sparse_rows_read_the_stored_entries_once(monkeypatch):
+    class CountedWeights:
+        n_read = 0
+
+        def __getitem__(self, row):
+            self.n_read += 1
+            return 1.0
+
+        def sum(self):
+            return 300.0
+
+    X, row_weights = sp.random(300, 40, 0.02, format="csr", random_state=0), CountedWeights()
+    outputs = Stumps().fit(X).training_outputs(X)
+    expected = outputs.edges(np.ones(300))
+    monkeypatch.setattr(binning, "sparse_edges", binning.sparse_edges.py_func)
+    np.testing.assert_array_equal(outputs.edges(row_weights), expected)
+    assert row_weights.n_read == X.nnz
 
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, sp.csr_array, sp.csc_array])

@@ -16,7 +16,7 @@ from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 Bins = NDArray[np.uint8]
 MISSING = 255  # the bin of a missing value: a bin is one byte
-WIDTH = 256  # numbers reserved for the stumps of one feature, on either side of missing values
+WIDTH = 256  # bins of a feature, with that of missing values
 BLOCK_ROWS = 512  # stay in the cache while one feature after another is read
 MAX_ROWS = 200_000  # that quantiles are taken from: their error is then below half a bin's weight
 
@@ -99,6 +99,44 @@ def add_histograms(bins, row_weights, start, stop, sums):
         feature_bins, into = bins[feature], sums[feature]
         for row in range(start, stop):
             into[feature_bins[row]] += row_weights[row]
+
+
+@compiled()
+def write_edges(sums, n_edges, first, has_missing, edges):
+    """Write the edges of a feature's stumps, from ``first`` on, given the sums of weights in its bins."""
+    above = 0.0
+    for place in range(n_edges - 1, -1, -1):
+        above += sums[place + 1]
+        edges[first + place] = above
+        if has_missing:
+            edges[first + n_edges + place] = above + sums[255]
+    if has_missing:
+        edges[first + 2 * n_edges] = sums[255]
+
+
+@compiled()
+def dense_edges(sums, firsts, has_missing, edges):
+    """Write the edges of all stumps, given the sums of weights in all bins."""
+    for feature in range(len(sums)):
+        n_edges = (firsts[feature + 1] - firsts[feature]) // 2
+        write_edges(sums[feature], n_edges, firsts[feature], has_missing[feature], edges)
+
+
+@compiled()
+def sparse_edges(rows, bins, starts, zero_bins, firsts, has_missing, row_weights, total, start, stop, edges):
+    """Write the edges of the features from start to stop, whose zeros have what weight the others leave."""
+    sums = np.zeros(256)
+    for feature in range(start, stop):
+        n_edges = (firsts[feature + 1] - firsts[feature]) // 2
+        sums[: n_edges + 1] = 0.0
+        sums[255] = 0.0
+        rest = total
+        for e in range(starts[feature], starts[feature + 1]):
+            weight = row_weights[rows[e]]
+            sums[bins[e]] += weight
+            rest -= weight
+        sums[zero_bins[feature]] += rest
+        write_edges(sums, n_edges, firsts[feature], has_missing[feature], edges)
 
 
 @compiled()
@@ -188,35 +226,55 @@ def dense_column(X: Any, feature: int, rows: Any = slice(None)) -> Floats:
     return np.asarray(X[rows, feature], dtype=np.float64)
 
 
+def stored_column(X: Any, feature: int) -> tuple[Numbers, Floats]:
+    """Return the rows and the values of the stored entries of a CSC column."""
+    own = slice(X.indptr[feature], X.indptr[feature + 1])
+    return X.indices[own], X.data[own].astype(np.float64)
+
+
+def weighted_column(X: Any, feature: int, weights: Floats | None, total: float) -> tuple[Floats, Any]:
+    """Return values of a column and their weights, ``total`` in all; a sparse column's zeros as one value."""
+    if not sp.issparse(X):
+        return dense_column(X, feature), weights
+    rows, values = stored_column(X, feature)
+    value_weights = np.ones(len(rows)) if weights is None else weights[rows]
+    if len(rows) < X.shape[0]:
+        values = np.append(values, 0.0)
+        value_weights = np.append(value_weights, total - value_weights.sum())
+    return values, value_weights
+
+
 def binned(X: Any, edges: list[Floats], categories: list[Floats | None], n_threads: int | None) -> Bins:
     """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry.
 
     255 stands for a missing value. A categorical feature comes with its categories in the order of their
-    bins; an unknown one is missing. One reading of the data; a byte an entry of memory, for sparse data too.
+    bins; an unknown one is missing. One reading of the data; a byte an entry of memory.
     """
     n_rows, n_features = X.shape
     bins = np.empty((n_features, n_rows), dtype=np.uint8)
     padded = np.full((n_features, 256), np.inf)
     for feature, feature_edges in enumerate(edges):
         padded[feature, : len(feature_edges)] = feature_edges
-    if sp.issparse(X):
-        by_column = X.tocsc()
-
-        def bin_column(start: int, stop: int) -> None:
-            column = dense_column(by_column, start)[:, None]
-            bin_rows(column, padded[start:stop], 0, n_rows, bins[start:stop])
-
-        map_chunks(bin_column, [(feature, feature + 1) for feature in range(n_features)], n_threads)
-    else:
-        map_chunks(
-            lambda start, stop: bin_rows(X, padded, start, stop, bins),
-            row_chunks(n_rows, n_features),
-            n_threads,
-        )
+    map_chunks(
+        lambda start, stop: bin_rows(X, padded, start, stop, bins), row_chunks(n_rows, n_features), n_threads
+    )
     for feature, known in enumerate(categories):
         if known is not None:
             bins[feature] = category_bins(dense_column(X, feature), known)
     return bins
+
+
+def sparse_bins(X: Any, edges: list[Floats], categories: list[Floats | None]) -> tuple[Bins, Bins]:
+    """Return the bins of the stored entries of a CSC matrix, and that of zero for every feature."""
+    bins, zero_bins = np.empty(X.nnz, dtype=np.uint8), np.empty(X.shape[1], dtype=np.uint8)
+    for feature, (feature_edges, known) in enumerate(zip(edges, categories, strict=True)):
+        values = np.append(stored_column(X, feature)[1], 0.0)
+        if known is None:
+            places = np.where(np.isnan(values), MISSING, np.searchsorted(feature_edges, values))
+        else:
+            places = category_bins(values, known)
+        bins[X.indptr[feature] : X.indptr[feature + 1]], zero_bins[feature] = places[:-1], places[-1]
+    return bins, zero_bins
 
 
 def category_bins(values: Floats, known: Floats) -> Bins:
@@ -251,11 +309,15 @@ class Stumps(WeakRankers):
         The ascending thresholds of every feature.
     categories_ : list of (ndarray of float64 or None)
         The categories, the most frequent first, or None for a number.
+    first_stump_ : ndarray of int, shape (n_features + 1,)
+        The number of every feature's first stump. Its thresholds, ascending, come once with missing values
+        low and once with them high, and then the stump of missing values alone.
 
     Notes
     -----
-    Training holds one byte an entry; an edge of all thresholds costs one reading of these bytes. Quantiles
-    are taken from at most 200,000 rows. Ties: rows in the same bin have the same value.
+    Training holds one byte an entry, or five a stored entry of sparse data; the edges of all thresholds cost
+    one reading of these. Quantiles are taken from at most 200,000 rows. Ties: rows in the same bin have the
+    same value.
 
     References
     ----------
@@ -272,6 +334,7 @@ class Stumps(WeakRankers):
     takes_missing: ClassVar[bool] = True
     edges_: list[Floats]
     categories_: list[Floats | None]
+    first_stump_: Numbers
 
     def __init__(
         self, max_bins: int = 255, categorical_features: Sequence[int] | Sequence[str] | str = "from_dtype"
@@ -296,33 +359,46 @@ class Stumps(WeakRankers):
         uneven = row_weights is not None and not np.array_equal(row_weights, row_weights.astype(bool))
         rows = sampled_rows(n_rows, row_weights, random_state or np.random.RandomState(0))
         weights = row_weights[rows] if row_weights is not None and uneven else None
-        by_column = X.tocsc() if sp.issparse(X) else X
+        total = float(len(rows)) if weights is None else float(weights.sum())
+        sample = X if len(rows) == n_rows else X[rows]
+        sample = sample.tocsc() if sp.issparse(X) else sample
+        # all rows, not a sample of them: it would miss the rare categories
+        every, every_weight = X, None
+        if is_category.any() and row_weights is not None:
+            every, every_weight = X[row_weights > 0.0], row_weights[row_weights > 0.0]
+        every_total = float(every.shape[0] if every_weight is None else every_weight.sum())
+        every = every.tocsc() if sp.issparse(X) and is_category.any() else every
 
-        def thresholds_of(feature: int, _: int) -> tuple[Floats, Floats | None]:
+        def thresholds_of(feature: int) -> tuple[Floats, Floats | None]:
             if is_category[feature]:
-                # all rows, not a sample of them: it would miss the rare categories
-                every, every_weight = dense_column(by_column, feature), None
-                if row_weights is not None:
-                    counting = row_weights > 0.0
-                    every, every_weight = every[counting], row_weights[counting]
-                known = categories_by_frequency(every, every_weight, int(self.max_bins))
+                column = weighted_column(every, feature, every_weight, every_total)
+                known = categories_by_frequency(*column, int(self.max_bins))
                 return np.arange(0.5, len(known) - 1.0), known
-            values = dense_column(by_column, feature, rows)
-            return thresholds(values, weights, int(self.max_bins)), None
+            return thresholds(*weighted_column(sample, feature, weights, total), int(self.max_bins)), None
 
-        found = map_chunks(thresholds_of, [(feature, feature + 1) for feature in range(n_features)])
+        per_column = X.nnz / n_features if sp.issparse(X) else n_rows
+        parts = map_chunks(
+            lambda start, stop: [thresholds_of(feature) for feature in range(start, stop)],
+            row_chunks(n_features, per_column),
+        )
+        found = [column for part in parts for column in part]
         self.edges_ = [edges for edges, _ in found]
         self.categories_ = [known for _, known in found]
+        n_stumps = 2 * np.array([len(edges) for edges in self.edges_], dtype=np.intp) + 1
+        self.first_stump_ = np.concatenate([[0], np.cumsum(n_stumps)])
         return self
 
-    def training_outputs(self, X: Any, n_threads: int | None = None) -> StumpOutputs:
+    def training_outputs(self, X: Any, n_threads: int | None = None) -> StumpOutputs | SparseStumpOutputs:
         """Bin the training rows."""
-        bins = binned(X, self.edges_, self.categories_, n_threads)
-        return StumpOutputs(bins, np.array([len(edges) for edges in self.edges_]), n_threads)
+        if sp.issparse(X):
+            by_column = X.tocsc()
+            bins, zero_bins = sparse_bins(by_column, self.edges_, self.categories_)
+            return SparseStumpOutputs(by_column, bins, zero_bins, self.first_stump_, n_threads)
+        return StumpOutputs(binned(X, self.edges_, self.categories_, n_threads), self.first_stump_, n_threads)
 
     def values(self, X: Any, index: int) -> Values:
         """Return which rows lie above a stump's threshold."""
-        feature, missing_is_high, place = address(index)
+        feature, missing_is_high, place = address(self.first_stump_, index)
         column = dense_column(X, feature)
         known = self.categories_[feature]
         if known is not None:
@@ -344,7 +420,7 @@ class Stumps(WeakRankers):
         """
         out = np.zeros(X.shape[0])
         totals = np.bincount(indices, weights, minlength=1).astype(np.float64)
-        used = np.unique(np.flatnonzero(totals) // (2 * WIDTH))
+        used = np.unique(self._features(np.flatnonzero(totals)))
         tables = [self._table(feature, totals) for feature in used]
         numeric = [table for table in tables if self.categories_[table.feature] is None]
         for table in tables:
@@ -364,18 +440,19 @@ class Stumps(WeakRankers):
 
     def _table(self, feature: int, weights: Floats) -> _Table:
         """Return the weighted sums of rankers as a function of a feature."""
-        own_weights = weights[feature * 2 * WIDTH : (feature + 1) * 2 * WIDTH]
-        stumps = np.flatnonzero(own_weights)
         edges = self.edges_[feature]
-        above = np.bincount(stumps % WIDTH, own_weights[stumps], minlength=len(edges))
-        places = np.flatnonzero(above[: len(edges)])
-        missing = own_weights[stumps[stumps >= WIDTH]].sum()
+        own_weights = np.zeros(2 * len(edges) + 1)
+        known = weights[self.first_stump_[feature] : self.first_stump_[feature + 1]]
+        own_weights[: len(known)] = known
+        above = own_weights[: len(edges)] + own_weights[len(edges) : -1]
+        places = np.flatnonzero(above)
+        missing = own_weights[len(edges) :].sum()
         values = np.concatenate([[0.0], np.cumsum(above[places]), [missing]])
         return _Table(int(feature), places, edges[places], values)
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature."""
-        return np.bincount(indices // (2 * WIDTH), gains, minlength=len(self.edges_)).astype(np.float64)
+        return np.bincount(self._features(indices), gains, minlength=len(self.edges_)).astype(np.float64)
 
     def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:
         """Return a feature's for all its stumps, but not for those of missing values alone, which have none.
@@ -392,10 +469,13 @@ class Stumps(WeakRankers):
                     "categorical and has no order: set it to 0 there, or encode the feature as numbers that "
                     "have."
                 )
-        stump_directions = np.repeat(directions, 2 * WIDTH)
-        firsts = np.arange(len(self.edges_)) * 2 * WIDTH + WIDTH
-        stump_directions[firsts + [len(edges) for edges in self.edges_]] = 0
+        stump_directions = np.repeat(directions, np.diff(self.first_stump_))
+        stump_directions[self.first_stump_[1:] - 1] = 0
         return stump_directions
+
+    def _features(self, indices: Numbers) -> Numbers:
+        """Return the features that stumps read."""
+        return np.searchsorted(self.first_stump_, indices, side="right") - 1
 
     def _category_numbers(self, n_features: int) -> Numbers:
         """Return the numbers of the categorical features; names were resolved at the estimator's door."""
@@ -442,59 +522,97 @@ def _add_tables(X: Any, tables: list[_Table], out: Floats) -> None:
     )
 
 
-class StumpOutputs:
-    """All stumps over the training rows, binned."""
+class AllStumps:
+    """The stumps over the training rows, by number; how bins are held is for the two below."""
 
     offset = 0.0
 
-    def __init__(self, bins: Bins, n_edges: Numbers, n_threads: int | None) -> None:
-        n_features, self.n_rows = bins.shape
-        self._bins, self._n_threads = bins, n_threads
-        self._chunks = row_chunks(self.n_rows, n_features)
-        self.n_rankers = n_features * 2 * WIDTH
-        self.features: Numbers = np.repeat(np.arange(n_features), 2 * WIDTH)
-        # a feature at a time: a mask of all bins would take as much memory as they do
-        self.has_missing = np.array([bool((feature_bins == MISSING).any()) for feature_bins in bins])
-        places = np.arange(WIDTH)
-        self._exists = np.zeros((n_features, 2, WIDTH), dtype=bool)
-        self._exists[:, 0] = places < n_edges[:, None]
+    def __init__(self, n_rows: int, firsts: Numbers, has_missing: NDArray[np.bool_]) -> None:
+        self.n_rows, self.n_rankers = n_rows, int(firsts[-1])
+        self.features: Numbers = np.repeat(np.arange(len(firsts) - 1), np.diff(firsts))
         self.real_valued = np.zeros(self.n_rankers, dtype=bool)
-        self._exists[:, 1] = (places <= n_edges[:, None]) & self.has_missing[:, None]
+        self.has_missing, self._firsts = has_missing, firsts
+
+
+class StumpOutputs(AllStumps):
+    """All stumps over dense training rows, binned."""
+
+    def __init__(self, bins: Bins, firsts: Numbers, n_threads: int | None) -> None:
+        # a feature at a time: a mask of all bins would take as much memory as they do
+        has_missing = np.array([bool((feature_bins == MISSING).any()) for feature_bins in bins])
+        super().__init__(bins.shape[1], firsts, has_missing)
+        self._bins, self._n_threads = bins, n_threads
+        self._chunks = row_chunks(self.n_rows, len(bins))
 
     def edges(self, row_weights: Floats) -> Floats:
         """Return the edges of all stumps, by one pass over the bins."""
-        sums = self._histograms(row_weights)
-        edges = np.zeros_like(self._exists, dtype=np.float64)
-        edges[:, 0, :-2] = np.cumsum(sums[:, MISSING - 1 : 0 : -1], axis=1)[:, ::-1]
-        edges[:, 1] = edges[:, 0] + sums[:, [MISSING]]
-        return np.where(self._exists, edges, 0.0).ravel()
-
-    def values(self, index: int) -> Values:
-        """Return which rows lie above the threshold."""
-        feature, missing_is_high, place = address(index)
-        above: Values = self._bins[feature] > place
-        if self.has_missing[feature] and not missing_is_high:
-            above &= self._bins[feature] != MISSING
-        return above
-
-    def _histograms(self, row_weights: Floats) -> Floats:
-        """Return the sum of the weights in every bin, shape (n_features, 256)."""
 
         def chunk_sums(start: int, stop: int) -> Floats:
             sums = np.zeros((len(self._bins), WIDTH))
             add_histograms(self._bins, row_weights, start, stop, sums)
             return sums
 
-        return sum_chunks(chunk_sums, self._chunks, self._n_threads)
+        edges = np.zeros(self.n_rankers)
+        sums = sum_chunks(chunk_sums, self._chunks, self._n_threads)
+        dense_edges(sums, self._firsts, self.has_missing, edges)
+        return edges
+
+    def values(self, index: int) -> Values:
+        """Return which rows lie above the threshold."""
+        feature, missing_is_high, place = address(self._firsts, index)
+        return above_threshold(self._bins[feature], place, missing_is_high)
 
 
-def address(index: int) -> tuple[int, bool, int]:
+class SparseStumpOutputs(AllStumps):
+    """All stumps over sparse training rows: the bins of the stored entries, and of zero."""
+
+    def __init__(self, X: Any, bins: Bins, zero_bins: Bins, firsts: Numbers, n_threads: int | None) -> None:
+        starts = X.indptr[:-1][np.diff(X.indptr) > 0]
+        has_missing = zero_bins == MISSING
+        if len(starts):
+            has_missing[np.diff(X.indptr) > 0] |= np.maximum.reduceat(bins, starts) == MISSING
+        super().__init__(X.shape[0], firsts, has_missing)
+        self._rows, self._starts, self._bins, self._zero_bins = X.indices, X.indptr, bins, zero_bins
+        self._chunks = row_chunks(X.shape[1], len(bins) / X.shape[1])
+        self._n_threads = n_threads
+
+    def edges(self, row_weights: Floats) -> Floats:
+        """Return the edges of all stumps, by one pass over the stored entries."""
+        edges, total = np.zeros(self.n_rankers), float(row_weights.sum())
+        stored = (self._rows, self._bins, self._starts, self._zero_bins, self._firsts, self.has_missing)
+        map_chunks(
+            lambda start, stop: sparse_edges(*stored, row_weights, total, start, stop, edges),
+            self._chunks,
+            self._n_threads,
+        )
+        return edges
+
+    def values(self, index: int) -> Values:
+        """Return which rows lie above the threshold."""
+        feature, missing_is_high, place = address(self._firsts, index)
+        own = slice(self._starts[feature], self._starts[feature + 1])
+        bins = np.full(self.n_rows, self._zero_bins[feature])
+        bins[self._rows[own]] = self._bins[own]
+        return above_threshold(bins, place, missing_is_high)
+
+
+def above_threshold(bins: Bins, place: int, missing_is_high: bool) -> Values:
+    """Return which bins lie above a threshold, that of missing values among them or not."""
+    above: Values = bins > place
+    if not missing_is_high:
+        above &= bins != MISSING
+    return above
+
+
+def address(firsts: Numbers, index: int) -> tuple[int, bool, int]:
     """Return the feature of a stump, whether it puts missing values high, and the place of its threshold.
 
     Examples
     --------
-    >>> address(2 * WIDTH + WIDTH + 7)
-    (1, True, 7)
+    >>> address(np.array([0, 5, 12]), 9)  # the second of three thresholds
+    (1, True, 1)
     """
-    feature, rest = divmod(int(index), 2 * WIDTH)
-    return feature, rest >= WIDTH, rest % WIDTH
+    feature = int(np.searchsorted(firsts, index, side="right")) - 1
+    n_edges = int(firsts[feature + 1] - firsts[feature]) // 2
+    place = int(index - firsts[feature])
+    return (feature, True, place - n_edges) if place >= n_edges else (feature, False, place)
