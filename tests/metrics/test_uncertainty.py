@@ -379,7 +379,8 @@ def test_rows_of_weight_zero_are_as_good_as_absent(name, method):
     assert not found.estimate > found.high or method == "bca"
 
 
-@pytest.mark.parametrize("name", MEASURES)
+# every resample has the recall 1 at a precision that all reach, which leaves no interval
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - {"recall_at_precision"}))
 def test_a_single_row_of_a_class_is_never_left_out(name):
     y, scores = np.arange(12) == 8, np.arange(12.0)
     for labels in (y, ~y):
