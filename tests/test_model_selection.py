@@ -114,7 +114,7 @@ def test_groups_stay_together():
 def test_the_default_models_are_compared():
     X, y = rows(80)
     found = compare_rankers(None, X, y, cv=2, budget=20, random_state=0)
-    assert list(found.measures) == list(default_rankers())
+    assert list(found.measures) == list(default_rankers(n_rows=80))
     assert default_rankers(n_rows=80, budget=20)["linear, chosen for the top"].fraction == 0.25
     found = compare_rankers(None, sparse.csr_array(X), y, cv=2, random_state=0)
     assert list(found.measures) == list(default_rankers(dense=False))
@@ -368,7 +368,8 @@ def test_weights_count_in_fits_and_in_what_is_found():
 
 
 def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
-    assert {"gradient boosting", "random forest"} <= set(default_rankers())
+    assert {"gradient boosting", "random forest", "LightGBM"} <= set(default_rankers())
+    assert "LightGBM" not in default_rankers(n_rows=199)
     assert not {"random forest", "linear, chosen for the top"} & set(default_rankers(n_rows=20_001))
     assert "gradient boosting" not in default_rankers(n_rows=100_001)
     assert "gradient boosting" not in default_rankers(dense=False)

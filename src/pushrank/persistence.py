@@ -123,7 +123,8 @@ def load(path: str | Path) -> Any:
     -----
     Only registered types are built: pushrank's estimators, losses, prices, weak rankers and the state of
     streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in the file
-    is imported or run.
+    is imported or run. The text of a booster is read by LightGBM or XGBoost, which do not look for nodes that
+    point out of a tree: load boosters of people that you trust.
 
     Examples
     --------

@@ -38,8 +38,6 @@ from pushrank.model_selection.compare import (
 )
 from pushrank.model_selection.comparison import RankerComparison
 
-LIGHTGBM = "lightgbm"
-
 
 @dataclass(frozen=True)
 class ComparisonConfig:
@@ -231,10 +229,8 @@ def fit_command(
     compared: Compared,
     save_best: Path | None,
 ) -> str:
-    """Return the command that fits the best model as it was compared; none for what ``fit`` cannot name."""
+    """Return the command that fits the best model as it was compared."""
     best, rows = compared.comparison.best_, compared.rows
-    if best == LIGHTGBM:
-        return ""
     has_alpha = "alpha" in compared.models[best].named_steps["rank"].get_params()
     given = {
         "label": None if rows.table.is_sparse else rows.label,
@@ -264,8 +260,6 @@ def option_words(option: str, value: Any) -> list[str]:
 def save_fit_of_best(path: Path, compared: Compared) -> None:
     """Fit the best model to all rows, but those of --test, and save it."""
     best = compared.comparison.best_
-    if best == LIGHTGBM:
-        raise InputError("a LightGBM model can be compared, but not saved; save it by LightGBM.")
     learnt = slice(compared.n_learnt)
     rows = replace(compared.rows, y=compared.rows.y[learnt], features=compared.rows.features[learnt])
     weights = None if compared.weights is None else compared.weights[learnt]

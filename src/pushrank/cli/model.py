@@ -45,7 +45,7 @@ MODELS: dict[str, type[BaseEstimator]] = {
     "gradient-boosting": HistGradientBoostingClassifier,
     "random-forest": RandomForestClassifier,
 }
-KNOW_GAPS = {"HistGradientBoostingClassifier", "LGBMClassifier"}
+KNOW_GAPS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
 """Models that split columns as they are: a matrix without gaps, one column a word, only slows them down."""
 STANDARD_ALPHA = 0.1
 """The penalty on tables: their columns are standardised, so that one strength suits them all."""
@@ -65,9 +65,9 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     compared = default_rankers((float(power[1]),) if power else POWERS)
     if name == "lightgbm":
         try:
-            model = import_module("lightgbm").LGBMClassifier(verbose=-1)
+            model = import_module("pushrank.interop.lightgbm").PushLGBMRanker("binary")
         except ImportError as error:
-            raise InputError("--model lightgbm needs LightGBM: pip install lightgbm.") from error
+            raise InputError(f"--model lightgbm: {error}") from error
     elif name in MODELS or name in compared:
         model = compared[name] if name in compared else MODELS[name]()
     else:

@@ -62,8 +62,8 @@ Models = Annotated[
     list[str] | None,
     typer.Option(
         help="A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By "
-        "default linear ones, boosted stumps, gradient boosting (up to 100,000 rows) and, up to 20,000 "
-        "rows, a choice among linear ones and a random forest."
+        "default linear ones, boosted stumps, gradient boosting and LightGBM (up to 100,000 rows) and, up to "
+        "20,000 rows, a choice among linear ones and a random forest."
     ),
 ]
 Powers = Annotated[list[float] | None, typer.Option(help="A strength of the push; may be repeated.")]

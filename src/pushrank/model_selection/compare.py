@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,9 @@ POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"
 LINEAR_CHOSEN = "linear, chosen for the top"
 GRADIENT_BOOSTING = "gradient boosting"
+LIGHTGBM = "LightGBM"
 FOREST = "random forest"
+MIN_LIGHTGBM_ROWS = 200  # with fewer, its default of 20 rows in each leaf leaves little to split
 MAX_TREE_ROWS = 100_000  # with more, gradient boosting takes as long as all other models
 MAX_SLOW_ROWS = 20_000  # with more, trees grown to purity and a choice inside each fold take minutes
 
@@ -236,7 +240,7 @@ def default_rankers(
         Whether to take those that need dense rows, too: boosted stumps and trees.
     n_rows : int, optional
         The number of rows, beyond 20,000 of which a random forest, and a choice of the objective inside
-        every fold, take too long to be a default.
+        every fold, take too long to be a default. With fewer than 200, LightGBM's defaults split little.
     budget : int, optional
         How many of these rows can be acted on, which a ranker is chosen for.
 
@@ -246,7 +250,8 @@ def default_rankers(
         Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
         at every strength, the IR Push, the trimmed push, the linear ranker that :class:`TopRankerCV` chooses,
         boosted stumps, and what people take for tables otherwise: the gradient boosting and the random forest
-        of scikit-learn, with its defaults.
+        of scikit-learn and, where it is installed, LightGBM, with their defaults (31 leaves a tree), and
+        LightGBM's trees under the P-Norm Push.
 
     Notes
     -----
@@ -271,6 +276,10 @@ def default_rankers(
         rankers["boosted stumps, p = 16"] = PushBoost(p=16.0, n_estimators=100)
         if n_rows is None or n_rows <= MAX_TREE_ROWS:
             rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
+            if find_spec("lightgbm") and (n_rows is None or n_rows >= MIN_LIGHTGBM_ROWS):
+                trees = import_module("pushrank.interop.lightgbm").PushLGBMRanker
+                rankers[LIGHTGBM] = trees("binary", n_jobs=1, random_state=0)
+                rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)
     if is_small:
         rankers[FOREST] = RandomForestClassifier(random_state=0)
     return rankers

@@ -40,6 +40,8 @@ SENTENCES = {
     "gradient boosting).",
     "RandomForestClassifier": "The average of many large decision trees, each grown on a random part of the "
     "data (scikit-learn's random forest).",
+    "PushLGBMRanker": "A sum of many decision trees (LightGBM), fitted to tell hits from other rows anywhere "
+    "in the list or, where the name says so, to get the top of the list right.",
     "LGBMClassifier": f"A sum of many decision trees, {ANYWHERE} (LightGBM).",
 }
 
