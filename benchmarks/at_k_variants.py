@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -102,7 +103,8 @@ def families() -> None:
                 FAMILIES[member["candidate"]].solve(data, FAMILIES[member["candidate"]].grid(0.25), split)
                 seconds[f] += time.process_time() - began
                 grid = {key: [value] for key, value in member["params"].items() if key != "candidate"}
-                (one,) = FAMILIES[member["candidate"]].solve(data, grid, split)
+                final = replace(data, is_final=True)
+                (one,) = FAMILIES[member["candidate"]].solve(final, grid, split)
                 found[split, f] = metrics.precision_at_k(
                     test_labels, test @ one.coef, fraction_of_positives=0.25
                 )

@@ -100,12 +100,11 @@ class RampAtK(RankerMixin, BaseEstimator):
     5,000 rows starts see a sample, logistic regression of more than 20,000.
 
     On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
-    16 cases, with few rows by up to 39 % (``benchmarks/ramp_minima.txt``). A solution of a path
-    over k and C takes 1.5 to 3 times as long as a logistic regression on 100,000 rows of 22 or 50 columns, a
-    single fit 4 to 5 times (``benchmarks/ramp_speed.txt``).
+    16 cases, with few rows by up to 30 %, and once 8 % below it. A single fit takes 3 to 5 times as long as a
+    logistic regression on 100,000 rows of 50 or 22 columns, a solution of a path over k and C 1 to 3 times,
+    and more on few rows (``benchmarks/ramp.txt``).
 
-    Ties count against the learner. A row of
-    weight w counts as w copies.
+    Ties count against the learner. A row of weight w counts as w copies.
 
     References
     ----------
