@@ -26,6 +26,8 @@ PUBLIC = (
     "pushrank.theory",
     "pushrank.objectives",
     "pushrank.exceptions",
+    "pushrank.interop.lightgbm",
+    "pushrank.interop.xgboost",
     "pushrank.model_selection",
     "pushrank.persistence",
 )
