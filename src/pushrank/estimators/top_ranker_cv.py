@@ -202,7 +202,7 @@ FAMILIES = {
     "perceptron-at-k": Family(2, perceptrons, lambda k: {"k": falling_ks(k)[::2]}),
     "ramp-at-k": Family(2, ramps, lambda k: {"k": falling_ks(k)[::2], "C": (1.0, 10.0, 100.0)}),
 }
-# the ramp takes longer than the trimmed push, and changed no choice on five sets
+# the ramp takes longer than the trimmed push, and hardly changed a choice on five sets
 DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name != "ramp-at-k")
 
 
@@ -232,7 +232,7 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ----------
     %(budget)s
     candidates : sequence of str, default=None
-        The families to choose from; None takes all but the ramp, which changed no choice on five sets
+        The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
         (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push.
     %(cv)s
     selection : {"one_standard_error", "best"}, default="one_standard_error"
