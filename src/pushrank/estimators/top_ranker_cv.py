@@ -37,7 +37,7 @@ from pushrank.solvers.trimming import trimmed_path
 
 MIN_KEPT = 0.05  # of the positives: objectives that give up on more of them learn from too few
 SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4  # of the gradient: in the folds only the order of the rows is asked for
-SEARCH_TRIMMING, MAX_TRIMMING = 3, 100  # choices of positives: in the folds, where the order settles early
+SEARCH_TRIMMING, MAX_TRIMMING = 4, 100  # choices of positives: in the folds, where the order settles early
 PERCEPTRON_ROWS = 400_000  # to pass over, so that many rows are passed over less often
 MIN_PASSES, MAX_PASSES = 5, 20
 RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
