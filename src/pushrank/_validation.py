@@ -169,7 +169,7 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
         low, high = labels.min(), labels.max()
         if low != high and np.count_nonzero(labels == low) + np.count_nonzero(labels == high) == len(labels):
             return np.array([low, high])
-    missing = np.flatnonzero(_are_missing(labels))
+    missing = np.flatnonzero(are_missing(labels))
     if len(missing):
         raise ValueError(
             f"{name} is missing ({labels[missing[0]]}) in row {missing[0]}; leave such rows out, or give "
@@ -178,7 +178,7 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     return np.unique(labels)
 
 
-def _are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+def are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which labels are NaN, NaT, None or pandas' NA, without importing pandas."""
     if labels.dtype.kind != "O":
         return np.asarray(labels != labels)

@@ -27,6 +27,7 @@ def scored(tmp_path):
     frame["double"] = 2 * frame["good"]
     frame["cost"], frame["found"] = -frame["good"], np.where(y, "yes", "no")
     frame["amount"] = rng.gamma(2.0, 50.0, 300).round(2)
+    frame["most"] = np.minimum(np.arange(300), 1)
     frame["customer"] = [f"c{row % 40}" for row in range(300)]
     frame.to_csv(tmp_path / "scores.csv", index=False)
     return tmp_path / "scores.csv", y, frame
@@ -176,6 +177,7 @@ def test_columns_that_are_no_scores_are_refused(scored):
         "--score 'good' is for named columns": [path.with_name("data.libsvm"), "--score", "good"],
         "--score 'good' is given twice": [path, "--score", "good", "--score", "good"],
         "--budget 301 exceeds the 300 rows": [path, "--score", "good", "--budget", 301],
+        "--budget 300 exceeds the 299 rows": [path, "--score", "good", "--budget", 300, "--weight", "most"],
         "--group 'x' is no column": [path, "--score", "good", "--group", "x"],
         "--value 'x' is no column": [path, "--score", "good", "--value", "x"],
         "--weight 'good' must hold a number of at least 0": [path, "--score", "good", "--weight", "good"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pushrank import metrics
@@ -48,6 +49,24 @@ def test_groups_that_all_hold_positives_can_be_drawn(rows):
         groups[mask] = np.arange(mask.sum()) % 8
     found = metrics.measure(y, {"a": a}, k=10, groups=groups, n_resamples=50, random_state=0)
     assert found.measures["a"]["auc"].low < found.measures["a"]["auc"].estimate
+
+
+def test_every_resample_of_groups_has_both_classes():
+    """All negatives are in one group of five that all hold positives: a third of the draws miss it."""
+    y, groups = np.array([1, 1, 1, 1, 1, 0]), [0, 1, 2, 3, 4, 4]
+    found = metrics.confidence_interval(
+        y, [1.0, 5.0, 2.0, 6.0, 4.0, 3.0], "bedroc", groups=groups, n_resamples=50, random_state=0
+    )
+    assert found.low <= found.estimate <= found.high
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
+def test_a_missing_group_is_no_group(rows, missing):
+    y, a, _ = rows
+    groups = np.array(["a", "b"] * 40, dtype=object)
+    groups[7] = missing
+    with pytest.raises(ValueError, match=r"groups is missing .* in row 7"):
+        metrics.confidence_interval(y, a, groups=groups)
 
 
 def test_groups_that_cannot_be_are_told(rows):

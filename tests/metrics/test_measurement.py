@@ -153,6 +153,22 @@ def test_weights_are_copies_and_values_add_up():
         assert found.estimate == pytest.approx(other.measures["scores"][name].estimate), name
 
 
+def test_a_series_is_one_model(rows):
+    y, scores, _ = rows
+    options = {"confidence_level": None}
+    found = metrics.measure(y, pd.Series(scores["good"]), **options)
+    assert found.summary() == metrics.measure(y, scores["good"], **options).summary()
+
+
+def test_no_more_hits_are_expected_than_there_are_positives():
+    """None found of one: the one may be among the first five, but no five are."""
+    y, scores = np.arange(50) == 20, -np.arange(50.0)
+    found = metrics.measure(y, scores, k=5, n_resamples=50, random_state=0).measures["scores"]
+    assert [found[name].high for name in ("hits", "precision", "recall", "lift")] == pytest.approx(
+        [1.0, 0.2, 1.0, 10.0]
+    )
+
+
 def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
     """Three hits of three against none of three: resamples hardly differ, and yet say little."""
     rng = np.random.default_rng(0)

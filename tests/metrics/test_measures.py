@@ -397,6 +397,8 @@ def test_searches_and_early_stopping_take_a_scorer_of_a_budget(half_fitted):
         ("precision_at_top", {"k": 1}, ValueError, "metric='precision_at_top' is not known"),
         ("precision_at_recall", {"recall": 2}, ValueError, "recall must be > 0 and <= 1"),
         ("auc", {"k": 3}, TypeError, r"a scorer of auc takes \['ties', 'pos_label'\], got 'k'"),
+        ("precision_at_k", {"k": 1, "ties": "first"}, ValueError, "ties must be one of"),
+        ("value_at_k", {"k": 1, "value": [1.0, 2.0]}, TypeError, "value must name a column or be its number"),
         (max, {}, ValueError, "of a measure of your own sklearn.metrics.make_scorer makes a scorer"),
     ],
 )

@@ -118,3 +118,9 @@ def test_groups_are_drawn_whole():
 def test_a_threshold_for_nothing_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         threshold_for([0, 1, 0], [1.0, 2.0, 3.0], **options)
+
+
+@pytest.mark.parametrize("scores", [2**60 + np.arange(3), np.array([1, 2, 3], dtype=np.longdouble) / 3])
+def test_a_threshold_that_no_float_holds_is_refused(scores):
+    with pytest.raises(ValueError, match="scores hold more digits than float64"):
+        threshold_for([0, 1, 0], scores, k=1)

@@ -144,13 +144,14 @@ class LabelledLists(NamedTuple):
 def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
     """Measure lists, and print and report what was found."""
     table, y, scores = lists.table, lists.y, lists.scores
-    if config.budget is not None and config.budget > len(y):
-        raise InputError(f"--budget {config.budget} exceeds the {len(y)} rows of the data.")
     given = {"value": (config.value, -np.inf), "weight": (config.weight, 0.0)}
     value, weight = (
         None if name is None else numbers_in(table, name, option, lowest)
         for option, (name, lowest) in given.items()
     )
+    total = float(len(y) if weight is None else weight.sum())
+    if config.budget is not None and config.budget > total:
+        raise InputError(f"--budget {config.budget} exceeds the {total:g} rows of the data.")
     groups = None if config.group is None else groups_in(table, config.group)
     with refusing():
         found = metrics.measure(

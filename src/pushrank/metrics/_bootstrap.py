@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from numbers import Real
 from typing import Any, Literal
 
@@ -168,10 +168,7 @@ class StratifiedBootstrap:
             counts = [np.empty(n, dtype=np.uint8) for n in self.strata]
             values = np.empty((stop - start, self.n_columns))
             for resample in range(start, stop):
-                for seed, drawn in zip(seeds[resample], counts, strict=True):
-                    if len(drawn):
-                        draw_counts(seed, drawn)
-                values[resample - start] = self.evaluate_counts(*self._row_counts(counts))
+                values[resample - start] = self.evaluate_counts(*self._draw(seeds[resample], counts))
             return values
 
         cuts = [*range(0, n_resamples, RESAMPLES_PER_TASK), n_resamples]
@@ -194,11 +191,25 @@ class StratifiedBootstrap:
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
             values = np.empty((len(blocks), self.n_columns))
             for b, block in enumerate(blocks):
-                counts = [count.copy() if other == c else count for other, count in enumerate(ones)]
+                counts = [one.copy() if other == c else one for other, one in enumerate(ones)]
                 counts[c][block] = 2
                 values[b] = self.evaluate_counts(*self._row_counts(counts))
             values_by_class.append(values)
         return values_by_class
+
+    def _draw(self, seeds: NDArray[np.uint64], counts: list[RowCounts]) -> list[RowCounts]:
+        """Return how often each positive and each negative is drawn, of either one at least.
+
+        Groups that all hold a positive may leave out every negative; they are drawn again.
+        """
+        for attempt in count():
+            for seed, drawn in zip(seeds, counts, strict=True):
+                if len(drawn):
+                    draw_counts(seed ^ np.uint64(attempt), drawn)
+            found = self._row_counts(counts)
+            if self._units is None or found[1].any():
+                break
+        return found
 
     def _row_counts(self, counts: list[RowCounts]) -> list[RowCounts]:
         """Return how often each positive and each negative is drawn, where rows or groups are so often."""

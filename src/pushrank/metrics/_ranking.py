@@ -23,6 +23,7 @@ from sklearn.utils import check_consistent_length
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks
 from pushrank._validation import (
+    are_missing,
     as_numbers,
     check_number,
     check_ordered_categorical,
@@ -483,6 +484,10 @@ class Ranking(RankCounts):
         other = copy(self)
         labels = column(groups, "groups")
         check_consistent_length(other.is_positive, labels)
+        missing = np.flatnonzero(are_missing(labels))
+        if len(missing):
+            row = missing[0]
+            raise ValueError(f"groups is missing ({labels[row]}) in row {row}; give it one.")
         kinds, numbers = np.unique(labels, return_inverse=True)
         if len(kinds) < 2:
             raise ValueError("groups are all the same, and one alone says nothing of others; leave them out.")

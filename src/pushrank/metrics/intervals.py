@@ -202,6 +202,7 @@ def safe_limits(
     if not trials and is_constant:
         return np.nan, np.nan
     # sums of weights miss the bounds by rounding
+    most = min((unit for _, unit in trials), default=np.inf)  # of five rows with one positive, one hit
     at_bound = [(n_rows, unit) for n_rows, unit in trials if not 1e-12 < estimate / unit < 1.0 - 1e-12]
     low, high = limits
     for n_rows, unit in at_bound[:1] or trials[:is_constant]:
@@ -209,7 +210,7 @@ def safe_limits(
         if hits > 0.0:
             low = min(low, unit * float(beta.ppf(tail, hits, n_rows - hits + 1.0)))
         if hits < n_rows:
-            high = max(high, unit * float(beta.ppf(1.0 - tail, hits + 1.0, n_rows - hits)))
+            high = max(high, min(most, unit * float(beta.ppf(1.0 - tail, hits + 1.0, n_rows - hits))))
     return low, high
 
 

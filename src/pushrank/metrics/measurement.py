@@ -530,7 +530,11 @@ def measure(
     >>> [record["positives"] for record in found.records("gains")][:3]
     [33.0, 7.0, 4.0]
     """
-    named = list(scores.items()) if hasattr(scores, "items") else [("scores", scores)]
+    # a series has items too, which are its rows
+    is_table = getattr(scores, "ndim", 2) == 2
+    named: list[tuple[Any, Any]] = (
+        list(scores.items()) if is_table and hasattr(scores, "items") else [("scores", scores)]
+    )
     names, all_scores = [str(name) for name, _ in named], [one for _, one in named]
     if not names or len(set(names)) < len(names):
         found = f"found {names}" if names else "found none"

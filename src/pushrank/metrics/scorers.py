@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
+from numbers import Integral
 from typing import Any
 
 from sklearn import config_context
@@ -19,7 +20,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 
 from pushrank.metrics import pairwise, precision
-from pushrank.metrics._ranking import METRICS, check_depth
+from pushrank.metrics._ranking import METRICS, check_depth, tied_error
 
 __all__ = [
     "auc",
@@ -118,11 +119,14 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
         raise TypeError(f"a scorer of {measure.__name__} takes {known}, got {unknown[0]!r}.")
     if measure in OF_FIRST_ROWS:
         check_depth(**{name: parameters.get(name) for name in ("k", "fraction", "fraction_of_positives")})
+        tied_error(parameters.get("ties", "half"))
     else:
         own = {name: value for name, value in parameters.items() if name != "pos_label"}
         measure([False, True], [0.0, 1.0], **own)  # checks the parameters
-    if parameters.get("value") is not None:
-        return ColumnScorer(parameters.pop("value"), parameters)
+    if (name := parameters.pop("value", None)) is not None:
+        if not isinstance(name, str | Integral):
+            raise TypeError(f"value must name a column or be its number, got {type(name).__name__}.")
+        return ColumnScorer(name, parameters)
     return _scorer(measure, greater_is_better=measure not in ERRORS, **parameters)
 
 

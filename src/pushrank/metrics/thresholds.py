@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
+from pushrank._validation import as_numbers, check_number, column
 from pushrank.metrics._bootstrap import (
     MIN_RESAMPLES,
     RowCounts,
@@ -19,7 +19,7 @@ from pushrank.metrics._bootstrap import (
 )
 from pushrank.metrics._depths import ListDepths
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, depth_in_rows
+from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, checked_scores, depth_in_rows
 
 
 class Threshold(NamedTuple):
@@ -167,6 +167,11 @@ def threshold_for(
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     if n_resamples is not None:
         check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+    given_scores = column(scores, "scores")
+    if not np.array_equal(checked_scores(given_scores), as_numbers(given_scores, "scores")):
+        raise ValueError(
+            f"scores hold more digits than float64 ({given_scores.dtype}), pass them as float64."
+        )
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, groups=groups)
     budget = None
     if precision is None and recall is None:
