@@ -60,6 +60,18 @@ def test_every_resample_of_groups_has_both_classes():
     assert found.low <= found.estimate <= found.high
 
 
+def test_a_resample_of_fewer_rows_than_are_looked_at_is_looked_at_whole(rows):
+    """One group holds half the rows, and most resamples without it fewer than the 70 of the list."""
+    y, a, _ = rows
+    groups = np.maximum(np.arange(80) - 40, 0)
+    found = metrics.confidence_interval(
+        y, a, "precision_at_k", k=70, groups=groups, n_resamples=50, random_state=0
+    )
+    assert found.low < found.estimate < found.high
+    with pytest.raises(ValueError, match="k=81 must lie between"):
+        metrics.confidence_interval(y, a, "value_at_k", k=81, value=a, groups=groups)
+
+
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
 def test_a_missing_group_is_no_group(rows, missing):
     y, a, _ = rows

@@ -160,6 +160,21 @@ def test_a_series_is_one_model(rows):
     assert found.summary() == metrics.measure(y, scores["good"], **options).summary()
 
 
+def test_a_share_of_the_value_that_resamples_lack_has_no_interval(rows):
+    """Two of the positives are worth anything: one resample in seven has neither."""
+    y, scores, _ = rows
+    value = np.zeros(300)
+    value[np.flatnonzero(y)[:2]] = 100.0
+    found = metrics.measure(y, scores, k=100, value=value, n_resamples=50, random_state=0)
+    share, worth = (found.measures["good"][name] for name in ("value_share", "value"))
+    assert np.isnan(share.low)
+    assert share.estimate == worth.estimate / 200.0
+    assert worth.low <= worth.estimate <= worth.high
+    assert np.isnan(found.differences["tied"]["value_share"].p_value)
+    with pytest.raises(ValueError, match="the value of all positives is 0"):
+        metrics.measure(y, scores, value=0.0 * value)
+
+
 def test_no_more_hits_are_expected_than_there_are_positives():
     """None found of one: the one may be among the first five, but no five are."""
     y, scores = np.arange(50) == 20, -np.arange(50.0)

@@ -154,6 +154,8 @@ class StratifiedBootstrap:
 
     def evaluate_data(self) -> list[float]:
         """Return the values of every ranking on the rows themselves."""
+        if self._binned is not None:
+            return [metric(None, ranking) for ranking in self.rankings for metric in self.metrics]
         return self.evaluate_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
     def evaluate_resamples(self, n_resamples: int, random_state: Any) -> Floats:
@@ -462,11 +464,13 @@ def bootstrap_intervals(
     method: Method,
     n_resamples: int,
     random_state: Any,
+    *,
+    may_be_nan: bool = False,
 ) -> list[PercentileInterval]:
     """Return the interval of ``contrast @ values`` for each contrast.
 
     Values that differ from the estimate by rounding alone are equal to it, so that they count as ties. A
-    metric that is not a number on some resamples is a ValueError.
+    metric that is not a number on some resamples is a ValueError, or may be and has limits of NaN.
     """
     values = bootstrap.evaluate_resamples(n_resamples, random_state)
     jackknife = bootstrap.positive_jackknife(random_state) if method == "bca" else []
@@ -474,7 +478,7 @@ def bootstrap_intervals(
     for contrast, estimate in zip(np.atleast_2d(contrasts), estimates, strict=True):
         drawn = contrasted(values, contrast, estimate)
         missing = int(np.count_nonzero(np.isnan(drawn)))
-        if missing:
+        if missing and not may_be_nan:
             raise ValueError(
                 f"the metric is not a number on {missing} of {n_resamples} resamples; use more rows, or a "
                 "metric that is defined on all of them."

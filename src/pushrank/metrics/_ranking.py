@@ -692,6 +692,8 @@ def depth_in_rows(ranking: RankCounts, k: Any, fraction: Any, fraction_of_positi
     check_depth(k, fraction, fraction_of_positives)
     if k is not None:
         if k > ranking.total:
+            if not isinstance(ranking, Ranking):  # resamples of groups or weights are shorter or longer
+                return ranking.total
             raise ValueError(
                 f"k={k} must lie between 1 and the number (or weight) of the rows, {ranking.total:g}."
             )

@@ -170,12 +170,16 @@ def ranking_intervals(
     level: float,
     n_resamples: int | None,
     random_state: Any,
+    *,
+    may_be_nan: bool = False,
 ) -> list[ConfidenceInterval]:
     """Return the bootstrap's intervals of several metrics of a checked ranking, on resamples they share."""
     bootstrap = StratifiedBootstrap([ranking], *metrics)
     estimates = bootstrap.evaluate_data()
     n_resamples = n_resamples or default_n_resamples(len(ranking.scores))
-    found = bootstrap_intervals(bootstrap, np.eye(len(metrics)), estimates, method, n_resamples, random_state)
+    found = bootstrap_intervals(
+        bootstrap, np.eye(len(metrics)), estimates, method, n_resamples, random_state, may_be_nan=may_be_nan
+    )
     intervals = []
     for interval, metric, estimate in zip(found, metrics, estimates, strict=True):
         limits = safe_limits(
@@ -373,6 +377,8 @@ def ranking_differences(
     level: float,
     n_resamples: int | None,
     random_state: Any,
+    *,
+    may_be_nan: bool = False,
 ) -> list[Comparison]:
     """Return the bootstrap's differences of two checked rankings in several metrics, on shared resamples."""
     bootstrap = StratifiedBootstrap(rankings, *metrics)
@@ -380,10 +386,14 @@ def ranking_differences(
     differences = contrasted(estimates.T, [1.0, -1.0]).tolist()
     contrasts = np.hstack([np.eye(len(metrics)), -np.eye(len(metrics))])
     n_resamples = n_resamples or default_n_resamples(len(rankings[0].scores))
-    intervals = bootstrap_intervals(bootstrap, contrasts, differences, method, n_resamples, random_state)
+    intervals = bootstrap_intervals(
+        bootstrap, contrasts, differences, method, n_resamples, random_state, may_be_nan=may_be_nan
+    )
     comparisons = []
     for interval, metric, both, difference in zip(intervals, metrics, estimates.T, differences, strict=True):
-        found = Comparison(*interval.limits(level), difference, interval.p_value())
+        limits = interval.limits(level)
+        p_value = np.nan if np.isnan(limits[0]) else interval.p_value()
+        found = Comparison(*limits, difference, p_value)
         if interval.is_constant or found.low == found.high:  # three hits of three against none of three
             found = _safe_comparison(found, both.tolist(), metric, rankings, level)
         comparisons.append(found)

@@ -507,7 +507,8 @@ def measure(
     level of :math:`1 - \delta / (m - 1)`, so that those of one measure hold together (Bonferroni), and
     p-values are m - 1 times as large, 1 at most; measures are not counted, so decide by one that was named
     before. The number of positives at the top is an extreme, of which resampling promises nothing: it has no
-    interval.
+    interval. Nor has the share of a value that some resamples lack, as few positives are worth anything.
+    Resamples of groups or weights that are shorter than k are looked at whole.
 
     O(n log n) for each model, and O(n) for each resample of a model or difference.
 
@@ -594,7 +595,9 @@ def _intervals(
     }
     if confidence_level is not None:
         resampled = [function for function in functions if function is not positives_at_top]
-        intervals = ranking_intervals(ranking, resampled, "bca", confidence_level, n_resamples, seed)
+        intervals = ranking_intervals(
+            ranking, resampled, "bca", confidence_level, n_resamples, seed, may_be_nan=True
+        )
         found |= dict(zip(resampled, intervals, strict=True))
     return {
         name: ConfidenceInterval(*(factor * number for number in found[function]))
@@ -620,7 +623,7 @@ def _differences(
     if confidence_level is not None:
         resampled = [function for function in functions if function is not positives_at_top]
         level = 1.0 - (1.0 - confidence_level) / n_differences
-        compared = ranking_differences(rankings, resampled, "bca", level, n_resamples, seed)
+        compared = ranking_differences(rankings, resampled, "bca", level, n_resamples, seed, may_be_nan=True)
         found |= dict(zip(resampled, compared, strict=True))
     scaled = {}
     for name, (_, function, factor) in measures.items():

@@ -628,9 +628,11 @@ def ranking_value_at_k(
     if not normalize:
         return value
     if not values[-1] > 0.0:
+        if not isinstance(ranking, Ranking):  # a resample that missed what is worth anything
+            return np.nan
         raise ValueError(
-            f"the value of all positives is {values[-1]:g}, and no value is a share of it; leave normalize "
-            "out, or give value what is above zero."
+            f"the value of all positives is {values[-1]:g}, and no value is a share of it: as a share, "
+            "value must add up to more than zero."
         )
     return value / float(values[-1])
 
