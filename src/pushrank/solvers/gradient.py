@@ -110,8 +110,10 @@ def minimise(
     searches = method == "L-BFGS-B"
     iterates = _Iterates(problem, start, scales, tol, refined, proven, searches)
     stalled, message = 0, "converged" if iterates.converged else ""
-    has_dual = problem.powers is not None and problem.alpha > 0.0
-    if has_dual and isinstance(problem.model, RowSpace) and not start.any() and not message:
+    in_row_space = isinstance(problem.model, RowSpace)
+    has_dual = problem.powers is not None and problem.alpha > 0.0 and (wide or in_row_space)
+    if has_dual and in_row_space and not start.any() and not message:
+        has_dual = False
         iterates.jump(dual_newton(problem, scales, refined * tol, max_iter, callback))
         row_weights = problem.row_weights(iterates.coef)
         message = _reason_to_stop(problem, iterates, max_iter)
@@ -127,7 +129,7 @@ def minimise(
         cut_short = searches and len(iterates.path) - n_before < limit
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
-        if has_dual and wide and not message:
+        if has_dual and not message:
             # scores that have not settled by now have far to go
             has_dual, n_done = False, len(iterates.path) - 1
             shifted = offset_callback(callback, n_done)
