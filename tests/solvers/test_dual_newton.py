@@ -83,3 +83,11 @@ def test_a_start_elsewhere_takes_few_iterations_too():
     trimmed = TrimmedPush(k=0.5, alpha=4e-6).fit(X, y)
     assert trimmed.converged_
     assert trimmed.n_iter_ < 5
+
+
+@pytest.mark.parametrize("max_iter", [2, 4, 7])
+def test_a_fit_cut_short_has_the_best_point_on_its_way(max_iter):
+    problem = make_problem(p=16.0, alpha=1e-4)
+    found = dual_newton(problem, np.ones(6), 1e-6, max_iter)
+    assert found.n_iter == max_iter
+    assert found.objective_path[-1] == found.objective_path.min() == problem.value_and_gradient(found.coef)[0]
