@@ -102,7 +102,8 @@ def minimise(
     wide = not can_whiten(problem.model)
     cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
     # of nearly as many columns as rows no few stand out, and units of their own lead nowhere
-    whitened = cheap or (not wide and n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features)
+    few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
+    whitened = cheap or (not wide and few_rows)
     length = tolerances.LATER_RESTARTS if whitened else tolerances.FIRST_RESTART
     # a proof says what is small enough
     refined = tolerances.REFINED if cheap and proven is None else 1.0
@@ -112,6 +113,8 @@ def minimise(
     stalled, message = 0, "converged" if iterates.converged else ""
     in_row_space = isinstance(problem.model, RowSpace)
     has_dual = problem.powers is not None and problem.alpha > 0.0 and (wide or in_row_space)
+    # with many rows a column the steps of the dual cost more, and are seldom needed
+    patience = 0 if few_rows else tolerances.FIRST_RESTART + tolerances.LATER_RESTARTS_WIDE
     if has_dual and in_row_space and not start.any() and not message:
         has_dual = False
         iterates.jump(dual_newton(problem, scales, refined * tol, max_iter, callback))
@@ -129,9 +132,10 @@ def minimise(
         cut_short = searches and len(iterates.path) - n_before < limit
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
-        if has_dual and not message:
+        n_done = len(iterates.path) - 1
+        if has_dual and not message and n_done >= patience:
             # scores that have not settled by now have far to go
-            has_dual, n_done = False, len(iterates.path) - 1
+            has_dual = False
             shifted = offset_callback(callback, n_done)
             iterates.jump(dual_newton(problem, scales, tol, max_iter - n_done, shifted))
             message = _reason_to_stop(problem, iterates, max_iter)
