@@ -19,7 +19,17 @@ import numpy as np
 from pushrank import metrics
 
 AT_K = ("enrichment_factor", "lift", "precision_at_k", "recall_at_k")
-UNCERTAINTY = ("compare", "confidence_interval", "roc_band")
+NO_MEASURES = (
+    "Measurement",
+    "compare",
+    "confidence_interval",
+    "gains_table",
+    "make_top_scorer",
+    "measure",
+    "roc_band",
+    "threshold_for",
+    "value_at_k",
+)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -34,7 +44,7 @@ def compare(y: np.ndarray, scores: np.ndarray, repeats: int) -> None:
     calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(metrics, name), y, scores)
         for name in metrics.__all__
-        if name not in (*AT_K, *UNCERTAINTY, "top_of_list")
+        if name not in (*AT_K, *NO_MEASURES, "top_of_list")
     }
     for name in AT_K:
         calls[name] = partial(getattr(metrics, name), y, scores, fraction_of_positives=0.25)
