@@ -97,11 +97,12 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     gradient solver also measures how the objective curves: with up to 1,024 features in
     O(n_samples * n_features ** 2) time and O(n_features ** 2) memory, with more along each of them alone.
     With more, or fewer rows than features, and a penalty, it goes on by ten to thirty Newton steps in the
-    dual (but for ``side="both"``), which follow the solutions from a larger ``alpha``; a step reads the data
-    ten to a hundred times, O(nnz) each, and may hold a quarter of them once more. Beside that and the data a
-    fit holds about 50 bytes a row, in the dual 200. Up to 4,096 rows of more columns are solved in the space
-    that they span, where an iteration costs O(n_samples ** 2): a fit takes O(n_samples ** 2 * n_features)
-    time to get there, or for sparse data a product of the matrix with itself, and O(n_samples ** 2) memory.
+    dual (but for ``side="both"``, and with more than four rows a feature only after 130 iterations), which
+    follow the solutions from a larger ``alpha``; a step reads the data ten to a hundred times, O(nnz) each,
+    and may hold a quarter of them once more. Beside that and the data a fit holds about 50 bytes a row, in
+    the dual 200. Up to 4,096 rows of more columns are solved in the space that they span, where an iteration
+    costs O(n_samples ** 2): a fit takes O(n_samples ** 2 * n_features) time to get there, or for sparse data
+    a product of the matrix with itself, and O(n_samples ** 2) memory.
 
     There is no intercept, since pairs ignore it. Positives and negatives with equal scores have the loss of
     margin zero. The logarithm of the papers' sums is convex too, has their minimisers, and stays finite for

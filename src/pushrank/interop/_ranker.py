@@ -225,11 +225,9 @@ def validate_table(
 
 def subset(target: Target, kept: NDArray[np.bool_]) -> Target:
     """Return the target of some rows, numbered anew."""
-    codes, weights, groups = (
-        None if values is None else np.asarray(values)[kept]
-        for values in (target.codes, target.weights, target.groups)
-    )
-    assert codes is not None  # noqa: S101
+    codes = np.asarray(target.codes)[kept]
+    weights = None if target.weights is None else target.weights[kept]
+    groups = None if target.groups is None else target.groups[kept]
     if isinstance(target.sample, BipartiteSample):
         return Target(BipartiteSample.from_mask(codes, weights), weights, target.classes, codes)
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups

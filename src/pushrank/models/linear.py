@@ -365,13 +365,6 @@ class LinearModel(FeatureSpace):
         """What every column is taken less, shape (n_features,); zeros for sparse data."""
         return np.zeros(self.n_features) if sp.issparse(self.data) else np.asarray(self._arrays[1])
 
-    @property
-    def stored_bytes(self) -> int:
-        """The memory that the data take."""
-        if sp.issparse(self.data):
-            return int(self.data.data.nbytes + self.data.indices.nbytes + self.data.indptr.nbytes)
-        return int(self.data.nbytes)
-
     def rows(self, numbers: NDArray[np.intp] | slice) -> Floats:
         """Return some rows as a dense float64 matrix, each less the same constant."""
         if sp.issparse(self.data):
