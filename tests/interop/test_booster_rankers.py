@@ -21,10 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pushrank import load, metrics, save
+from pushrank import load, metrics, plots, save
 from pushrank._optional import import_optional
 from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, PushLGBMRankerCV, lightgbm
-from pushrank.interop.xgboost import PushXGBRanker
+from pushrank.interop.xgboost import PushXGBRanker, PushXGBRankerCV
 from pushrank.metrics import make_top_scorer
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -32,9 +32,8 @@ from pushrank.prices import Power
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
 LGBM = PushLGBMRanker(num_leaves=7, **SMALL)
 XGB = PushXGBRanker(max_depth=3, **SMALL)
-SEARCH = PushLGBMRankerCV(
-    ps=("binary", 4.0), n_estimators=(2, 5), cv=2, n_jobs=1, random_state=0, min_child_samples=1
-)
+CHOICE = {"ps": ("binary", 4.0), "n_estimators": (2, 5), "cv": 2, "n_jobs": 1, "random_state": 0}
+SEARCHES = [PushLGBMRankerCV(**CHOICE, min_child_samples=1), PushXGBRankerCV(**CHOICE, min_child_weight=0)]
 BOTH = pytest.mark.parametrize("ranker", [LGBM, XGB], ids=["lightgbm", "xgboost"])
 
 GRADES = "three or more numbers in y are grades of relevance, which these rankers learn from"
@@ -62,8 +61,8 @@ def test_contract(estimator, check):
 
 
 @pytest.mark.nightly
-@parametrize_with_checks([SEARCH])
-def test_contract_of_the_search(estimator, check):
+@parametrize_with_checks(SEARCHES)
+def test_contract_of_searches(estimator, check):
     check_contract(estimator, check)
 
 
@@ -113,7 +112,12 @@ def test_a_parameter_that_cannot_be_taken_is_told(data):
     with pytest.warns(UserWarning, match="max_dept"):
         PushXGBRanker(max_dept=3, **SMALL).fit(*data)
     with pytest.raises(ValueError, match="has kinks"):
-        PushLGBMRanker("maximum").fit(*data)
+        PushLGBMRanker(price="maximum").fit(*data)
+    with pytest.raises(ValueError, match="p must be a number of at least 1, or 'binary', got 'log_one_plus'"):
+        PushXGBRanker("log_one_plus").fit(*data)
+    for p in ("binary", 2.0):
+        with pytest.raises(ValueError, match=f"p={p!r} and price='log_one_plus' are two objectives"):
+            PushXGBRanker(p, price="log_one_plus").fit(*data)
     with pytest.raises(ValueError, match="has kinks"):
         PushXGBRanker(loss="hinge").fit(*data)
 
@@ -219,18 +223,23 @@ def test_a_saved_ranker_scores_the_same(ranker, table, tmp_path):
     assert b"pickle" not in (tmp_path / "model.skops").read_bytes()
 
 
-def test_the_search_chooses_for_a_budget(data):
+@pytest.mark.parametrize("search", SEARCHES, ids=["lightgbm", "xgboost"])
+def test_searches_choose_for_a_budget(search, data):
     X, y = data
-    search = clone(SEARCH).set_params(fraction=0.2, ps=("binary", "log_one_plus", 4.0)).fit(X, y)
-    assert [one["p"] for one in search.candidates_] == ["binary", "log_one_plus", 4.0]
-    assert len(search.cv_results_["params"]) == 6
-    assert search.best_params_["p"] == "binary"  # within one standard error of whatever is best
-    assert search.n_iter_ == search.best_params_["n_estimators"]
-    best = clone(search).set_params(selection="best", param_grid={"num_leaves": [3, 7]}).fit(X, y)
+    grid = {"num_leaves" if search is SEARCHES[0] else "max_depth": [3, 7]}
+    options = {"fraction": 0.2, "ps": ("binary", "log_one_plus", 4.0)}
+    simple = clone(search).set_params(**options).fit(X, y)
+    assert plots.CandidatesDisplay.compute(simple).labels == ["binary", "log_one_plus", "p = 4"]
+    assert len(simple.cv_results_["params"]) == 6
+    assert simple.best_params_["p"] == "binary"  # within one standard error of whatever is best
+    assert simple.n_iter_ == simple.best_params_["n_estimators"]
+    options["ps"] = options["ps"][1:2]
+    best = clone(search).set_params(**options, selection="best", param_grid=grid).fit(X, y)
     chosen = best.best_params_
+    assert chosen.keys() == {"price", "side", "n_estimators", *grid}
     assert best.best_score_ == best.cv_results_["mean_test_score"][best.best_index_]
     seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
-    alone = PushLGBMRanker(n_jobs=1, random_state=seed, min_child_samples=1, **chosen).fit(X, y)
+    alone = search._ranker(n_jobs=1, random_state=seed, **search._booster_params, **chosen).fit(X, y)
     np.testing.assert_array_equal(best.decision_function(X), alone.decision_function(X))
     for wrong in (
         {"ps": ("median",)},
@@ -238,9 +247,11 @@ def test_the_search_chooses_for_a_budget(data):
         {"ps": ()},
         {"n_estimators": (0,)},
         {"param_grid": {"num_leaves": 3}},
+        {"price": "log_one_plus"},
+        {"early_stopping": True},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            clone(SEARCH).set_params(**wrong).fit(X, y)
+            clone(search).set_params(**wrong).fit(X, y)
 
 
 def test_without_the_library_its_extra_is_named(monkeypatch):
@@ -250,7 +261,7 @@ def test_without_the_library_its_extra_is_named(monkeypatch):
             import_optional(name, name)
 
 
-@pytest.mark.parametrize("ranker", [LGBM, XGB, SEARCH], ids=repr)
+@pytest.mark.parametrize("ranker", [LGBM, XGB, *SEARCHES], ids=repr)
 def test_all_that_a_fit_leaves_is_documented(ranker, data):
     docscrape = pytest.importorskip("numpydoc.docscrape")
     attributes = docscrape.NumpyDocString(inspect.getdoc(type(ranker)))["Attributes"]

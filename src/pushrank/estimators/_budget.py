@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,16 @@ class BudgetSearch:
         return params, precision, average_precision(labels, scores, sample_weight=weights)
 
     def choose(
-        self, solve: Callable[[Fold], list[Member]], family: str, complexity: Callable[[Any], float]
+        self,
+        solve: Callable[[Fold], list[Member]],
+        family: str,
+        complexity: Callable[[Any], float],
+        family_of: Callable[[dict[str, Any]], Any] | None = None,
     ) -> dict[str, Any]:
         """Return the attributes of a search: what was chosen, and what it was chosen from.
 
-        ``solve`` returns all members on a fold; ``family`` is the parameter by which they are of a family.
+        ``solve`` returns all members on a fold; ``family`` is the parameter by which they are of a family,
+        unless ``family_of`` tells it of all parameters.
         """
         ranker, folds = self._ranker, self._folds
         by_fold: list[list[Member]] = []
@@ -81,7 +87,7 @@ class BudgetSearch:
         means = overall.mean(axis=1)
         n_hits = sum(self.kept * self.weights[fold.test][self.is_positive[fold.test]].sum() for fold in folds)
         hit = float(1.0 / max(1.0, n_hits))  # by how much one in one fold changes the mean precision
-        candidates = best_members(params, precisions, means, hit, family)
+        candidates = best_members(params, precisions, means, hit, family, family_of)
         chosen = choose_family(candidates, ranker.selection, family, complexity)
         return {
             "candidates_": candidates,
@@ -128,17 +134,23 @@ def budget_depth(ranker: Any, total_weight: float) -> dict[str, Any]:
 
 
 def best_members(
-    params: list[dict[str, Any]], precisions: Floats, overall: Floats, hit: float, family: str = "candidate"
+    params: list[dict[str, Any]],
+    precisions: Floats,
+    overall: Floats,
+    hit: float,
+    family: str = "candidate",
+    family_of: Callable[[dict[str, Any]], Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Return each family's best member: of those within one hit of the best, the best average precision."""
     means, n_folds = precisions.mean(axis=1), precisions.shape[1]
+    families = list(map(family_of or itemgetter(family), params))
 
     def standard_error(values: Floats) -> float:
         return float(values.std(ddof=1) / np.sqrt(n_folds)) if n_folds > 1 else 0.0
 
     members: dict[Any, int] = {}
-    for name in dict.fromkeys(one[family] for one in params):
-        places = np.array([place for place, one in enumerate(params) if one[family] == name])
+    for name in dict.fromkeys(families):
+        places = np.array([place for place, one in enumerate(families) if one == name])
         equals = places[means[places] >= means[places].max() - hit * (1.0 + 1e-9)]
         members[name] = int(equals[np.argmax(overall[equals])])
     best = max(members.values(), key=lambda place: (means[place], overall[place]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from pushrank.estimators._docstrings import PARAGRAPHS
 from pushrank.estimators._scoring import HeldOutScorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
 from pushrank.interop._objective import check_objective, derivatives
+from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
@@ -27,10 +28,12 @@ from pushrank.prices import Power, Price
 
 BINARY = "binary"  # in place of a push: the booster's own log loss
 OWN_PARAGRAPHS = {
-    "p_of_booster": """p : float, Price or str
-    The strength of the push, any finite number of at least 1; or a smooth price, or its name in
-    :mod:`pushrank.prices`: ``"log_one_plus"`` with ``side="pull"`` is the objective of the IR Push. Or
-    ``"binary"``, the booster's own log loss, which takes no notice of the next three.""",
+    "p_of_booster": """p : float or "binary"
+    The strength of the push, any finite number of at least 1. Or ``"binary"``, the booster's own log loss,
+    which takes no notice of the other parameters of a push.""",
+    "price_of_booster": """price : Price, str or None
+    A smooth price in place of the power p, or its name in :mod:`pushrank.prices`: ``"log_one_plus"`` with
+    ``side="pull"`` is the objective of the IR Push. None is the power p.""",
     "early_stopping_of_booster": """early_stopping : bool
     Whether to stop when the score of a validation part stops rising, and go back to its best round.
 scoring : str, callable or None
@@ -68,11 +71,33 @@ validation_path_ : ndarray
     price has kinks, or no split meets the limits of a leaf, so that all rows would score alike.
 TypeError
     When a parameter has the wrong type.""",
+    "ps_of_booster": """ps : sequence of float or str
+    The objectives: strengths of the push, each at least 1; ``"binary"``, the booster's own log loss; and
+    ``"log_one_plus"``, the IR Push, which goes with ``side="pull"``.
+n_estimators : sequence of int
+    The numbers of rounds, each at least 1.
+param_grid : dict of str to sequence
+    Values of other parameters to choose from, of the ranker or the booster.""",
+    "selection_of_booster": """selection : {"one_standard_error", "best"}
+    Take the first of the log loss, the IR Push and the strengths in ascending order whose best member is
+    within one standard error of the best of all; or the best. The standard error is that of the
+    difference, fold by fold.""",
+    "best_params_of_booster": """best_params_ : dict
+    The chosen ``"p"``, or for the IR Push ``"price"`` and ``"side"``; ``"n_estimators"``; and those of
+    `param_grid`: parameters of the ranker.""",
+    "candidates_of_booster": """candidates_ : list of dict
+    For each of `ps`, by ``"p"``, the parameters of its best member, the ``"precision"`` and its
+    ``"standard_error"`` over the folds, the ``"average_precision"``, and ``"below_best"`` with its
+    ``"below_best_standard_error"``, by which it was judged.""",
+    "notes_of_booster_search": """Numbers of rounds come along a single fit. Folds are solved one after
+the other, with the booster's threads. Members whose precision differs by no more than one hit over all folds
+count as equals, of which the one with the best average precision is taken.""",
     "objective_of_booster": """objective : PushObjective
     What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
     ``"log"`` keeps gradients in range at any p.""",
 }
 shared_docs = shared_docs_from(PARAGRAPHS | OWN_PARAGRAPHS)
+DEFAULT_P = 4.0
 ACCURACY = 1e-6  # of the sums of analytic losses: boosters add up in float32
 
 
@@ -124,45 +149,6 @@ class Engine(Protocol):
     limits: str  # the parameters that forbid splits, for a message
 
 
-def fit_booster(
-    ranker: Any,
-    engine: Engine,
-    X: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-) -> None:
-    """Validate, train, set the fitted attributes: the whole way, in this order."""
-    objective = push_objective(ranker)
-    check_number("n_estimators", ranker.n_estimators, 1, integer=True)
-    X, target = validate_table(ranker, X, y, sample_weight, qid)
-    if objective is None and not isinstance(target.sample, BipartiteSample):
-        raise ValueError(
-            "p='binary' learns two classes in one list; for grades and query groups give a number."
-        )
-    random_state = check_random_state(ranker.random_state)
-    params = engine.params(ranker, int(random_state.randint(np.iinfo(np.int32).max)))
-    train, validation = (np.arange(target.sample.n_rows), target), None
-    if ranker.early_stopping:
-        check_number("validation_fraction", ranker.validation_fraction, above=0.0, below=1.0)
-        check_number("n_iter_no_change", ranker.n_iter_no_change, 1, integer=True)
-        share = float(ranker.validation_fraction)
-        train, held = parts(
-            target, share, random_state, lambda kept: (np.flatnonzero(kept), subset(target, kept))
-        )
-        validation = _validation(ranker, X, *held)
-    booster, path = engine.train(params, training(X, *train, objective, int(ranker.n_estimators)), validation)
-    scores = engine.scores(booster, X)
-    if scores.min() == scores.max():
-        raise ValueError(
-            f"no split of the {len(train[0])} training rows meets the limits of a leaf, so that all rows "
-            f"score alike: lower {engine.limits}, or look for columns that differ between the classes."
-        )
-    ranker.booster_, ranker.validation_path_ = booster, np.array(path)
-    ranker.n_iter_ = ranker.best_round_ = engine.n_rounds(booster)
-    set_grades(ranker, target, scores)
-
-
 def push_objective(ranker: Any) -> PushObjective | None:
     """Return the objective of a ranker's parameters, None for the log loss.
 
@@ -171,10 +157,17 @@ def push_objective(ranker: Any) -> PushObjective | None:
     ValueError
         When it has kinks, or a parameter is out of range.
     """
-    p, loss = ranker.p, losses.resolve(ranker.loss)
-    if isinstance(p, str) and p == BINARY:
+    p = ranker.p
+    if isinstance(p, str | Price) and p != BINARY:
+        raise ValueError(
+            f"p must be a number of at least 1, or {BINARY!r}, got {p!r}; a price is price={p!r}."
+        )
+    if ranker.price is not None and p != DEFAULT_P:
+        raise ValueError(f"p={p!r} and price={ranker.price!r} are two objectives: give one of them.")
+    if isinstance(p, str):
         return None
-    price = prices.resolve(p) if isinstance(p, str | Price) else Power(p)
+    loss = losses.resolve(ranker.loss)
+    price = Power(p) if ranker.price is None else prices.resolve(ranker.price)
     losses.check_own(loss)
     prices.check_own(price)
     scale: Scale = "mean" if price.log_divisor is None else "log"
@@ -240,36 +233,8 @@ class BoosterRankerMixin(RankerMixin):
     """Parameters of a booster beside a ranker's own, and the scores of the fitted one."""
 
     _engine: Engine
+    _booster_params: dict[str, Any]
     booster_: Any
-
-    def __init__(
-        self,
-        p: float | Price | str = 4.0,
-        *,
-        side: Side = "push",
-        bottom_weight: float = 1.0,
-        loss: Any = "exponential",
-        n_estimators: int = 100,
-        early_stopping: bool = False,
-        scoring: str | Callable[..., float] | None = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        **booster_params: Any,
-    ) -> None:
-        self.p = p
-        self.side = side
-        self.bottom_weight = bottom_weight
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self._booster_params = booster_params
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the ranker's own parameters and the booster's."""
@@ -334,3 +299,95 @@ class BoosterRankerMixin(RankerMixin):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+Ranker = TypeVar("Ranker", bound=BoosterRankerMixin)
+
+
+def init_ranker(
+    self: Any,
+    p: float | Literal["binary"] = DEFAULT_P,
+    *,
+    price: Price | str | None = None,
+    side: Side = "push",
+    bottom_weight: float = 1.0,
+    loss: Loss | str = "exponential",
+    n_estimators: int = 100,
+    early_stopping: bool = False,
+    scoring: str | Callable[..., float] | None = None,
+    validation_fraction: float = 0.1,
+    n_iter_no_change: int = 10,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    **booster_params: Any,
+) -> None:
+    """Take the parameters of a ranker, and those of its booster."""
+    self.p = p
+    self.price = price
+    self.side = side
+    self.bottom_weight = bottom_weight
+    self.loss = loss
+    self.n_estimators = n_estimators
+    self.early_stopping = early_stopping
+    self.scoring = scoring
+    self.validation_fraction = validation_fraction
+    self.n_iter_no_change = n_iter_no_change
+    self.n_jobs = n_jobs
+    self.random_state = random_state
+    self._booster_params = booster_params
+
+
+@shared_docs
+def fit_ranker(
+    self: Ranker,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    qid: ArrayLike | None = None,
+) -> Ranker:
+    """Learn a ranking from two classes, or from grades of relevance.
+
+    Parameters
+    ----------
+    %(X_of_booster y_of_booster sample_weight qid)s
+
+    Returns
+    -------
+    %(self)s
+
+    Raises
+    ------
+    %(errors_of_booster)s
+    """
+    objective = push_objective(self)
+    check_number("n_estimators", self.n_estimators, 1, integer=True)
+    X, target = validate_table(self, X, y, sample_weight, qid)
+    if objective is None and not isinstance(target.sample, BipartiteSample):
+        raise ValueError(
+            "p='binary' learns two classes in one list; for grades and query groups give a number."
+        )
+    random_state = check_random_state(self.random_state)
+    params = self._engine.params(self, int(random_state.randint(np.iinfo(np.int32).max)))
+    train, validation = (np.arange(target.sample.n_rows), target), None
+    if self.early_stopping:
+        check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
+        share = float(self.validation_fraction)
+        train, held = parts(
+            target, share, random_state, lambda kept: (np.flatnonzero(kept), subset(target, kept))
+        )
+        validation = _validation(self, X, *held)
+    booster, path = self._engine.train(
+        params, training(X, *train, objective, int(self.n_estimators)), validation
+    )
+    scores = self._engine.scores(booster, X)
+    if scores.min() == scores.max():
+        raise ValueError(
+            f"no split of the {len(train[0])} training rows meets the limits of a leaf, so that all rows "
+            f"score alike: lower {self._engine.limits}, or look for columns that differ between the classes."
+        )
+    self.booster_, self.validation_path_ = booster, np.array(path)
+    self.n_iter_ = self.best_round_ = self._engine.n_rounds(booster)
+    set_grades(self, target, scores)
+    return self

@@ -7,11 +7,9 @@ Learning Research 10 (2009), 2233-2271.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any
 
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
@@ -21,14 +19,14 @@ from pushrank._optional import import_optional
 from pushrank.estimators.push_cv import GroupRoutingMixin
 from pushrank.interop._objective import CustomMetric, CustomObjective, labels_of_sizes
 from pushrank.interop._ranker import (
-    BINARY,
     BoosterRankerMixin,
     Training,
     Validation,
-    fit_booster,
+    fit_ranker,
+    init_ranker,
     shared_docs,
 )
-from pushrank.interop._search import IR_PUSH, fit_search
+from pushrank.interop._search import fit_search, init_search
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
@@ -238,10 +236,8 @@ class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(p_of_booster side bottom_weight pair_loss)s
-    n_estimators : int, default=100
-        The number of rounds, at least 1.
-    %(early_stopping_of_booster threads random_state)s
+    %(p_of_booster price_of_booster side bottom_weight pair_loss n_estimators early_stopping_of_booster)s
+    %(threads random_state)s
     **booster_params
         Any other of LightGBM's parameters, by its name there or its alias in scikit-learn's interface:
         ``num_leaves``, ``learning_rate``, ``min_child_samples``, ``reg_lambda``, ``categorical_feature``...
@@ -273,26 +269,8 @@ class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
     """
 
     _engine = ENGINE
-
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
-    ) -> Self:
-        """Learn a ranking from two classes, or from grades of relevance.
-
-        Parameters
-        ----------
-        %(X_of_booster y_of_booster sample_weight qid)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(errors_of_booster)s
-        """
-        fit_booster(self, ENGINE, X, y, sample_weight, qid)
-        return self
+    __init__ = init_ranker
+    fit = fit_ranker
 
 
 @shared_docs
@@ -308,41 +286,19 @@ class PushLGBMRankerCV(BoosterRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(budget)s
-    ps : sequence of float or str, default=("binary", "log_one_plus", 1, 4, 16)
-        The objectives: strengths of the push, each at least 1; ``"binary"``, LightGBM's log loss; and
-        ``"log_one_plus"``, the IR Push, which goes with ``side="pull"``.
-    n_estimators : sequence of int, default=(50, 100, 200)
-        The numbers of rounds, each at least 1.
-    param_grid : dict of str to sequence, default=None
-        Values of other parameters of LightGBM to choose from, such as ``{"num_leaves": (7, 31)}``.
-    %(cv)s
-    selection : {"one_standard_error", "best"}, default="one_standard_error"
-        Take the first of the log loss, the IR Push and the strengths in ascending order whose best member is
-        within one standard error of the best of all; or the best. The standard error is that of the
-        difference, fold by fold.
-    %(threads random_state verbose_cv)s
+    %(budget ps_of_booster cv selection_of_booster threads random_state verbose_cv)s
     **booster_params
-        Any other of LightGBM's parameters, as of :class:`PushLGBMRanker`.
+        Any other parameter of :class:`PushLGBMRanker`, LightGBM's own among them.
 
     Attributes
     ----------
     booster_ : lightgbm.Booster
         What was trained on all rows with the chosen parameters.
-    best_params_ : dict
-        The chosen ``"p"`` and ``"n_estimators"``, those of `param_grid`, and the ``"side"`` of the IR Push.
-    %(budget_search_)s
-    candidates_ : list of dict
-        For each p the parameters of its best member, the ``"precision"`` and its ``"standard_error"`` over
-        the folds, the ``"average_precision"``, and ``"below_best"`` with its ``"below_best_standard_error"``,
-        by which it was judged.
-    %(attributes_of_booster features_)s
+    %(best_params_of_booster budget_search_ candidates_of_booster attributes_of_booster features_)s
 
     Notes
     -----
-    Numbers of rounds come along a single fit. Folds are solved one after the other, with LightGBM's threads.
-    Members whose precision differs by no more than one hit over all folds count as equals, of which the one
-    with the best average precision is taken.
+    %(notes_of_booster_search)s
 
     References
     ----------
@@ -361,65 +317,9 @@ class PushLGBMRankerCV(BoosterRankerMixin, BaseEstimator):
     __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
     get_metadata_routing = GroupRoutingMixin.get_metadata_routing
     _engine = ENGINE
-
-    def __init__(
-        self,
-        budget: int | None = None,
-        *,
-        fraction: float | None = None,
-        fraction_of_positives: float | None = None,
-        ps: Sequence[float | str] = (BINARY, IR_PUSH, 1.0, 4.0, 16.0),
-        n_estimators: Sequence[int] = (50, 100, 200),
-        param_grid: Mapping[str, Sequence[Any]] | None = None,
-        cv: Any = 5,
-        selection: Literal["one_standard_error", "best"] = "one_standard_error",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-        **booster_params: Any,
-    ) -> None:
-        self.budget = budget
-        self.fraction = fraction
-        self.fraction_of_positives = fraction_of_positives
-        self.ps = ps
-        self.n_estimators: Any = n_estimators
-        self.param_grid = param_grid
-        self.cv = cv
-        self.selection = selection
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self._booster_params = booster_params
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Choose the push and the rounds by cross-validation, and learn with them.
-
-        Parameters
-        ----------
-        %(X_of_booster y_two_classes sample_weight_cv groups)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(search_value_error)s
-        TypeError
-            When a parameter has the wrong type.
-        """
-        ranker = PushLGBMRanker(n_jobs=self.n_jobs, **self._booster_params)
-        final = fit_search(self, ranker, ENGINE, X, y, sample_weight, groups)
-        for name in ("booster_", "n_iter_", "classes_", "threshold_", "thresholds_"):
-            setattr(self, name, getattr(final, name))
-        return self
+    _ranker = PushLGBMRanker
+    __init__ = init_search
+    fit = fit_search
 
 
 trust_in_files(PushLGBMRanker, PushLGBMRankerCV)

@@ -1,4 +1,4 @@
-"""The push in XGBoost: objectives and measures for its own interfaces, and a ranker.
+"""The push in XGBoost: objectives and measures for its own interfaces, and rankers.
 
 Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016; Cynthia Rudin, *The P-Norm Push: A
 Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 10 (2009), 2233-2271.
@@ -6,21 +6,30 @@ Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank.estimators.push_cv import GroupRoutingMixin
 from pushrank.interop._objective import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop._ranker import BoosterRankerMixin, Training, Validation, fit_booster, shared_docs
+from pushrank.interop._ranker import (
+    BoosterRankerMixin,
+    Training,
+    Validation,
+    fit_ranker,
+    init_ranker,
+    shared_docs,
+)
+from pushrank.interop._search import fit_search, init_search
 
 xgboost = import_optional("xgboost", "xgboost")
 
-__all__ = ["PushXGBRanker", "XGBMetric", "XGBObjective"]
+__all__ = ["PushXGBRanker", "PushXGBRankerCV", "XGBMetric", "XGBObjective"]
 
 RESERVED = ("objective", "eval_metric", "base_score", "num_boost_round", "early_stopping_rounds")
 
@@ -202,10 +211,8 @@ class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(p_of_booster side bottom_weight pair_loss)s
-    n_estimators : int, default=100
-        The number of rounds, at least 1.
-    %(early_stopping_of_booster threads random_state)s
+    %(p_of_booster price_of_booster side bottom_weight pair_loss n_estimators early_stopping_of_booster)s
+    %(threads random_state)s
     **booster_params
         Any other of XGBoost's parameters, by its name there or its alias in scikit-learn's interface:
         ``max_depth``, ``learning_rate``, ``min_child_weight``, ``reg_lambda``, ``tree_method``...
@@ -236,26 +243,57 @@ class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
     """
 
     _engine = ENGINE
-
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
-    ) -> Self:
-        """Learn a ranking from two classes, or from grades of relevance.
-
-        Parameters
-        ----------
-        %(X_of_booster y_of_booster sample_weight qid)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(errors_of_booster)s
-        """
-        fit_booster(self, ENGINE, X, y, sample_weight, qid)
-        return self
+    __init__ = init_ranker
+    fit = fit_ranker
 
 
-trust_in_files(PushXGBRanker)
+@shared_docs
+class PushXGBRankerCV(BoosterRankerMixin, BaseEstimator):
+    r"""XGBoost for the first rows that you can act on, its objective and rounds chosen by cross-validation.
+
+    Of :class:`PushXGBRanker` at several strengths p of the push, XGBoost's own log loss among them, and at
+    several numbers of rounds it takes the one with the best precision at your budget,
+
+    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    over the positives i, on the parts of a cross-validation that were not learned from.
+
+    Parameters
+    ----------
+    %(budget ps_of_booster cv selection_of_booster threads random_state verbose_cv)s
+    **booster_params
+        Any other parameter of :class:`PushXGBRanker`, XGBoost's own among them.
+
+    Attributes
+    ----------
+    booster_ : xgboost.Booster
+        What was trained on all rows with the chosen parameters.
+    %(best_params_of_booster budget_search_ candidates_of_booster attributes_of_booster features_)s
+
+    Notes
+    -----
+    %(notes_of_booster_search)s
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+    of one standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = PushXGBRankerCV(100, ps=("binary", 4), n_estimators=(10, 20), cv=2, n_jobs=1).fit(X, y)
+    >>> search.best_params_["p"], int(y[search.rank(X)[:100]].sum())
+    ('binary', 100)
+    """
+
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
+    get_metadata_routing = GroupRoutingMixin.get_metadata_routing
+    _engine = ENGINE
+    _ranker = PushXGBRanker
+    __init__ = init_search
+    fit = fit_search
+
+
+trust_in_files(PushXGBRanker, PushXGBRankerCV)
