@@ -290,15 +290,16 @@ def test_the_papers_solvers_go_where_ours_do(kind, kernel):
 @quiet
 def test_the_papers_solvers_say_what_they_do_not_take():
     X, y = breast()
-    for kind in (InfinitePush, RankSVM):
-        ranker = kind(solver="gradient-projection", loss="hinge")
-        with pytest.raises(ValueError, match="sample_weight"):
-            ranker.fit(X, y, sample_weight=np.linspace(0.1, 1.0, len(y)))
+    with pytest.raises(ValueError, match="sample_weight"):
+        InfinitePush(solver="gradient-projection").fit(X, y, sample_weight=np.linspace(0.1, 1.0, len(y)))
     with pytest.raises(ValueError, match="is for loss='hinge'"):
         RankSVM(solver="gradient-projection").fit(X, y)
     many = np.zeros((20_000, 1))
-    with pytest.raises(ValueError, match="takes at most"):
-        InfinitePush(solver="gradient-projection").fit(many, np.arange(20_000) % 2)
+    for kind in (InfinitePush, RankSVM):
+        with pytest.raises(ValueError, match="each of 100,000,000 pairs, and takes at most 10,000,000"):
+            kind(solver="gradient-projection", loss="hinge").fit(many, np.arange(20_000) % 2)
+        with pytest.raises(ValueError, match="eta0 is for solver='gradient-projection', not 'auto'"):
+            kind(eta0=1e-3).fit(X, y)
 
 
 def test_a_fit_says_nothing_where_all_is_well():

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_k
+from pushrank._validation import check_k, check_number
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._certified import (
     KernelRankerMixin,
@@ -46,7 +46,11 @@ from pushrank.pairs import Sample
 from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import cutting_plane
 from pushrank.solvers.infinite_push import KERNEL_SOLVERS, LINEAR_SOLVERS, SOLVERS, solve_infinite_push
-from pushrank.solvers.infinite_push.gradient_projection import rank_svm_by_pairs
+from pushrank.solvers.infinite_push.gradient_projection import (
+    PROJECTIONS,
+    infinite_push_by_pairs,
+    rank_svm_by_pairs,
+)
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution, squared_hinge_certificate
 
@@ -77,9 +81,18 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
         ``"auto"`` takes an interior point method on a working set of rows for dense or small data; Newton's
         method on proximal points of the dual for sparse data and more than 1,000 features, with the interior
         point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
-        kernels. Those three names force one, each for its kind of scores. ``"gradient-projection"`` is the
-        algorithm of Agarwal's figure 2, with a variable for each pair, for reproduction: it takes unweighted
-        rows and the hinge, and hardly ever reaches ``tol``.
+        kernels. Those three names force one, each for its kind of scores. ``"gradient-projection"`` is that
+        of Agarwal's figure 2, for reproduction: it keeps a variable for each pair, takes unweighted rows, the
+        hinge and at most 10 million pairs (about a gigabyte), and hardly ever reaches ``tol``.
+    eta0 : float, default=None
+        With ``solver="gradient-projection"`` the step length of figure 2, as printed: step t goes
+        :math:`\eta_0 / \sqrt t` from :math:`C / (1000 I K)` a pair, all ``max_iter`` steps are taken whatever
+        ``tol`` (1,000 in the paper), and the answer is the iterate of the lowest objective Q, the negative of
+        ``dual_objective_``. Agarwal chose it from 1e-6 to 1e-2 by cross-validation. None stands for steps of
+        our own from zero, which end at ``tol``.
+    projection : {"nearest", "paper"}, default="nearest"
+        With ``solver="gradient-projection"``, how a step comes back to the feasible set: to the nearest
+        point, or as in figure 2 by projecting onto the ball of the l1,inf norm and then clipping at zero.
     %(gamma degree coef0 cache_size class_weight_pairs tol_gap)s
     max_iter : int, default=10000
         The largest number of iterations; of ``"smo"`` each is as many steps as there are rows.
@@ -106,7 +119,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
 
     References
     ----------
-    Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
+    Agarwal, SDM 2011, equations (3.4) and (3.9) and figure 2; Li, Jin and Zhou, NIPS 2014, equation (4).
 
     Examples
     --------
@@ -123,6 +136,8 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto"
+    eta0: float | None = None
+    projection: Literal["nearest", "paper"] = "nearest"
     gamma: float | Literal["scale", "auto"] = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -159,18 +174,19 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
             raise ValueError(
                 f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
             )
+        if self.projection not in PROJECTIONS:
+            raise ValueError(f"projection must be one of {list(PROJECTIONS)}, got {self.projection!r}.")
+        solve: Any = partial(solve_infinite_push, loss=self.loss, solver=self.solver)
+        if self.solver == "gradient-projection":
+            solve = partial(infinite_push_by_pairs, eta0=self.eta0, projection=self.projection)
+        elif self.projection != "nearest":
+            raise ValueError("projection='paper' is for solver='gradient-projection'.")
         return fit_certified_path(
             rankers,
             X,
             partial(validate_two_classes, y=y, sample_weight=sample_weight),
             partial(kernel_functions, self),
-            partial(
-                solve_infinite_push,
-                loss=self.loss,
-                solver=self.solver,
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-            ),
+            partial(solve, tol=float(self.tol), max_iter=int(self.max_iter)),
             self._loss,
             collapse_advice=(
                 ": the positives' mean lies among the negatives, or C is too small to matter. Push less, by "
@@ -192,6 +208,10 @@ def check_loss_and_solver(ranker: Any, solvers: Iterable[str]) -> None:
     check_solver(ranker.solver, solvers)
     if ranker.solver == "gradient-projection" and ranker.loss != "hinge":
         raise ValueError("solver='gradient-projection' is for loss='hinge'; use solver='auto'.")
+    if ranker.eta0 is not None:
+        check_number("eta0", ranker.eta0, above=0.0)
+        if ranker.solver != "gradient-projection":
+            raise ValueError(f"eta0 is for solver='gradient-projection', not {ranker.solver!r}.")
 
 
 @shared_docs
@@ -216,8 +236,15 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
         The loss of a pair.
     solver : {"auto", "gradient-projection"}, default="auto"
         ``"auto"`` takes cutting planes for the hinge, L-BFGS for the squared hinge of linear scores and
-        Newton's method for that of kernels. ``"gradient-projection"`` is the algorithm of Agarwal's figure
-        3, with a variable for each pair, for reproduction: it takes two classes, unweighted, and the hinge.
+        Newton's method for that of kernels. ``"gradient-projection"`` is that of Agarwal's figure 3, for
+        reproduction: it keeps a variable for each pair, also of grades, groups and explicit pairs, and takes
+        the hinge and at most 10 million pairs (about a gigabyte).
+    eta0 : float, default=None
+        With ``solver="gradient-projection"`` the step length of figure 3, as printed: step t goes
+        :math:`\eta_0 / \sqrt t` from a thousandth of each pair's bound, for two classes
+        :math:`C / (1000 I K)`; all ``max_iter`` steps are taken whatever ``tol``, and the answer is the
+        iterate of the lowest objective Q, the negative of ``dual_objective_``. Agarwal chose it from 1e-6 to
+        1e-2 by cross-validation. None stands for steps of our own from zero, which end at ``tol``.
     %(gamma degree coef0 cache_size class_weight_pairs tol_gap)s
     max_iter : int, default=1000
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
@@ -244,7 +271,8 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
     References
     ----------
-    Agarwal, SDM 2011, equation (2.3); Joachims, KDD 2006, for the cutting planes of the hinge.
+    Agarwal, SDM 2011, equations (4.17) to (4.20) and figure 3; Joachims, KDD 2006, for the cutting planes of
+    the hinge.
 
     Examples
     --------
@@ -261,6 +289,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
     solver: Literal["auto", "gradient-projection"] = "auto"
+    eta0: float | None = None
     gamma: float | Literal["scale", "auto"] = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -334,7 +363,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     ) -> CertifiedSolution:
         tol, max_iter = float(self.tol), int(self.max_iter)
         if self.solver == "gradient-projection":
-            return rank_svm_by_pairs(model, sample, C, tol, max_iter, callback)
+            return rank_svm_by_pairs(model, sample, C, callback, tol=tol, max_iter=max_iter, eta0=self.eta0)
         if self.loss == "hinge":
             return cutting_plane(partial(mean_hinge, sample), model, C, tol, max_iter, callback, state)
         certify = partial(squared_hinge_certificate, model, sample, C)

@@ -16,7 +16,6 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
 from pushrank.solvers.infinite_push.dual import DualSolution, HingeLoss, InfinitePushDual, cost_per_positive
-from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs
 from pushrank.solvers.infinite_push.interior_point import MAX_DENSE_ENTRIES, interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
@@ -45,8 +44,8 @@ def solve_infinite_push(
     """Return the solution whose relative gap is at most ``tol``, or as far as the iterations lead.
 
     C is the weight of the mean loss of the positives, ``start`` the state of a solution for another C, and
-    ``solver`` one of ``SOLVERS``. ``callback`` is called after iterations with their number, the primal
-    objective and the gap.
+    ``solver`` one of ``SOLVERS`` but the paper's. ``callback`` is called after iterations with their number,
+    the primal objective and the gap.
     """
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
     start = None if start is None else dual.rescaled(start)
@@ -64,8 +63,6 @@ def _solve_dual(
     start: DualSolution | None,
 ) -> tuple[DualSolution, int]:
     """Run the solver that is named, or the one that suits the data."""
-    if solver == "gradient-projection":
-        return infinite_push_by_pairs(dual, tol, max_iter, callback)
     name = solver_for(dual.model) if solver == "auto" else solver
     if name == "smo":
         return smo(dual, tol, max_iter, callback, start)

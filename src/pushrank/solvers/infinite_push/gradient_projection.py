@@ -1,16 +1,25 @@
 r"""Gradient projection as Agarwal's paper prints it, with a dual variable for each pair; for reproduction.
 
-Both of the paper's algorithms maximise
+Both of the paper's algorithms minimise
 
 .. math::
 
-    \sum_{ik} a_{ik} - \tfrac12 \Bigl\| \sum_{ik} a_{ik} (x_i - \tilde x_k) \Bigr\|^2 ,
+    Q(a) = \tfrac12 \Bigl\| \sum_{ik} a_{ik} (x_i - \tilde x_k) \Bigr\|^2 - \sum_{ik} a_{ik} ,
 
 over :math:`a \ge 0, \sum_k \max_i a_{ik} \le C / I` for the Infinite Push (figure 2), and over :math:`0 \le
-a_{ik} \le C / I K` for RankSVM (figure 3). Step t goes :math:`10 / (L \sqrt t)` along the gradient, L being
-the largest eigenvalue of the quadratic form, and back to the nearest feasible point. One deviation: the paper
-projects onto the ball of the l1,inf norm and then clips at zero; the nearest feasible point is found by
-clipping first.
+a_{ik} \le C / I K` for RankSVM (figure 3); of grades, groups and explicit pairs each pair has such a
+variable, of at most C times its fraction of all weight. A step goes against the gradient and back to the
+feasible set.
+
+With ``eta0`` it is the paper's algorithm: all variables start at :math:`C / (1000 I K)`, step t goes
+:math:`\eta_0 / \sqrt t`, there are as many steps as are asked for (1,000 in the paper's experiments), and
+the answer is the iterate of the lowest Q, the start among them. Without it steps go :math:`10 / (L \sqrt t)`
+from zero, L being the largest eigenvalue of the quadratic form, and the answer is the first iterate within
+``tol`` of the optimum, or that of the least gap.
+
+The paper projects onto the ball of the l1,inf norm, which bounds :math:`\sum_k \max_i |a_{ik}|`, and then
+clips at zero (``projection="paper"``); the nearest feasible point, which is found by clipping first, is
+another (``"nearest"``).
 
 Shivani Agarwal, *The Infinite Push*, SDM 2011; Ariadna Quattoni, Xavier Carreras, Michael Collins, Trevor
 Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
@@ -19,123 +28,190 @@ Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pushrank._numeric import Floats
+from pushrank._parallel import compiled
 from pushrank.models import Model
-from pushrank.objectives.average_precision import mean_hinge
-from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.dual import MAX_PROJECTION_TRIALS, DualSolution, InfinitePushDual
+from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample
+from pushrank.pairs.graded import Block, one_block
+from pushrank.pairs.samples import RowNumbers
+from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
-MAX_PAIRS = 50_000_000  # 400 MB of variables, and several arrays of that size
+PROJECTIONS = ("nearest", "paper")
+MAX_PAIRS = 10_000_000  # 80 MB for the variables, and about ten arrays of that size
 N_POWER_ITERATIONS = 20  # the eigenvalue sets a step length: two digits are plenty
-NOT_TAKEN = "solver='gradient-projection' takes two classes without sample_weight; use solver='auto'."
+START = 1e-3  # of the upper bounds
+BUDGET_ROUNDING = 1e-14  # of the budget: as far as floats reach
+
+
+@dataclass(frozen=True, eq=False)
+class PairProblem:
+    """A problem with a dual variable for each pair."""
+
+    better: RowNumbers  # each pair's rows
+    worse: RowNumbers
+    start: Floats | float  # where the paper starts
+    project: Callable[[Floats], Floats]  # brings variables back to the feasible set
+    risk: Callable[[Floats], float]  # of the pairs' hinges, times C
 
 
 def infinite_push_by_pairs(
-    dual: InfinitePushDual, tol: float, max_iter: int, callback: Callback | None = None
-) -> tuple[DualSolution, int]:
-    """Run the algorithm of figure 2, and return its solution and the number of iterations."""
-    if dual.sample.positive_weights is not None:
-        raise ValueError(NOT_TAKEN)
+    model: Model,
+    sample: Any,
+    C: float,
+    callback: Callback | None = None,
+    start: Any = None,  # noqa: ARG001
+    *,
+    tol: float,
+    max_iter: int,
+    eta0: float | None = None,
+    projection: str = "nearest",
+) -> CertifiedSolution:
+    """Run the algorithm of figure 2; every C starts anew."""
+    if sample.positive_weights is not None:
+        raise ValueError(
+            "solver='gradient-projection' of the Infinite Push takes no sample_weight; use solver='auto'."
+        )
+    better, worse, _ = listed_pairs(sample)
+    shape = len(sample.positives), len(sample.negatives)
+    budget = C / shape[0]
 
-    def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
-        return dual.certificate(pairs.sum(axis=1), coef, scores)
+    def project(variables: Floats) -> Floats:
+        values = variables.reshape(shape)
+        if projection == "nearest":
+            return project_to_budget(values, budget).ravel()
+        return (np.sign(values) * project_to_budget(np.abs(values), budget)).clip(0.0).ravel()
 
-    budget = float(dual.sample_C[0])
-    found = gradient_projection(
-        lambda pairs: project_to_budget(pairs, budget),
-        certify,
-        dual.model,
-        dual.sample,
-        tol,
-        max_iter,
-        callback,
+    def risk(hinges: Floats) -> float:
+        return budget * float(hinges.reshape(shape).sum(axis=0).max())
+
+    problem = PairProblem(better, worse, START * budget / shape[1], project, risk)
+    variables, _, n_iter = gradient_projection(problem, model, tol, max_iter, eta0, callback)
+    dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), "hinge")
+    values = variables.reshape(shape)
+    found = dual.solution(values.sum(axis=1), values.sum(axis=0))
+    return CertifiedSolution(
+        found.coef, found.certificate, n_iter, None, sample.scatter(found.alpha, -found.beta)
     )
-    return dual.solution(found.variables.sum(axis=1), found.variables.sum(axis=0)), found.n_iter
 
 
 def rank_svm_by_pairs(
-    model: Model, sample: Any, C: float, tol: float, max_iter: int, callback: Callback | None = None
-) -> CertifiedSolution:
-    """Run the algorithm of figure 3."""
-    if not isinstance(sample, BipartiteSample) or sample.positive_weights is not None:
-        raise ValueError(NOT_TAKEN)
-
-    def certify(pairs: Floats, coef: Floats, scores: Floats) -> Certificate:
-        penalty = 0.5 * model.squared_norm(coef, scores)
-        return Certificate(penalty + C * mean_hinge(sample, scores)[0], float(pairs.sum()) - penalty)
-
-    upper_bound = C / sample.pair_weight
-    found = gradient_projection(
-        lambda pairs: np.clip(pairs, 0.0, upper_bound), certify, model, sample, tol, max_iter, callback
-    )
-    return CertifiedSolution(found.coef, found.certificate, found.n_iter, None)
-
-
-class PairSolution(NamedTuple):
-    """A dual variable for each pair, shape (I, K), the coefficients they make, and their bounds."""
-
-    variables: Floats
-    coef: Floats
-    certificate: Certificate
-    n_iter: int
-
-
-def gradient_projection(
-    project: Callable[[Floats], Floats],
-    certify: Callable[[Floats, Floats, Floats], Certificate],
     model: Model,
-    sample: BipartiteSample,
+    sample: Sample,
+    C: float,
+    callback: Callback | None = None,
+    *,
     tol: float,
     max_iter: int,
-    callback: Callback | None = None,
-) -> PairSolution:
-    """Return the best of all iterates; the paper runs a fixed number of some hundreds.
+    eta0: float | None = None,
+) -> CertifiedSolution:
+    """Run the algorithm of figure 3, whose feasible set is a box: the projection clips."""
+    better, worse, weights = listed_pairs(sample)
+    upper_bound = C / weights.sum() * weights
+    problem = PairProblem(
+        better,
+        worse,
+        START * upper_bound,
+        lambda variables: np.clip(variables, 0.0, upper_bound),
+        lambda hinges: float(upper_bound @ hinges),
+    )
+    variables, certificate, n_iter = gradient_projection(problem, model, tol, max_iter, eta0, callback)
+    coef, _ = _coef_and_scores(problem, model, variables)
+    return CertifiedSolution(coef, certificate, n_iter, None)
 
-    ``project`` gives the nearest feasible variables, and ``certify`` the bounds at feasible variables, the
-    coefficients they make and their scores. An iteration costs O(I K log(I K)) time and O(I K) memory: the
-    other solvers need neither.
+
+def listed_pairs(sample: Sample) -> tuple[RowNumbers, RowNumbers, Floats]:
+    """Return the better and the worse row of every pair, and its weight.
+
+    Of two classes the pairs of a positive stand together.
 
     Raises
     ------
     ValueError
-        When there are more than 50 million pairs.
+        When there are more than 10 million pairs.
     """
-    shape = len(sample.positives), len(sample.negatives)
-    if shape[0] * shape[1] > MAX_PAIRS:
+    blocks: list[Block] = []
+    if isinstance(sample, GradedSample):
+        blocks = sample.blocks
+    elif isinstance(sample, BipartiteSample):
+        blocks = one_block(len(sample.positives), len(sample.negatives))
+    n_pairs = sum(int(np.diff(block.source_starts).dot(np.diff(block.target_starts))) for block in blocks)
+    n_pairs += len(sample.better) if isinstance(sample, CrucialSample) else 0
+    if n_pairs > MAX_PAIRS:
         raise ValueError(
-            f"solver='gradient-projection' keeps a variable for each of {shape[0] * shape[1]:,} pairs, and "
-            f"takes at most {MAX_PAIRS:,}; it is there to reproduce the paper: use solver='auto'."
+            f"solver='gradient-projection' keeps a variable for each of {n_pairs:,} pairs, and takes at most "
+            f"{MAX_PAIRS:,}; it is there to reproduce the paper: use solver='auto'."
         )
+    if isinstance(sample, CrucialSample):
+        better, worse, weights = sample.better, sample.worse, sample.pair_weights
+    else:
+        segments = [
+            (np.repeat(sources, len(targets)), np.tile(targets, len(sources)))
+            for block in blocks
+            for sources, targets in zip(
+                np.split(sample.positives[block.sources], block.source_starts[1:-1]),
+                np.split(sample.negatives[block.targets], block.target_starts[1:-1]),
+                strict=True,
+            )
+        ]
+        better, worse = (np.concatenate(rows) for rows in zip(*segments, strict=True))
+        weights = np.ones(n_pairs)
+    if sample.row_weights is not None:
+        weights = weights * sample.row_weights[better] * sample.row_weights[worse]
+    return better, worse, weights
 
-    def coef_and_scores(variables: Floats) -> tuple[Floats, Floats]:
-        coef = model.rmatvec(sample.scatter(variables.sum(axis=1), -variables.sum(axis=0)))
-        return coef, model.scores(coef)
 
-    def margins(scores: Floats) -> Floats:
-        return np.subtract.outer(*sample.gather(scores))
+def gradient_projection(
+    problem: PairProblem,
+    model: Model,
+    tol: float,
+    max_iter: int,
+    eta0: float | None = None,
+    callback: Callback | None = None,
+) -> tuple[Floats, Certificate, int]:
+    """Return the best iterate's variables, shape (n_pairs,), its certificate, and the number of steps.
 
-    eigenvalue = _largest_eigenvalue(lambda a: margins(coef_and_scores(a)[1]), shape)
-    length = 10.0 / max(eigenvalue, 1e-300)  # zero where all rows are alike
-    variables = np.zeros(shape)
-    coef, scores = coef_and_scores(variables)
-    best = PairSolution(variables, coef, certify(variables, coef, scores), 0)
-    iteration = 0
-    while iteration < max_iter and best.certificate.gap > tol:
+    Notes
+    -----
+    A step costs O(n_pairs) time and memory, and what the projection does: for the Infinite Push time
+    O(n_pairs log I). The other solvers need neither.
+    """
+
+    def certified(variables: Floats) -> tuple[Floats, Certificate]:
+        coef, scores = _coef_and_scores(problem, model, variables)
+        ascent = 1.0 - _margins(problem, scores)
+        penalty = 0.5 * model.squared_norm(coef, scores)
+        primal = penalty + problem.risk(np.maximum(ascent, 0.0))
+        return ascent, Certificate(primal, float(variables.sum()) - penalty)
+
+    n_pairs = len(problem.better)
+    if eta0 is None:
+        variables = np.zeros(n_pairs)
+        # all rows may be alike
+        length = 10.0 / max(_largest_eigenvalue(problem, model), 1e-300)
+    else:
+        variables, length = np.zeros(n_pairs) + problem.start, eta0
+    ascent, certificate = certified(variables)
+    best, best_certificate, iteration = variables, certificate, 0
+    while iteration < max_iter and (eta0 is not None or best_certificate.gap > tol):
         iteration += 1
-        gradient = 1.0 - margins(scores)
-        variables = project(variables + length / np.sqrt(iteration) * gradient)
-        coef, scores = coef_and_scores(variables)
-        certificate = certify(variables, coef, scores)
-        if certificate.gap < best.certificate.gap:
-            best = PairSolution(variables, coef, certificate, iteration)
+        variables = problem.project(variables + length / np.sqrt(iteration) * ascent)
+        ascent, certificate = certified(variables)
+        # Q is the dual objective negated
+        if eta0 is None:
+            better = certificate.gap < best_certificate.gap
+        else:
+            better = certificate.dual > best_certificate.dual
+        if better:
+            best, best_certificate = variables, certificate
         if callback is not None:
             callback(iteration, objective=certificate.primal, gap=certificate.gap)
-    return best._replace(n_iter=iteration)
+    return best, best_certificate, iteration
 
 
 def project_to_budget(values: Floats, budget: float) -> Floats:
@@ -144,7 +220,7 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
     Clipping at zero comes first; of the clipped values each column is cut at a :math:`\mu_k`, all columns
     losing the same sum :math:`\theta` (or all they have), with the :math:`\mu_k` adding up to c.
 
-    c is the budget. O(I K log I) for sorting the columns, and O(I K) a trial of :math:`\theta`.
+    c is the budget. O(I K log I) for sorting the columns, and O(K log I) a trial of :math:`\theta`.
 
     References
     ----------
@@ -159,40 +235,59 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
     clipped = np.maximum(values, 0.0)
     if clipped.max(axis=0).sum() <= budget:
         return clipped
-    descending = -np.sort(-clipped, axis=0)
-    counts = np.arange(1, len(clipped) + 1)[:, None]
-    totals = np.cumsum(descending, axis=0)
+    descending = -np.sort(-clipped.T, axis=1)
+    totals = np.cumsum(descending, axis=1)
     # what a column loses when it is cut at its next lower value
-    lost = totals - counts * np.vstack([descending[1:], np.zeros_like(descending[:1])])
-    columns = np.arange(clipped.shape[1])
+    lost = totals.copy()
+    lost[:, :-1] -= np.arange(1, len(clipped)) * descending[:, 1:]
+    nearest: Floats = np.minimum(clipped, column_heights(totals, lost, budget))
+    return nearest
 
-    def cuts(theta: float) -> tuple[Floats, Floats]:
-        number = np.minimum((lost < theta).sum(axis=0), len(clipped) - 1)
-        alive = lost[-1] > theta
-        heights = np.where(alive, (totals[number, columns] - theta) / (number + 1.0), 0.0)
-        return heights, np.where(alive, -1.0 / (number + 1.0), 0.0)
 
-    low, high, theta = 0.0, float(lost[-1].max()), 0.0
-    for _ in range(MAX_PROJECTION_TRIALS):
-        heights, slopes = cuts(theta)
-        excess = float(heights.sum() - budget)
-        low, high = (theta, high) if excess > 0.0 else (low, theta)
-        newton = theta - excess / float(slopes.sum()) if slopes.any() else np.inf
-        following = newton if low < newton < high else 0.5 * (low + high)
-        if abs(excess) <= 1e-14 * budget or following in (low, high):  # as far as floats reach
-            break
+@compiled()
+def column_heights(totals, lost, budget):
+    """Return where to cut each column, which is a row here.
+
+    The sum of the heights is a convex, decreasing, piecewise linear function of what every column loses:
+    Newton's method from zero never goes too far, and ends after finitely many trials.
+    """
+    heights = np.zeros(len(lost))
+    theta = 0.0
+    while True:
+        excess, slope = -budget, 0.0
+        for k in range(len(lost)):
+            heights[k] = 0.0
+            if lost[k, -1] > theta:
+                number = np.searchsorted(lost[k], theta)
+                heights[k] = (totals[k, number] - theta) / (number + 1)
+                slope += 1.0 / (number + 1)
+            excess += heights[k]
+        following = theta + excess / slope
+        if excess <= BUDGET_ROUNDING * budget or following <= theta:
+            return heights
         theta = following
-    return np.minimum(clipped, heights)
 
 
-def _largest_eigenvalue(product: Callable[[Floats], Floats], shape: tuple[int, int]) -> float:
+def _coef_and_scores(problem: PairProblem, model: Model, variables: Floats) -> tuple[Floats, Floats]:
+    """Return the coefficients that variables make, and the scores of all rows."""
+    won, lost = (np.bincount(rows, variables, model.n_rows) for rows in (problem.better, problem.worse))
+    coef = model.rmatvec((won - lost).astype(np.float64))
+    return coef, model.scores(coef)
+
+
+def _margins(problem: PairProblem, scores: Floats) -> Floats:
+    margins: Floats = scores[problem.better] - scores[problem.worse]
+    return margins
+
+
+def _largest_eigenvalue(problem: PairProblem, model: Model) -> float:
     """Return the largest eigenvalue of the quadratic form, by the power method."""
-    vector = np.add.outer(np.linspace(1.0, 2.0, shape[0]), np.linspace(-0.5, 0.7, shape[1]))
+    vector = np.random.RandomState(0).standard_normal(len(problem.better))
     value = 0.0
     for _ in range(N_POWER_ITERATIONS):
         norm = float(np.linalg.norm(vector))
         if norm == 0.0:
             break
-        vector = product(vector / norm)
+        vector = _margins(problem, _coef_and_scores(problem, model, vector / norm)[1])
         value = float(np.linalg.norm(vector))
     return value

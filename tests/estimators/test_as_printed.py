@@ -1,0 +1,100 @@
+"""The papers' pseudo-code, step by step in NumPy and pair by pair, against the estimators that run it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pushrank import InfinitePush, RankSVM
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def gradient_projection(differences, start, project, eta0, t_max):
+    """Agarwal (2011), figures 2 and 3: return the coefficients of the iterate of the lowest Q, and Q."""
+    a, iterates = start, []
+    for t in range(1, t_max + 2):
+        w = np.tensordot(a, differences, axes=a.ndim)
+        iterates.append((w @ w / 2 - a.sum(), w))
+        a = project(a - eta0 / np.sqrt(t) * (differences @ w - 1))
+    best = min(range(len(iterates)), key=lambda t: iterates[t][0])
+    return iterates[best][1], iterates[best][0], best
+
+
+def l1_inf_ball(a, radius):
+    """Quattoni et al. (2009): all columns lose theta or all they have, by bisection."""
+    size = np.abs(a)
+    if size.max(axis=0).sum() <= radius:
+        return a
+    totals = np.cumsum(-np.sort(-size, axis=0), axis=0)
+    low, high = 0.0, totals[-1].max()
+    for _ in range(80):
+        theta = (low + high) / 2
+        heights = np.maximum(((totals - theta) / np.arange(1, len(a) + 1)[:, None]).max(axis=0), 0)
+        low, high = (theta, high) if heights.sum() > radius else (low, theta)
+    return np.sign(a) * np.minimum(size, heights)
+
+
+def rows():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(24, 3))
+    return X, (X[:, 0] + rng.normal(size=24) > 0.4).astype(int), rng
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("projection", "eta0", "best"),
+    [("paper", 0.02, 60), ("nearest", 0.02, 60), ("paper", 0.05, 22), ("nearest", 0.05, 0)],
+)
+def test_the_infinite_push_by_figure_2(projection, eta0, best):
+    X, y, _ = rows()
+    C, t_max = 10.0, 60
+    differences = X[y == 1][:, None] - X[y == 0][None]
+    m, n = differences.shape[:2]
+
+    def project(a):
+        if projection == "nearest":
+            return l1_inf_ball(np.maximum(a, 0), C / m)
+        return np.maximum(l1_inf_ball(a, C / m), 0)
+
+    w, Q, t = gradient_projection(differences, np.full((m, n), C / (1000 * m * n)), project, eta0, t_max)
+    assert t == best  # too long a step never gets far below the start
+    options = {"solver": "gradient-projection", "projection": projection, "eta0": eta0, "max_iter": t_max}
+    ranker = InfinitePush(C, **options).fit(X, y)
+    np.testing.assert_allclose(ranker.coef_, w, rtol=1e-7)
+    assert ranker.dual_objective_ == pytest.approx(-Q, rel=1e-9)
+    assert ranker.n_iter_ == t_max
+    exact = InfinitePush(C, tol=1e-8).fit(X, y)
+    assert ranker.dual_objective_ <= exact.primal_objective_ <= ranker.primal_objective_
+
+
+@quiet
+@pytest.mark.parametrize("kind", ["two classes", "grades", "groups and weights", "pairs"])
+def test_ranksvm_by_figure_3_is_of_any_pairs(kind):
+    X, y, rng = rows()
+    C, t_max, fit = 10.0, 60, {"y": y}
+    row_weights, groups, weights = np.ones(24), np.zeros(24), None
+    if kind != "two classes":
+        fit = {"y": rng.integers(0, 4, 24)}
+    if kind == "groups and weights":
+        row_weights, groups = rng.integers(0, 3, 24).astype(float), rng.integers(0, 3, 24)
+        fit |= {"qid": groups, "sample_weight": row_weights}
+    if kind == "pairs":
+        better, worse, weights = rng.integers(0, 12, 40), rng.integers(12, 24, 40), rng.random(40)
+        fit = {"y": None, "pairs": (better, worse, weights)}
+    else:
+        better, worse = np.nonzero((fit["y"][:, None] > fit["y"]) & (groups[:, None] == groups))
+        weights = row_weights[better] * row_weights[worse]
+    upper = C * weights / weights.sum()
+    w, Q, _ = gradient_projection(
+        X[better] - X[worse], upper / 1000, lambda a: np.clip(a, 0, upper), 0.02, t_max
+    )
+    options = {"loss": "hinge", "solver": "gradient-projection"}
+    printed = RankSVM(C, eta0=0.02, max_iter=t_max, **options).fit(X, **fit)
+    np.testing.assert_allclose(printed.coef_, w, rtol=1e-9)
+    assert printed.dual_objective_ == pytest.approx(-Q, rel=1e-9)
+    assert printed.n_iter_ == t_max
+    exact = RankSVM(C, loss="hinge", tol=1e-8).fit(X, **fit)
+    ours = RankSVM(C, tol=1e-3, **options).fit(X, **fit)
+    assert ours.converged_
+    assert ours.primal_objective_ == pytest.approx(exact.primal_objective_, rel=1e-3)
