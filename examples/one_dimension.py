@@ -1,13 +1,17 @@
-"""How sure is the top of a list? One dimension, one threshold, and a probability that is known.
+"""The price of the absolute top in one dimension: a few draws in a thousand turn the chosen order around.
 
     python examples/one_dimension.py
 
-Negatives are drawn from any continuous distribution of scores, say uniform on [0, 1], and a rule takes what
-scores above the best of m training negatives. Whatever the distribution, the rule's false-positive rate
-exceeds epsilon exactly where all m fell into the lower 1 - epsilon of it: with probability (1 - epsilon)^m.
-So m has to grow as ln(1 / delta) / epsilon before the absolute top can be trusted: what section 10.1 of
-Rudin, *The P-Norm Push*, JMLR 10 (2009), illustrates, and what ``pushrank.theory.infinite_push_bound`` turns
-into a bound for every function of a class.
+Section 10.1 of Rudin, *The P-Norm Push*, JMLR 10 (2009). Nearly all negatives lie in [-1, 0] and nearly all
+positives in [0, 1], but a part e / 2 of all draws are positives in [-2, -1], and as many are negatives in
+[1, 2]. Two functions are there to choose from, one that increases and one that decreases. Over all draws the
+best negative of the increasing one stands above every positive: its R_max is the worst possible, I, and that
+of the decreasing one (1 - e) I. But m training rows all lie in [-1, 1] with probability (1 - e)^m, and on
+those the increasing function makes no error: minimising R_max chooses it, and the new R_max is the worst. The
+AUC hardly changes: that of the increasing function is (1 - e)^2.
+
+The increasing function is chosen more often still, with probability (1 - e / 2)^m: stray positives, without a
+stray negative, do not speak against it.
 """
 
 from __future__ import annotations
@@ -15,35 +19,60 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pushrank import theory
+from pushrank import metrics
+
+NEW_ROWS = 100_000
 
 
-def simulated(m: int, epsilon: float, n_draws: int, rng: np.random.Generator) -> float:
-    """Return how often the rule takes more than epsilon of new negatives."""
-    best = rng.random((n_draws, m)).max(axis=1)
-    return float(np.mean(1.0 - best > epsilon))
+def drawn(
+    shape: tuple[int, ...], epsilon: float, rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return labels, True for a positive, and positions on the line."""
+    is_positive, is_stray = rng.random(shape) < 0.5, rng.random(shape) < epsilon
+    lowest = np.where(is_positive, np.where(is_stray, -2.0, 0.0), np.where(is_stray, 1.0, -1.0))
+    return is_positive, lowest + rng.random(shape)
+
+
+def worst_heights(is_positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return R_max of every row of a table: the positives not above its best negative."""
+    best = np.where(is_positive, -np.inf, scores).max(axis=1, keepdims=True)
+    return np.sum(is_positive & (scores <= best), axis=1)
+
+
+def simulated(m: int, epsilon: float, n_draws: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return how often training sets of m rows lie in [-1, 1], which part of those chooses the increasing
+    function, and how often it is chosen in all; equally good functions count for the decreasing one."""
+    is_positive, x = drawn((n_draws, m), epsilon, rng)
+    increasing = worst_heights(is_positive, x) < worst_heights(is_positive, -x)
+    inside = (np.abs(x) <= 1.0).all(axis=1)
+    return float(inside.mean()), float(increasing[inside].mean()), float(increasing.mean())
 
 
 def main() -> None:
-    """Print the known probability beside the simulated one, and the bound it gives for one function."""
+    """Print what is known beside what is simulated, and what the two functions do on new rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20_000)
-    arguments = parser.parse_args()
+    n_draws = parser.parse_args().draws
     rng = np.random.default_rng(0)
-    print("negatives  epsilon  (1 - epsilon)^m  simulated  standard errors apart")
-    for m in (10, 50, 200):
-        for epsilon in (0.005, 0.02, 0.1):
-            known = (1.0 - epsilon) ** m
-            found = simulated(m, epsilon, arguments.draws, rng)
-            error = np.sqrt(known * (1.0 - known) / arguments.draws)
-            print(f"{m:9d}  {epsilon:7.3f}  {known:15.4f}  {found:9.4f}  {(found - known) / error:+.1f}")
-    print("\nwith 95 % confidence, for one function, the false-positive rate above the best of m is at most")
-    for m in (10, 50, 200, 10_000):
-        scores = np.append(rng.random(m), rng.random(m) + 1.0)
-        # half of the five per cent is for this rate, half for the misses
-        bound = theory.infinite_push_bound(np.repeat([0, 1], m), scores, 1e-9, 0.0, delta=0.05)
-        print(f"{m:9d}  {bound.false_positive_rate:.4f}")
+    print("training sets in [-1, 1], those of them that choose the increasing function, and all that do")
+    print("rows  epsilon  (1-e)^m  simulated  they choose it  (1-e/2)^m  simulated")
+    for m in (20, 50, 200):
+        for epsilon in (0.002, 0.005, 0.02):
+            inside, of_them, increasing = simulated(m, epsilon, n_draws, rng)
+            known = (1.0 - epsilon) ** m, (1.0 - epsilon / 2.0) ** m
+            print(f"{m:4d}{epsilon:9.3f}{known[0]:9.4f}{inside:11.4f}{of_them:16.4f}", end="")
+            print(f"{known[1]:11.4f}{increasing:11.4f}")
+    print(f"\n{NEW_ROWS:,} new rows, R_max as a part of the positives, and AUC")
+    print("epsilon  increasing: R_max    AUC  (1-e)^2  decreasing: R_max    1-e    AUC")
+    for epsilon in (0.002, 0.005, 0.02):
+        y, x = drawn((NEW_ROWS,), epsilon, rng)
+        (worst_up, worst_down), (auc_up, auc_down) = (
+            measure(y, np.stack([x, -x])) for measure in (metrics.r_max, metrics.auc)
+        )
+        print(f"{epsilon:7.3f}{worst_up / y.sum():19.4f}{auc_up:7.4f}{(1 - epsilon) ** 2:9.4f}", end="")
+        print(f"{worst_down / y.sum():19.4f}{1 - epsilon:7.4f}{auc_down:7.4f}")
 
 
 if __name__ == "__main__":

@@ -184,7 +184,8 @@ def test_a_fraction_is_no_number_of_rows():
 def test_the_example_of_one_dimension_simulates_what_it_knows():
     path = Path(__file__).parents[2] / "examples" / "one_dimension.py"
     simulated = runpy.run_path(str(path))["simulated"]
-    for m, epsilon in ((10, 0.1), (200, 0.01)):
-        known = (1 - epsilon) ** m
-        error = math.sqrt(known * (1 - known) / 20_000)
-        assert abs(simulated(m, epsilon, 20_000, np.random.default_rng(m)) - known) < 4 * error
+    m, epsilon, n_draws = 50, 0.01, 2000
+    inside, of_them, increasing = simulated(m, epsilon, n_draws, np.random.default_rng(m))
+    assert of_them == 1.0
+    for known, found in (((1 - epsilon) ** m, inside), ((1 - epsilon / 2) ** m, increasing)):
+        assert abs(found - known) < 4 * math.sqrt(known * (1 - known) / n_draws)

@@ -29,10 +29,12 @@ MIN_WEIGHT = 1e-3
 class ConcentrationDisplay(RankingDisplay):
     r"""The contribution of every pair to an objective, positives and negatives in ranked order.
 
-    .. math:: c_{ik} = \frac{\partial \ln R}{\partial \ln \ell_{ik}}, \qquad \ell_{ik} = \ell(s_i - t_k)
+    .. math:: c_{ik} = \frac{g(h_k)}{R} \cdot \frac{\ell_{ik}}{h_k}, \qquad
+        \ell_{ik} = \ell(s_i - t_k), \quad h_k = \sum_i \ell_{ik}, \quad R = \sum_k g(h_k)
 
-    scaled to sum to one. For the P-Norm Push it is :math:`h_k^p / R \cdot \ell_{ik} / h_k`, the pair's
-    part of the negative's part of the objective: the larger p, the more lies with the highest negatives.
+    the pair's part of the negative's part of the objective: the larger p, the more lies with the highest
+    negatives. With a pull the parts are those of the positives, :math:`\ln(1 + h_i)\, \ell_{ik} / h_i` for
+    the IR Push. For powers and the maximum it is also the part of the derivative, by :math:`\ln \ell_{ik}`.
 
     Parameters
     ----------
@@ -224,7 +226,8 @@ def _push_cells(
     cells = np.zeros((len(high_edges) - 1, len(low_edges) - 1))
     if log_total == -np.inf:
         return cells, log_total
-    low_fractions = total.gradient / total.gradient.sum()
+    parts_of_lows = total.gradient if price.homogeneous else price.terms(log_sums).value
+    low_fractions = parts_of_lows / parts_of_lows.sum()
     unit = np.where(np.isfinite(log_sums), log_sums, 0.0)
     for b, (start, stop) in enumerate(pairwise(high_edges)):
         # one group of highs at a time: never a row of memory for each pair

@@ -34,7 +34,10 @@ class DiscountDisplay(RankingDisplay):
               d_{\mathrm{DCG}}(r) = \frac{\ln 2}{\ln(1 + r)}, \qquad d_{\mathrm{AveR}}(r) = \frac{1}{r}
 
     with Height(r) the number of positives that a negative at rank r would stand above: what an error costs
-    there, in units of its cost at the top.
+    there, in units of its cost at the top. The IR Push's :math:`-\ln(1 + r)`, of which differences alone
+    count, is drawn from 1 at the first place to 0 at the last:
+
+    .. math:: d_{\mathrm{IR}}(r) = 1 - \frac{\ln(1 + r) - \ln 2}{\ln(1 + n) - \ln 2}
 
     Parameters
     ----------
@@ -104,11 +107,9 @@ class DiscountDisplay(RankingDisplay):
         ranks = curve_places(depths.n_rows)
         height = 1.0 - depths.hits_among(ranks - 1) / depths.total_positive
         weights = {f"push, p = {power:g}": height**power for power in p}
-        return cls(
-            ranks=ranks,
-            weights={**weights, **{measure: worth(ranks) for measure, worth in MEASURES.items()}},
-            name=name,
-        )
+        weights["IR Push, -log(1 + rank)"] = 1.0 - np.log((1 + ranks) / 2) / np.log((1 + depths.n_rows) / 2)
+        weights |= {measure: worth(ranks) for measure, worth in MEASURES.items()}
+        return cls(ranks=ranks, weights=weights, name=name)
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
         """Draw the curves on two logarithmic axes.
