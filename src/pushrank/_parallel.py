@@ -16,7 +16,10 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import numba
-from numba import config
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._array import Floats
@@ -158,22 +161,46 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def compiled_pointer(signature: str) -> Callable[[Callable[..., Any]], Callable[[], Any]]:
-    """Return a decorator that makes of a function one of no argument, which compiles it once and returns it.
+def compiled_pointer(signature: str) -> Callable[[Callable[..., Any]], Callable[[], int]]:
+    """Return a decorator that makes of a function one of no argument: the address of its code, compiled once.
 
-    What it returns is an argument of compiled functions: these hold a pointer to it, where a function that is
-    called by name is compiled anew as a part of each of its callers, for each kind of array that they take.
+    The address is an argument of compiled functions, which call it by :func:`pointer_call`. A function that
+    is called by name is compiled anew as a part of each of its callers, for each kind of array they take.
     """
 
-    def decorate(function: Callable[..., Any]) -> Callable[[], Any]:
+    def decorate(function: Callable[..., Any]) -> Callable[[], int]:
         @cache
-        @wraps(function)
-        def pointer() -> Any:
+        def code() -> Any:
             try:
                 return numba.cfunc(signature, cache=True, error_model="numpy")(function)
             except RuntimeError:  # numba found no folder for its cache
                 return numba.cfunc(signature, error_model="numpy")(function)
 
-        return pointer
+        @wraps(function)
+        def address() -> int:
+            return int(code().address)
+
+        return address
 
     return decorate
+
+
+def pointer_call(signature: str) -> Any:
+    """Return a function for compiled code: it calls the code at an address with a tuple of arguments.
+
+    Numba takes compiled functions as arguments too, but spends more time on their types than a batch takes.
+    """
+    argument_types, return_type = numba.core.sigutils.normalize_signature(signature)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def call(_typing: Any, _address: Any, _arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
+            llvm_type = ir.FunctionType(
+                context.get_value_type(return_type), [context.get_value_type(t) for t in argument_types]
+            )
+            function = builder.inttoptr(values[0], llvm_type.as_pointer())
+            return builder.call(function, cgutils.unpack_tuple(builder, values[1]))
+
+        return return_type(types.intp, types.Tuple(argument_types)), generate
+
+    return call

@@ -29,6 +29,7 @@ from pushrank.solvers.streaming.updates import (
     PERCEPTRON_MAX,
     Rows,
     StreamLearner,
+    call_evaluate,
     evaluate_update,
 )
 
@@ -150,8 +151,15 @@ def total_loss(scores, positive, sample_weight, order, size, alone, surrogate, e
             positive_weight = negative_weight = weights[0]
         if positive_weight > 0.0 and negative_weight > 0.0:
             k_rows = resolve_k_within(k, counted, positive_weight)
-            batch = batch_scores[:n_rows], classes[:n_rows], weights[:n_rows], k_rows, slope[:n_rows]
-            total += evaluate(surrogate, *batch)[0]
+            batch = (
+                surrogate,
+                batch_scores[:n_rows],
+                classes[:n_rows],
+                weights[:n_rows],
+                k_rows,
+                slope[:n_rows],
+            )
+            total += call_evaluate(evaluate, batch)[0]
     return total
 
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, compiled_pointer
+from pushrank._parallel import compiled, compiled_pointer, pointer_call
 from pushrank._validation import BadRowError
 from pushrank.objectives.precision_at_k import (
     STRUCT,
@@ -74,9 +74,11 @@ def perceptron_update(update, scores, positive, sample_weight, k, slope):
     return mistakes
 
 
-@compiled_pointer(
-    "UniTuple(float64, 2)(int64, float64[::1], boolean[::1], float64[::1], float64, float64[::1])"
-)
+EVALUATE = "UniTuple(float64, 2)(int64, float64[::1], boolean[::1], float64[::1], float64, float64[::1])"
+call_evaluate = pointer_call(EVALUATE)
+
+
+@compiled_pointer(EVALUATE)
 def evaluate_update(update, scores, positive, sample_weight, k, slope):
     """Write how much of every row to subtract; return a value, zero where that is none of any, and mistakes.
 
@@ -98,8 +100,8 @@ def run_batches(
     Rows that come ``alone``, one to a batch, are each compared with a row of zeros of the other class.
 
     Either ``dense`` is a matrix, or ``data``, ``indices`` and ``indptr`` are those of a CSR matrix; the rest
-    is None, and with it the lines that would read it are compiled away. ``evaluate`` is what
-    :func:`evaluate_update` returns. ``coef``, ``correction``, ``total``
+    is None, and with it the lines that would read it are compiled away. ``evaluate`` is the address
+    that :func:`evaluate_update` returns. ``coef``, ``correction``, ``total``
     and ``counts`` are those of a :class:`State`, changed in place; ``mistakes_path`` takes the weight of
     negatives among the first k of every batch. Return -1, or the place in the order of the first row of a
     batch whose scores are not finite, or lead to coefficients that are not.
@@ -145,8 +147,9 @@ def run_batches(
             continue
         k_rows = resolve_k_within(k, counted, positive_weight)
         stop = n_rows + 1 if alone else n_rows
-        batch_arrays = scores[:stop], classes[:stop], weights[:stop], k_rows, slope[:stop]
-        value, mistakes = evaluate(update, *batch_arrays)
+        value, mistakes = call_evaluate(
+            evaluate, (update, scores[:stop], classes[:stop], weights[:stop], k_rows, slope[:stop])
+        )
         mistakes_path[batch] = mistakes
         counts[MISTAKES] += mistakes
         counts[MAX_MISTAKES] += min(k_rows, negative_weight)
