@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -121,7 +122,21 @@ def test_models_are_chosen_by_the_names_of_fit_and_of_the_table(visits):
     ):
         found = json.loads(call(*arguments, "--p", 8, "--model", name, "--json").stdout)
         assert list(found["models"]) == expected
-    assert "--model 'svm' is not known" in call(*arguments, "--model", "svm", code=2).stderr
+    told = call(*arguments, "--model", "svm", code=2).stderr
+    assert "--model 'svm' is not known" in told
+    assert "or a name that compare prints, such as 'boosted stumps, p = 16'" in told
+
+
+def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
+    config = compare.ComparisonConfig(budget=30, model=["top-ranker-cv", "pnorm-push"], p=[4.0], folds=2)
+    y = np.arange(300) < 10
+    found = config.models(y, dense=True)
+    assert list(found) == ["linear, chosen for the top", "P-Norm Push, p = 1", "P-Norm Push, p = 4"]
+    assert found["linear, chosen for the top"].fraction == 0.1
+    defaults = replace(config, model=None)
+    assert "linear, chosen for the top" in defaults.models(y, dense=False)
+    y[9] = False
+    assert "linear, chosen for the top" not in defaults.models(y, dense=False)
 
 
 def test_a_group_stays_in_one_part(visits, monkeypatch):

@@ -187,6 +187,13 @@ def test_a_number_that_only_one_cell_lacks_says_how_to_read_it(tmp_path, frame, 
     rows_of(tmp_path / "a.csv")
     assert "row 8 holds '-'" in (told := capsys.readouterr().err)
     assert "--na-values -, or" in told
+    frame["n"] = frame["n"].where(
+        frame.index % 3 != 1, "-"
+    )  # a third of all cells, but one and the same mark
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rows_of(tmp_path / "a.csv")
+    assert "row 2 holds '-'" in (told := capsys.readouterr().err)
+    assert "--na-values -, or" in told
 
 
 DOUBTFUL = {
@@ -237,6 +244,20 @@ def test_a_rare_class_is_noted(tmp_path, frame, capsys):
     frame.drop(columns="kind").to_csv(tmp_path / "a.csv", index=False)
     rows_of(tmp_path / "a.csv")
     assert "only 3 rows are of one of the two classes" in capsys.readouterr().err
+    told = call(
+        "fit",
+        tmp_path / "a.csv",
+        "--label",
+        "y",
+        "-o",
+        tmp_path / "m.skops",
+        "--model",
+        "top-ranker-cv",
+        code=2,
+    )
+    assert (
+        "needs 5 rows of each class, and one has 3; take another, such as --model pnorm-push" in told.stderr
+    )
 
 
 def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):

@@ -188,6 +188,8 @@ def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(d
         given = {"baseline": Difference(2.0, 1.0, -0.7804, 4.7804, beyond)}
         monkeypatch.setattr(RankerComparison, "differences_", given)
         texts = texts_of(data)
+        assert ("good (best at the top)" in texts) == (beyond is True)
+        assert ("good (highest)" in texts) == (beyond is not True)
         assert row_of(texts, "good against the others over the test parts", "baseline") == [
             "+2.000",
             "−0.780 to +4.780",
@@ -199,6 +201,7 @@ def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(d
             f"{low:+.1f} to {high:+.1f}",
         ]
     assert "real" not in " ".join(texts)
+    assert "each comparison by itself" not in " ".join(texts)  # intervals allow for all models compared
 
 
 @pytest.mark.usefixtures("without_pictures")

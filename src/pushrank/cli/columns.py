@@ -540,7 +540,8 @@ def _doubt_of_whole_numbers(table: Table, name: str, numbers: pd.Series, low: fl
 def _doubt_of_text(texts: pd.Series) -> str:
     shares = texts.value_counts(normalize=True)
     is_number = _is_number(shares.index)
-    if shares[is_number].sum() >= NEARLY_ALL and not is_number.all():
+    is_mark = np.count_nonzero(~is_number) == 1  # one and the same text stands where there is no number
+    if shares[is_number].sum() >= (0.5 if is_mark else NEARLY_ALL) and not is_number.all():
         stranger = shares.index[~is_number][0]
         return (
             f"is read as text, for row {texts.index[np.argmax(texts == stranger)] + 1} holds {stranger!r}, "

@@ -10,13 +10,14 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
 from pushrank.cli.columns import LabelledSource, LabelledTable, check_column, numbers_in, read_labelled
-from pushrank.cli.errors import InputError, refusing
-from pushrank.cli.fit import fit_pipeline, saved_model
+from pushrank.cli.errors import InputError, refusing, warn
+from pushrank.cli.fit import N_INNER_FOLDS, fit_pipeline, saved_model
 from pushrank.cli.model import make_model, make_ranking_pipelines
 from pushrank.cli.read import TextFormat
 from pushrank.cli.screen import print_comparison, progress
@@ -77,18 +78,24 @@ class ComparisonConfig:
         if self.nested and ways and ways != ["--group"]:
             raise InputError(f"--nested splits at random, not as {ways[0]} does; leave it out.")
 
-    def models(self, *, dense: bool, n_rows: int) -> dict[str, BaseEstimator]:
+    def models(self, y: NDArray[np.bool_], *, dense: bool) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
         if not self.model:
-            return default_rankers(self.powers, dense=dense, n_rows=n_rows, budget=self.budget)
+            models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.budget)
+            n_rare = min(y.sum(), (~y).sum())
+            for _ in range(1 + self.nested):
+                n_rare -= -(-n_rare // self.folds)
+            if n_rare < N_INNER_FOLDS and models.pop(LINEAR_CHOSEN, None):
+                warn(f"{LINEAR_CHOSEN!r} is left out: too few rows of a class to split training parts again.")
+            return models
         known = default_rankers(self.powers, dense=dense)
-        known[LINEAR_CHOSEN].set_params(fraction=None if self.budget is None else self.budget / n_rows)
+        known[LINEAR_CHOSEN].set_params(fraction=None if self.budget is None else self.budget / len(y))
         return {found: one for name in self.model for found, one in _models_called(name, known).items()}
 
     def pipelines(self, rows: LabelledTable) -> dict[str, Pipeline]:
         """Return the models by name, behind the preprocessing of the columns."""
         sparse = rows.table.is_sparse
-        models = self.models(dense=not sparse, n_rows=len(rows.y))
+        models = self.models(rows.y, dense=not sparse)
         return make_ranking_pipelines(models, rows.numeric, rows.categorical, sparse=sparse, alpha=self.alpha)
 
 
@@ -96,6 +103,8 @@ def _models_called(name: str, known: dict[str, BaseEstimator]) -> dict[str, Base
     """Return the models of a name of ``fit`` or of the table: of the P-Norm Push, one for every p."""
     if name == "pnorm-push":
         return {found: model for found, model in known.items() if found.startswith("P-Norm Push")}
+    if name == "top-ranker-cv":
+        return {LINEAR_CHOSEN: known[LINEAR_CHOSEN]}
     for found, model in known.items():
         if name in (found, found.lower().replace(" ", "-")):
             return {found: model}

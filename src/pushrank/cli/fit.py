@@ -33,6 +33,7 @@ from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import check_classes
 
 N_CALIBRATION_FOLDS = 5
+N_INNER_FOLDS = 5  # of the models that choose by cross-validation
 
 
 def rows_or_share(text: str) -> float:
@@ -132,6 +133,12 @@ def fit(
     given |= {"weak_rankers": weak_rankers, "n_estimators": n_estimators, "learning_rate": learning_rate}
     ranker = make_model(model, seed, max_iter=max_iter, tol=tol, **given)
     rows = read_labelled(source, written, {"weight": weight})
+    n_rare = min(rows.y.sum(), (~rows.y).sum())
+    if "cv" in ranker.get_params() and n_rare < N_INNER_FOLDS:
+        raise InputError(
+            f"--model {model} chooses by cross-validation and needs {N_INNER_FOLDS} rows of each class, and "
+            f"one has {n_rare}; take another, such as --model pnorm-push."
+        )
     weights = None if weight is None else numbers_in(rows.table, weight, "weight", 0.0)
     pipeline = make_ranking_pipelines(
         {model: ranker}, rows.numeric, rows.categorical, sparse=rows.table.is_sparse, alpha=alpha

@@ -71,7 +71,10 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     elif name in MODELS or name in compared:
         model = compared[name] if name in compared else MODELS[name]()
     else:
-        raise InputError(f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}.")
+        raise InputError(
+            f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}, lightgbm, or a name "
+            "that compare prints, such as 'boosted stumps, p = 16'."
+        )
     if name == "logistic-regression":
         model.set_params(max_iter=1000)
     given = {option: value for option, value in options.items() if value is not None}

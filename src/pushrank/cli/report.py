@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
 from pushrank.cli.columns import LabelledSource, LabelledTable, columns_to_show
 from pushrank.cli.compare import Compared, ComparisonConfig, run
-from pushrank.cli.model import MAX_CATEGORIES, penalty
+from pushrank.cli.model import MAX_CATEGORIES
 from pushrank.cli.read import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import ReportData, sentences
@@ -72,15 +74,13 @@ def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
         **({} if config.weight is None else {"Rows count in fits for": config.weight}),
         **_feature_settings(rows),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
-        "L2 strength of the rankers, alpha": _alphas(rows, config),
+        "L2 strength of the rankers, alpha": _alphas(compared.models),
         "Versions": versions(),
     }
 
 
-def _alphas(rows: LabelledTable, config: ComparisonConfig) -> str:
-    sparse = rows.table.is_sparse
-    models = config.models(dense=not sparse, n_rows=len(rows.y))
-    strengths = {penalty(model, config.alpha, sparse=sparse) for model in models.values()}
+def _alphas(models: Mapping[str, Pipeline]) -> str:
+    strengths = {model.named_steps["rank"].get_params().get("alpha") for model in models.values()}
     return ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in strengths if alpha is not None))
 
 
@@ -96,6 +96,6 @@ def _feature_settings(rows: LabelledTable) -> dict[str, str]:
         + f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES),
         **({"Columns left out": ", ".join(rows.excluded)} if rows.excluded else {}),
         "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
-        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (all but the "
-        f"{MAX_CATEGORIES - 1} most frequent values of a column as one), within each fit",
+        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded "
+        f"({MAX_CATEGORIES - 1} most frequent values; the rest share one column), within each fit",
     }

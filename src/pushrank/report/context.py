@@ -257,8 +257,19 @@ def _compared(data: ReportData) -> dict[str, Any]:
         ),
         "n_resamples": default_n_resamples(len(data.y)),
         "none_is_better": comparison.none_is_better_,
+        "place": _place_of_best(comparison),
         "facts": {**_facts(data), **data.settings},
     }
+
+
+def _place_of_best(comparison: RankerComparison) -> str:
+    """Return what the first model is called in the table: the best only where it is by more than chance."""
+    best, rival = comparison.best_, comparison.runner_up_
+    if best == rival or rival in comparison.equals_:
+        return ""
+    if comparison.differences_[rival].more_than_chance:
+        return "best at the top"
+    return "most hits" if comparison.criterion == HITS else "highest"
 
 
 def _measured(data: MeasurementData) -> dict[str, Any]:
