@@ -27,6 +27,7 @@ FOREIGN_TYPES = {
     *(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix)),
     "sklearn.tree._tree.Tree",  # checked after loading
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # likewise
+    "sklearn.metrics._scorer._Scorer",  # of a function that is trusted itself
     "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
 }
 """Types of others that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
@@ -121,10 +122,10 @@ def load(path: str | Path) -> Any:
 
     Notes
     -----
-    Only registered types are built: pushrank's estimators, losses, prices, weak rankers and the state of
-    streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in the file
-    is imported or run. The text of a booster is read by LightGBM or XGBoost, which do not look for nodes that
-    point out of a tree: load boosters of people that you trust.
+    Only registered types are built: pushrank's estimators, losses, prices, weak rankers, measures and the
+    state of streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in
+    the file is imported or run. The text of a booster is read by LightGBM or XGBoost, which do not look for
+    nodes that point out of a tree: load boosters of people that you trust.
 
     Examples
     --------

@@ -7,7 +7,13 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank import losses, prices
@@ -176,10 +182,24 @@ def push_objective(ranker: Any) -> PushObjective | None:
     return objective
 
 
+def no_split(n_rows: int, limits: str) -> ValueError:
+    """Return the error of a model that would score all rows alike."""
+    return ValueError(
+        f"no split of the {n_rows} training rows meets the limits of a leaf, so that all rows score alike: "
+        f"lower {limits}, or look for columns that differ between the classes."
+    )
+
+
 def training(
     X: Any, rows: NDArray[np.intp], target: Target, objective: PushObjective | None, n_rounds: int
 ) -> Training:
-    """Return what to learn from: some rows, and the target of them alone."""
+    """Return what to learn from: of some rows, with their target, those that weigh anything.
+
+    Boosters count rows in bins and leaves, whatever they weigh.
+    """
+    if target.weights is not None and not target.weights.all():
+        kept = target.weights > 0.0
+        rows, target = rows[kept], subset(target, kept)
     labels = np.asarray(target.codes, dtype=np.float64)
     of_scores = None if objective is None else lambda scores: derivatives(objective, target.sample, scores)
     return Training(_safe_indexing(X, rows), labels, target.weights, of_scores, n_rounds)
@@ -207,13 +227,32 @@ def validate_table(
     check_ordered_categorical(y)
     if hasattr(X, "iloc"):
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
         check_consistent_length(X, labels)
-        validate_data(ranker, X, skip_check_array=True)
+        X = checked_frame(ranker, X)
     else:
         X, labels = checked_data(ranker, X, y, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False)
     weights = row_weights(sample_weight, len(labels))
     sample, classes, codes, groups = sample_of_labels(type(ranker).__name__, labels, weights, qid)
     return X, Target(sample, weights, classes, codes, groups)
+
+
+def checked_frame(ranker: Any, X: Any, reset: bool = True) -> Any:
+    """Return a pandas data frame as it is.
+
+    Raises
+    ------
+    ValueError
+        When its columns are not those of the fit, or one holds neither numbers nor categories.
+    """
+    frame = validate_data(ranker, X, reset=reset, skip_check_array=True)
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind not in "biuf" and dtype.name != "category":
+            raise ValueError(
+                f"column {name!r} holds {dtype}: make it a category, by astype('category') with the same "
+                "categories in every frame, or numbers."
+            )
+    return frame
 
 
 def subset(target: Target, kept: NDArray[np.bool_]) -> Target:
@@ -278,8 +317,7 @@ class BoosterRankerMixin(RankerMixin):
 
     def _validated(self, X: Any) -> Any:
         if hasattr(X, "iloc"):
-            frame: Any = validate_data(self, X, reset=False, skip_check_array=True)
-            return frame
+            return checked_frame(self, X, reset=False)
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
         return checked_data(self, X, reset=False, **options)
 
@@ -383,10 +421,7 @@ def fit_ranker(
     )
     scores = self._engine.scores(booster, X)
     if scores.min() == scores.max():
-        raise ValueError(
-            f"no split of the {len(train[0])} training rows meets the limits of a leaf, so that all rows "
-            f"score alike: lower {self._engine.limits}, or look for columns that differ between the classes."
-        )
+        raise no_split(len(train[0]), self._engine.limits)
     self.booster_, self.validation_path_ = booster, np.array(path)
     self.n_iter_ = self.best_round_ = self._engine.n_rounds(booster)
     set_grades(self, target, scores)

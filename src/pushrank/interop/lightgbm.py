@@ -24,6 +24,7 @@ from pushrank.interop._ranker import (
     Validation,
     fit_ranker,
     init_ranker,
+    no_split,
     shared_docs,
 )
 from pushrank.interop._search import fit_search, init_search
@@ -144,7 +145,7 @@ class LightGBM:
         aliases = lightgbm.basic._ConfigAliases
         reserved = {
             alias: f"{type(ranker).__name__} sets {name} itself"
-            for name in ("objective", "metric", "num_iterations", "early_stopping_round")
+            for name in ("objective", "num_class", "metric", "num_iterations", "early_stopping_round")
             for alias in aliases.get(name)
         }
         known = set().union(*aliases._get_all_param_aliases().values())
@@ -172,7 +173,9 @@ class LightGBM:
             weight=weights,
             categorical_feature=categories,
             params=params | {"objective": "none"},
-        )
+        ).construct()
+        if not any(data.feature_num_bin(column) for column in range(data.num_feature())):
+            raise no_split(len(training.labels), self.limits)  # LightGBM fails a check of its own
         path: dict[str, Any] = {}
         options: dict[str, Any] = {}
         if validation is not None:
@@ -251,9 +254,9 @@ class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
     Notes
     -----
     Of the parameters, ``objective``, ``metric``, numbers of rounds and early stopping are the ranker's own.
-    ``deterministic`` is True, so that neither threads nor the clock change a tree. A row of weight zero takes
-    no part in the objective, yet counts in ``min_child_samples`` and in bins. Models are saved with
-    :func:`pushrank.save`, as LightGBM's own text.
+    ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits count rows whatever
+    they weigh, but for rows of weight zero, which are left out. Categories that ``fit`` has not seen are
+    scored as missing values. Models are saved with :func:`pushrank.save`, as LightGBM's own text.
 
     References
     ----------

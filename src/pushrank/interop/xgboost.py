@@ -31,7 +31,15 @@ xgboost = import_optional("xgboost", "xgboost")
 
 __all__ = ["PushXGBRanker", "PushXGBRankerCV", "XGBMetric", "XGBObjective"]
 
-RESERVED = ("objective", "eval_metric", "base_score", "num_boost_round", "early_stopping_rounds")
+RESERVED = (
+    "objective",
+    "num_class",
+    "eval_metric",
+    "base_score",
+    "num_boost_round",
+    "early_stopping_rounds",
+    "missing",
+)
 
 
 @shared_docs
@@ -165,7 +173,10 @@ class XGBoost:
     def scores(self, booster: Any, X: Any, start: int = 0, stop: int | None = None) -> Floats:
         """Return what some of the rounds add to the scores of rows."""
         scores: Floats = booster.predict(
-            _matrix(X, None, None, {}), output_margin=True, iteration_range=(start, stop or 0)
+            _matrix(X, None, None, {}),
+            output_margin=True,
+            validate_features=False,  # scikit-learn's checks have been through, which let arrays pass
+            iteration_range=(start, stop or 0),
         )
         return scores
 
@@ -226,8 +237,9 @@ class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
     Notes
     -----
     Of the parameters, ``objective``, ``eval_metric``, ``base_score``, numbers of rounds and early stopping
-    are the ranker's own; of unknown ones XGBoost warns. Models are saved with :func:`pushrank.save`, as
-    XGBoost's own text.
+    are the ranker's own; of unknown ones XGBoost warns. Rows of weight zero are left out. XGBoost refuses to
+    score categories that ``fit`` has not seen. Models are saved with :func:`pushrank.save`, as XGBoost's own
+    text.
 
     References
     ----------

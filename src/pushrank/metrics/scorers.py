@@ -19,6 +19,7 @@ from sklearn import config_context
 from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 
+from pushrank._io import trust_in_files
 from pushrank.metrics import pairwise, precision
 from pushrank.metrics._ranking import METRICS, check_depth, tied_error
 
@@ -160,6 +161,7 @@ positives_at_top = make_top_scorer("positives_at_top")
 precision_at_positives = make_top_scorer("precision_at_k", fraction_of_positives=1.0)
 precision_at_quarter = make_top_scorer("precision_at_k", fraction_of_positives=0.25)
 
+trust_in_files(ColumnScorer, *METRICS.values())
 SCORERS: dict[str, Any] = {name: globals()[name] for name in __all__}
 """By the names that ``scoring=`` takes."""
 
