@@ -168,7 +168,7 @@ class Exponential(Loss):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5.
 
     Examples
     --------
@@ -263,7 +263,7 @@ class Hinge(Loss):
 
     References
     ----------
-    Agarwal, *The Infinite Push*, SDM 2011, equation (3.1).
+    Agarwal, *The Infinite Push*, SDM 2011, equation (3.2).
 
     Examples
     --------
@@ -465,8 +465,8 @@ class SquaredSigmoid(_SharpLoss):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, asks of a loss no more than that it bounds the count
-    of misranked pairs, as four times this one does.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, asks of a loss that it be convex, non-negative,
+    decreasing, and above the count of misranked pairs. Times four, this one is all of that but convex.
 
     Examples
     --------

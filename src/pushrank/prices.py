@@ -214,7 +214,7 @@ class Power(Price):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class Identity(Power):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     References
     ----------
-    Rudin et al., COLT 2005, section 3; Freund et al., JMLR 4 (2003), figure 1 and section 3.2.
+    Rudin et al., COLT 2005, section 4.1; Freund et al., JMLR 4 (2003), figure 1 and section 3.2.
 
     Examples
     --------

@@ -112,7 +112,7 @@ class PNormPush(LinearPushMixin, BaseEstimator):
 
     References
     ----------
-    Rudin, JMLR 10 (2009), equation (5), figure 2, and section 7 for the bottom and both ends.
+    Rudin, JMLR 10 (2009), section 5, figure 2, and section 7 for the bottom and both ends.
 
     Examples
     --------
@@ -269,7 +269,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     References
     ----------
-    Rudin, JMLR 10 (2009), equation (1) and section 7.
+    Rudin, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------

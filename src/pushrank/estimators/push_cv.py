@@ -93,7 +93,7 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), equation (5); Friedman, Hastie and Tibshirani, *Regularization
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5; Friedman, Hastie and Tibshirani, *Regularization
     paths for generalized linear models via coordinate descent*, J. Stat. Software 33 (2010), for warm starts.
 
     Examples
@@ -183,7 +183,7 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), equation (1) and section 7.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------

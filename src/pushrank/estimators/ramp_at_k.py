@@ -108,7 +108,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     References
     ----------
-    Kar, Narasimhan and Jain, ICML 2015, equation (5) for the ramp; Yuille and Rangarajan, *The concave-convex
+    Kar, Narasimhan and Jain, ICML 2015, equation (4) for the ramp; Yuille and Rangarajan, *The concave-convex
     procedure*, Neural Computation 15 (2003).
 
     Examples

@@ -501,7 +501,7 @@ class StructSVM(RankerMixin, BaseEstimator):
 
     References
     ----------
-    Joachims, ICML 2005; Kar, Narasimhan and Jain, ICML 2015, section 5, where it is a baseline.
+    Joachims, ICML 2005; Kar, Narasimhan and Jain, ICML 2015, section 6, where it is a baseline.
 
     Examples
     --------

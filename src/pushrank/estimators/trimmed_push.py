@@ -89,7 +89,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
     References
     ----------
-    Rudin, JMLR 10 (2009), equation (5); Kar, Narasimhan and Jain, ICML 2015, section 3.2, for the ramp; Hadi
+    Rudin, JMLR 10 (2009), section 5; Kar, Narasimhan and Jain, ICML 2015, section 3.2, for the ramp; Hadi
     and Luceño, *Maximum trimmed likelihood estimators: a unified approach, examples, and algorithms*,
     Computational Statistics and Data Analysis 25 (1997), 251-272.
 

@@ -303,7 +303,7 @@ def smooth_margin(
     References
     ----------
     Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    section 3.
+    section 4.2.
 
     Examples
     --------

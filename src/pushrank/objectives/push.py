@@ -97,7 +97,7 @@ class PushObjective:
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), equation (1) and section 7.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The largest ranking margin of a weighted vote of weak rankers, by linear programming.
 
-Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005, section 2.
+Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
+section 4.2.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def max_margin(
     References
     ----------
     Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    section 2; von Neumann's minimax theorem.
+    section 4.2, equation (3); von Neumann's minimax theorem.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class Columns(WeakRankers):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 3.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 5 and 8.
 
     Examples
     --------
