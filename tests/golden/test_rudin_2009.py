@@ -88,7 +88,7 @@ CONVEX = [Identity(), Power(2), Power(4.5), Power(16), ExponentialPrice(), Above
 
 @pytest.mark.parametrize("price", CONVEX, ids=str)
 def test_theorem_1(price):
-    """K g(R_max / K) <= R_{g,1} <= K g(R_max), and R_{g,1} <= R_{g,l}, of any convex g and any l >= 1[z <= 0].
+    """K g(R_max / K) <= R_{g,1} <= K g(R_max), and R_{g,1} <= R_{g,l}, for convex g and l >= 1[z <= 0].
 
     The logistic loss is above the zero-one loss once it is divided by ln 2.
     """

@@ -17,6 +17,9 @@ scores : array-like of shape (n,) or (n_rankings, n)
     Whether a tied pair of a positive and a negative is an error, half an error, or none.""",
     "ties_in_list": """ties : {"pessimistic", "half", "optimistic"}
     Where rows tie: negatives first; the expectation under a random order; or positives first.""",
+    "ties_of_ranks": """ties : {"pessimistic", "half", "optimistic", "min", "max"}
+    Where rows tie: negatives first; the expectation under a random order; positives first; or all of them
+    take the first rank of the tie, or the last, as in ``scipy.stats.rankdata``.""",
     "ties_at_end": """ties : {"pessimistic", "half", "optimistic"}
     Where rows tie at the end of the first rows: fill these with negatives first, take the expectation under
     a random order, or fill them with positives first.""",

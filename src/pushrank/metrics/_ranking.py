@@ -9,7 +9,7 @@ negative gives both for the price of a partial sort.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -338,6 +338,7 @@ def mean_gain(u, v):
 
 
 Ties = Literal["pessimistic", "half", "optimistic"]
+RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
 
@@ -413,10 +414,10 @@ class RankCounts:
         return cut.positives_above + room * cut.positives_tied / (cut.positives_tied + cut.negatives_tied)
 
 
-def tied_error(ties: Ties) -> float:
+def tied_error(ties: str, rules: Iterable[str] = TIED_ERROR) -> float:
     """Return the part of a tied pair that counts as an error: 1, 0.5 or 0; another rule is a ValueError."""
     if ties not in TIED_ERROR:
-        raise ValueError(f"ties must be one of {sorted(TIED_ERROR)}, got {ties!r}.")
+        raise ValueError(f"ties must be one of {sorted(rules)}, got {ties!r}.")
     return TIED_ERROR[ties]
 
 
@@ -710,26 +711,31 @@ def round_up_to_rows(weight: float, ranking: RankCounts) -> float:
     return float(math.ceil(weight * (1.0 - K_ROUNDING))) if ranking.has_whole_weights else weight
 
 
-def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: Ties) -> float:
+def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: RankTies) -> float:
     """Return ``sum_i discount(rank of positive i)``, ranks counted in rows from 1.
 
     Positives in a tie take the last ranks of it (``"pessimistic"``), the first (``"optimistic"``), or the
-    mean discount of its ranks (``"half"``), which is the expectation under a random order.
+    mean discount of its ranks (``"half"``), which is the expectation under a random order; or all of them the
+    rank of its first row (``"min"``), or of its last (``"max"``).
     """
     if not ranking.has_whole_weights:
         raise ValueError(
             "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
             "for so many copies of itself. Measures such as average_precision take any weights."
         )
-    error = tied_error(ties)
     positives = ranking.positive_counts
     positives_above = np.cumsum(positives[::-1])[::-1] - positives
     negatives_tied = ranking.negative_counts[1::2]
     negatives_above = ranking.negatives_above("optimistic")
+    drawn = positives > 0.0  # a resample may leave thresholds without a positive
+    if ties in ("min", "max"):
+        above = positives_above + negatives_above
+        ranks = above + 1.0 if ties == "min" else above + positives + negatives_tied
+        return float(positives[drawn] @ discount(ranks[drawn]))
+    error = tied_error(ties, (*TIED_ERROR, "min", "max"))
     if error != 0.5 or not negatives_tied.any():
         before = positives_above + negatives_above + error * negatives_tied
         return float(discount(_ranks(before, positives)).sum())
-    drawn = positives > 0.0  # a resample may leave thresholds without a positive
     positives, sizes = positives[drawn], (positives + negatives_tied)[drawn]
     discounts = discount(_ranks((positives_above + negatives_above)[drawn], sizes))
     sums = np.add.reduceat(discounts, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))

@@ -17,6 +17,7 @@ from pushrank._validation import as_numbers, check_number, check_ordered_categor
 from pushrank.metrics._ranking import (
     K_ROUNDING,
     RankCounts,
+    RankTies,
     Ties,
     are_many_rankings,
     check_depth,
@@ -123,7 +124,7 @@ def discounted_cumulative_gain(
     scores: ArrayLike,
     *,
     log_base: float = 2.0,
-    ties: Ties = "half",
+    ties: RankTies = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
@@ -136,7 +137,7 @@ def discounted_cumulative_gain(
     %(rankings)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
-    %(ties_in_list whole_weight pos_label)s
+    %(ties_of_ranks whole_weight pos_label)s
 
     Returns
     -------
@@ -158,7 +159,8 @@ def discounted_cumulative_gain(
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7; Agarwal, *The Infinite Push*, SDM 2011, section 6.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``; Agarwal, *The Infinite Push*,
+    SDM 2011, section 6, with ``ties="min"``.
 
     Examples
     --------
@@ -170,7 +172,7 @@ def discounted_cumulative_gain(
     )
 
 
-def ranking_discounted_cumulative_gain(ranking: RankCounts, log_base: float, ties: Ties) -> float:
+def ranking_discounted_cumulative_gain(ranking: RankCounts, log_base: float, ties: RankTies) -> float:
     """Return the metric of a ranking that has been checked."""
     check_number("log_base", log_base, above=1.0)
     return math.log(log_base) * sum_over_ranks(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)
@@ -351,7 +353,7 @@ def average_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,
     *,
-    ties: Ties = "half",
+    ties: RankTies = "half",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
@@ -361,7 +363,7 @@ def average_reciprocal_rank(
 
     Parameters
     ----------
-    %(rankings ties_in_list whole_weight pos_label)s
+    %(rankings ties_of_ranks whole_weight pos_label)s
 
     Returns
     -------
@@ -380,7 +382,7 @@ def average_reciprocal_rank(
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``.
 
     Examples
     --------
@@ -390,7 +392,7 @@ def average_reciprocal_rank(
     return evaluate_metric(ranking_average_reciprocal_rank, y_true, scores, sample_weight, pos_label, ties)
 
 
-def ranking_average_reciprocal_rank(ranking: RankCounts, ties: Ties) -> float:
+def ranking_average_reciprocal_rank(ranking: RankCounts, ties: RankTies) -> float:
     """Return the metric of a ranking that has been checked."""
     return sum_over_ranks(ranking, lambda ranks: 1.0 / ranks, ties)
 
