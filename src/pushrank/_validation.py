@@ -376,7 +376,7 @@ def check_traits(
     at : ndarray
         The arguments, ascending.
     sign : float
-        One where the value grows with the argument, minus one where it falls.
+        One where the value grows with the argument, minus one where it falls, zero where it may do both.
     smooth, twice : bool
         Whether it declares a continuous derivative, and a second one.
     names : iterable of str

@@ -42,7 +42,9 @@ class PriceTotal(NamedTuple):
 class Price(ABC):
     r"""A price :math:`g(h)` on an inner sum :math:`h`, totalled as :math:`\sum_k w_k\, g(h_k)`.
 
-    A price is non-negative, convex or :math:`\ln(1+h)`, and grows with :math:`h`. A price of your own
+    A price is non-negative. One that is convex and grows with :math:`h`, and :math:`\ln(1+h)` under the
+    exponential loss, make convex objectives; any other makes one with local minima. One that falls somewhere,
+    so that only a portion of the ROC curve counts, declares ``monotonic = False``. A price of your own
     defines ``value``, ``derivative`` and ``second_derivative``, each elementwise; everything else follows.
     Built-in prices override ``terms`` to stay finite where :math:`g(h)` itself overflows.
 
@@ -52,14 +54,21 @@ class Price(ABC):
         Whether the total is differentiable, which gradient solvers need.
     convex : bool
         Whether it is convex, which a certificate of optimality needs.
+    monotonic : bool
+        Whether it falls nowhere, which steps along one weak ranker or coefficient at a time need.
     homogeneous : bool
         Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
     log_divisor : float or None
         The :math:`m` of the log scale :math:`(1/m) \ln R`, or None where there is no such scale.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, and section 9.3 for prices that fall.
     """
 
     smooth: ClassVar[bool] = True
     convex: ClassVar[bool] = True
+    monotonic: ClassVar[bool] = True
     homogeneous: ClassVar[bool] = False
 
     def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
@@ -470,4 +479,25 @@ def check_own(price: Price) -> None:
     cls = type(price)
     if cls.__module__.partition(".")[0] == "pushrank" or cls.total is not Price.total:
         return
-    check_traits(price, "price", INNER_SUMS, 1.0, smooth=price.smooth, twice=price.smooth, names=dir(Price))
+    if price.convex and not price.monotonic:
+        raise ValueError(
+            f"the price {price!r} declares monotonic = False, and inner sums under such a price make no "
+            "convex objective: declare convex = False too."
+        )
+    sign = 1.0 if price.monotonic else 0.0
+    check_traits(price, "price", INNER_SUMS, sign, smooth=price.smooth, twice=price.smooth, names=dir(Price))
+
+
+def check_monotonic(price: Price) -> None:
+    """Raise unless a price falls nowhere.
+
+    Raises
+    ------
+    ValueError
+        When it declares that it does.
+    """
+    if not price.monotonic:
+        raise ValueError(
+            f"{price!r} falls somewhere, and steps along one weak ranker or coefficient at a time may then "
+            "end uphill; use PushRanker(solver='lbfgs') or 'newton-cg'."
+        )

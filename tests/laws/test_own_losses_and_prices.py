@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from pushrank import PushBoost, PushRanker
+from pushrank import PushBoost, PushRanker, losses
 from pushrank.losses import Loss, Piece
 from pushrank.prices import Price
 from pushrank.weak_rankers import Columns
@@ -31,6 +32,12 @@ class Hump(Price):
 
     def second_derivative(self, inner_sum):
         return ((inner_sum - self.top) ** 2 / 160_000.0 - 1.0 / 400.0) * self.value(inner_sum)
+
+
+class Portion(Hump):
+    """The same, declared."""
+
+    monotonic = False
 
 
 class Quadratic(Price):
@@ -81,6 +88,7 @@ PRICES = {
     ),
     r"at least zero, and is not at 0\.001": changed(Quadratic, value=lambda _, h: h + h**2 - 1.0),
     r"a value for each argument, got shape \(\)": changed(Quadratic, value=lambda _, h: (h + h**2).sum()),
+    r"monotonic = False, .* make no convex objective: declare convex = False": changed(Portion, convex=True),
     r"an attribute smoth, which means nothing; is smooth meant": changed(Quadratic, smoth=False),
 }
 LOSSES = {
@@ -113,6 +121,44 @@ def test_a_price_whose_traits_are_false_is_refused(message):
 def test_a_loss_whose_traits_are_false_is_refused(message):
     with pytest.raises(ValueError, match=message):
         PushRanker(LOSSES[message]).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("loss", "side", "solver"),
+    [
+        ("exponential", "push", "lbfgs"),
+        ("exponential", "pull", "newton-cg"),
+        ("logistic", "push", "newton-cg"),
+        ("sigmoid", "pull", "lbfgs"),
+        ("hinge", "push", "lbfgs"),
+    ],
+)
+def test_a_price_that_falls_is_descended_to_a_stationary_point(loss, side, solver):
+    """Zero coefficients were taken for its minimum, without a step."""
+    price = Portion(float(Y.sum() if side == "push" else (~Y).sum()) + 10.0)
+    ranker = PushRanker(loss, price, side=side, alpha=0.1, solver=solver).fit(X, Y)
+
+    def objective(w):
+        margins = (X[Y] @ w)[:, None] - X[~Y] @ w
+        sums = losses.resolve(loss).value(margins).sum(axis=0 if side == "push" else 1)
+        return price.value(sums).mean() + 0.05 * w @ w
+
+    at = ranker.coef_
+    assert ranker.converged_
+    assert ranker.dual_objective_ == -np.inf
+    assert objective(at) < 0.999 * objective(np.zeros(3))
+    assert ranker.objective_path_[-1] == pytest.approx(objective(at), rel=1e-4)
+    slopes = [(objective(at + step) - objective(at - step)) / 2e-5 for step in 1e-5 * np.eye(3)]
+    np.testing.assert_allclose(slopes, 0.0, atol=2e-3)
+
+
+def test_what_cannot_take_a_price_that_falls_says_so():
+    for ranker in (PushRanker(price=Portion(), solver="coordinate"), PushBoost(Portion())):
+        with pytest.raises(ValueError, match=r"Portion.* falls somewhere.*PushRanker\(solver='lbfgs'\)"):
+            ranker.fit(X, Y)
+    flat = PushRanker("logistic", Portion(float(Y.sum()) * np.log(2)), alpha=0.1)
+    with pytest.warns(ConvergenceWarning, match="no slope where all scores are equal"):
+        assert not flat.fit(X, Y).coef_.any()
 
 
 def test_true_ones_are_taken():

@@ -253,6 +253,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         objective = PushObjective(price=price, side=self.side, scale=scale, bottom_weight=self.bottom_weight)
         if not objective.differentiable:
             raise ValueError(f"p={price} has kinks, which boosting cannot take; use a smooth price.")
+        prices.check_monotonic(price)
         return objective
 
 

@@ -258,8 +258,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     An iteration reads the data twice, O(nnz). No pairs are formed: the exponential loss adds nothing, the
     hinge, its square and other piecewise polynomials a sort of the scores, analytic losses a few passes over
     them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
-    :class:`pushrank.prices.Price`. The sigmoid losses, and the price ``LogOnePlus`` with a loss other than
-    the exponential, are not convex: the answer is then a local minimum.
+    :class:`pushrank.prices.Price`. The sigmoid losses, the price ``LogOnePlus`` with a loss other than
+    the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
+    convex: the answer is then a local minimum. ``examples/roc_portion.py`` has a price that falls.
 
     No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
     loss whose sums have no fast way, or where the pairs themselves are the data.
@@ -364,7 +365,7 @@ def fit_linear(
     continues = ranker.warm_start and hasattr(ranker, "coef_")
     start = to_host(ranker.coef_).astype(np.float64) if continues else np.zeros(X.shape[1])
     solve = SOLVERS[ranker.solver] if objective.differentiable else minimise_kinked
-    name = type(ranker).__name__
+    name, price = type(ranker).__name__, prices.resolve(objective.price)
     with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
         # the coefficients that are moved one at a time are those of the features
         model = linear_model(X, reduced=ranker.solver != "coordinate")
@@ -378,6 +379,12 @@ def fit_linear(
     ranker.converged_ = result.converged
     if result.collapse:
         warn(f"{name} collapsed: {result.collapse}", ConvergenceWarning)
+    elif not (result.coef.any() or price.convex or isinstance(price, prices.LogOnePlus)):
+        warn(
+            f"{name} took no step: price={price} has no slope where all scores are equal, which need not be "
+            "a minimum; shift the price, or set coef_ and warm_start=True to start elsewhere.",
+            ConvergenceWarning,
+        )
     if not result.converged:
         warn(f"{name} did not converge: {result.message}", ConvergenceWarning)
     return result
@@ -403,6 +410,8 @@ def check_solvable(ranker: Any, objective: PushObjective) -> None:
             f"solver='newton-cg' needs second derivatives, which {described} does not have; use "
             "solver='lbfgs'."
         )
+    if ranker.solver == "coordinate":
+        prices.check_monotonic(prices.resolve(objective.price))
     if objective.differentiable:
         return
     SmoothedObjective.check(objective)

@@ -93,7 +93,8 @@ class PushEvaluation:
 
     def diagonal(self) -> ByClass:
         """Return the curvature weights of the rows."""
-        return ByClass(*self._sums.diagonal(self._total.gradient, self._total.curvature))
+        # where the price falls its slope bends the wrong way: to scale by, it counts as if it rose
+        return ByClass(*self._sums.diagonal(abs(self._total.gradient), self._total.curvature))
 
     def majoriser(self) -> ByClass:
         """Return a diagonal above the Hessian."""

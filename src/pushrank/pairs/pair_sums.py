@@ -120,14 +120,15 @@ class PairSums(ABC):
         and :math:`(v_i - v_k)^2 \le 2 v_i^2 + 2 v_k^2`. The coupling of the price only lowers the Hessian.
         Where a loss is not convex, a multiple of :math:`|\ell'|` that is above :math:`|\ell''|` replaces it.
         """
-        per_sum = self._per_sum(multipliers)
+        sizes = abs(multipliers)  # a price that falls only lowers the Hessian of a convex loss
+        per_sum = self._per_sum(sizes)
         if self._loss.convex:
             curved_p, curved_n = self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures
         else:
             slopes = np.abs(self._loss.derivative(STEEP_MARGINS))
             bends = np.abs(self._loss.second_derivative(STEEP_MARGINS))
             steepness = float(np.max(bends[slopes > 0.0] / slopes[slopes > 0.0]))
-            in_positives, in_negatives = self.adjoint_product(steepness * multipliers)
+            in_positives, in_negatives = self.adjoint_product(steepness * sizes)
             curved_p, curved_n = -in_positives, in_negatives
         rise = positive_part(curvature - multipliers) * -self._per_sum(self._slopes)
         rise_p, rise_n = self.adjoint_product(rise) if rise.any() else (0.0, 0.0)
