@@ -567,8 +567,6 @@ def test_targets_are_checked(ranker, given, error, message):
 
 def test_what_is_for_two_classes_says_so():
     X, relevance, qid = graded(60)
-    with pytest.raises(ValueError, match="use variant='coordinate'"):
-        RankBoost("freund").fit(X, relevance)
     with pytest.raises(ValueError, match="use RankBoost"):
         AdaBoostRanker().fit(X, relevance > 1, qid=qid)
 

@@ -11,7 +11,7 @@ from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample
 from pushrank.prices import Power
 from pushrank.solvers.boosting.loop import BoostingProblem, BoostingState, boosting_round
 from pushrank.solvers.boosting.objective import PairwiseObjective, score_objective
-from pushrank.weak_rankers import Columns
+from pushrank.weak_rankers import Columns, Stumps
 
 ROUNDS = 50
 
@@ -25,8 +25,8 @@ def data(kind, seed=0, n=60, n_rankers=8):
     return (H - H.min(axis=0)) / np.ptp(H, axis=0), y
 
 
-def boosting(objective, H, **options):
-    problem = BoostingProblem(objective, Columns().fit(H).training_outputs(H), **options)
+def boosting(objective, H, family=Columns, **options):
+    problem = BoostingProblem(objective, family().fit(H).training_outputs(H), **options)
     return problem, BoostingState.start(problem, np.random.RandomState(0))
 
 
@@ -122,6 +122,31 @@ def test_every_step_is_the_least_objective_along_its_ranker(p):
             column = problem.outputs.values(done.chosen).astype(float)
             values = [objective.evaluate(before + (done.step + e) * column).value for e in (-1e-4, 0.0, 1e-4)]
             assert values[1] == min(values)
+
+
+@pytest.mark.parametrize("target", ["grades and groups", "crucial pairs"])
+def test_freund_takes_the_least_loss_of_any_pairs(target):
+    H, y = data("binary", seed=2)
+    rng, groups = np.random.default_rng(3), np.arange(len(y)) % 3
+    grades, row_weights = (y + rng.integers(0, 2, len(y))).astype(float), rng.random(len(y))
+    sample = GradedSample.from_grades(grades, groups, row_weights)
+    better, worse = np.nonzero((grades[:, None] > grades) & (groups[:, None] == groups))
+    weights = row_weights[better] * row_weights[worse]
+    if target == "crucial pairs":
+        better, worse, weights = better[::23], worse[::23], weights[::23]
+        sample = CrucialSample.from_pairs(len(y), better, worse, weights)
+    objective = score_objective(PushObjective(scale="log"), sample)
+    run = problem, state = boosting(objective, H, Stumps, choice="lowest")
+    for _ in range(8):
+        lost = np.exp(-(state.scores[better] - state.scores[worse])) * weights
+        after = []
+        for j in range(problem.outputs.n_rankers):
+            values = problem.outputs.values(j).astype(float)
+            way = values[better] - values[worse]
+            right, wrong, neither = (lost[way == sign].sum() for sign in (1.0, -1.0, 0.0))
+            after.append(neither + 2.0 * np.sqrt(right * wrong))
+        assert boosting_round(*run, 0.0).chosen == int(np.argmin(after))
+        assert state.evaluation.value == pytest.approx(np.log(min(after)), rel=1e-9)
 
 
 def test_freund_takes_the_ranker_with_the_least_loss_after_its_step():

@@ -51,7 +51,6 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     variant : {"coordinate", "freund"}, default="coordinate"
         How a round chooses: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as coordinate
         descent does, or the one that lowers F most, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as Freund et al. do.
-        ``"freund"`` is for two classes.
     %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
     %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
 
@@ -64,9 +63,10 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     Notes
     -----
     A round costs one reading of the (binned) data and a few of the scores. Classes, grades and query groups
-    cost time linear in the rows, explicit pairs in the pairs. Rows with equal scores have the loss of margin
-    zero. Where a ranker orders all pairs rightly its best step is infinite; it is then that of a sample with
-    one more pair of each kind.
+    cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` and other targets than
+    two classes they cost it for every weak ranker. Rows with equal scores have the loss of margin zero. Where
+    a ranker orders all pairs rightly its best step is infinite; it is then that of a sample with one more
+    pair of each kind.
 
     References
     ----------
@@ -115,7 +115,6 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         """
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        is_freund = self.variant == "freund"
         fit_boosted(
             self,
             self._pair_objective(),
@@ -124,13 +123,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
             sample_weight,
             qid=qid,
             pairs=pairs,
-            choice="lowest" if is_freund else "steepest",
-            two_classes_only=(
-                "variant='freund' chooses rankers by sums over two classes; for grades, query groups and "
-                "explicit pairs use variant='coordinate'."
-                if is_freund
-                else ""
-            ),
+            choice="lowest" if self.variant == "freund" else "steepest",
         )
         return self
 

@@ -247,7 +247,7 @@ def boosting_round(
     if isinstance(outputs, GrowingOutputs):
         _fit_next(outputs, state, evaluation, features)
     class_edges = None
-    if problem.choice == "lowest":
+    if problem.choice == "lowest" and isinstance(evaluation, TwoSumEvaluation):
         gradient = evaluation.gradient
         class_edges = outputs.edges(np.maximum(-gradient, 0.0)), outputs.edges(np.maximum(gradient, 0.0))
         edges = class_edges[0] - class_edges[1]
@@ -262,8 +262,8 @@ def boosting_round(
     nothing = Round(0, 0.0, 0.0, gradient_size)
     if gradient_size <= tol or slopes[index] == 0.0:
         return nothing
-    if class_edges is not None:
-        index = _lowest(problem, objective, state, evaluation, slopes, *class_edges)
+    if problem.choice == "lowest":
+        index = _lowest(problem, objective, state, evaluation, slopes, class_edges)
     along = _direction(problem, state, index)
     step = problem.learning_rate * problem.step_rule(objective, evaluation, state.scores, along)
     lower, upper = _entry(problem.lower, index), _entry(problem.upper, index)
@@ -310,19 +310,27 @@ def _lowest(
     state: BoostingState,
     evaluation: Evaluation,
     slopes: Floats,
-    positive_edges: Floats,
-    negative_edges: Floats,
+    class_edges: tuple[Floats, Floats] | None,
 ) -> int:
     r"""Return the ranker whose best step lowers the objective most.
 
     For rankers in {0, 1} the objective falls to :math:`d_0 + 2 \sqrt{d_+ d_-}` of itself, which is
-    :math:`1 - (\sqrt{d_+} - \sqrt{d_-})^2`; others are tried one by one.
+    :math:`1 - (\sqrt{d_+} - \sqrt{d_-})^2`, where of two classes the fractions of pairs are products of the
+    edges of each; of other pairs they are summed ranker by ranker. Other rankers are tried one by one.
     """
-    d_plus = positive_edges * np.maximum(1.0 - negative_edges, 0.0)
-    d_minus = np.maximum(1.0 - positive_edges, 0.0) * negative_edges
-    fall = (np.sqrt(np.maximum(d_plus, 0.0)) - np.sqrt(np.maximum(d_minus, 0.0))) ** 2
-    for index in np.flatnonzero(problem.outputs.real_valued & (slopes != 0.0)):
+    fall, one_by_one = np.zeros_like(slopes), slopes != 0.0
+    if class_edges is not None:
+        positive_edges, negative_edges = class_edges
+        d_plus = positive_edges * np.maximum(1.0 - negative_edges, 0.0)
+        d_minus = np.maximum(1.0 - positive_edges, 0.0) * negative_edges
+        fall = (np.sqrt(np.maximum(d_plus, 0.0)) - np.sqrt(np.maximum(d_minus, 0.0))) ** 2
+        one_by_one &= problem.outputs.real_valued
+    for index in np.flatnonzero(one_by_one):
         along = _direction(problem, state, int(index))
+        fractions = evaluation.pair_fractions(along.values) if along.values.dtype == bool else None
+        if fractions is not None:
+            fall[index] = (np.sqrt(fractions.d_plus) - np.sqrt(fractions.d_minus)) ** 2
+            continue
         step = problem.step_rule(objective, evaluation, state.scores, along)
         after = objective.evaluate(state.scores + step * along.values).value
         fall[index] = 1.0 - np.exp(after - evaluation.value)
