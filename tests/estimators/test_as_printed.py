@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
-from pushrank import InfinitePush, RankSVM
+from pushrank import InfinitePush, PushBoost, RankSVM, SmoothMarginRanking
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -98,3 +99,78 @@ def test_ranksvm_by_figure_3_is_of_any_pairs(kind):
     ours = RankSVM(C, tol=1e-3, **options).fit(X, **fit)
     assert ours.converged_
     assert ours.primal_objective_ == pytest.approx(exact.primal_objective_, rel=1e-3)
+
+
+def binary(seed, n=40, n_rankers=8):
+    """Weak rankers in {0, 1} of which a positive vote separates the classes."""
+    rng = np.random.default_rng(seed)
+    H = (rng.random((n, n_rankers)) < 0.5).astype(float)
+    scores = H @ rng.random(n_rankers)
+    return H, (scores > np.median(scores)).astype(int)
+
+
+def margins_of_pairs(H, y):
+    """The matrix M of the papers: a row for each pair, a column for each weak ranker."""
+    return (H[y == 1][:, None] - H[y == 0][None]).reshape(-1, H.shape[1])
+
+
+def test_coordinate_ascent_on_the_smooth_margin():
+    """Rudin et al. (COLT 2005), section 4.2: the step to the largest G; RankBoost's until G is positive."""
+    H, y = binary(11, 24, 6)
+    M, weights, path = margins_of_pairs(H, y), np.zeros(H.shape[1]), []
+
+    def smooth_margin(weights):
+        return -np.log(np.exp(-M @ weights).sum()) / np.abs(weights).sum()
+
+    for _ in range(25):
+        d = np.exp(-M @ weights)
+        edges = d @ M / d.sum()
+        j = np.argmax(np.where((edges > 0) | (weights > 0), np.abs(edges), 0))
+        if weights.any() and smooth_margin(weights) > 0:
+            along = lambda step, j=j: -smooth_margin(weights + step * np.eye(len(weights))[j])  # noqa: E731
+            step = minimize_scalar(
+                along, bounds=(-weights[j], 20), method="bounded", options={"xatol": 1e-10}
+            ).x
+        else:
+            step = max(np.log(d[M[:, j] > 0].sum() / d[M[:, j] < 0].sum()) / 2, -weights[j])
+        weights[j] += step
+        path.append(smooth_margin(weights))
+    options = {"weak_rankers": "columns", "positive": True, "n_estimators": 25}
+    exact = SmoothMarginRanking(ascent="exact", **options).fit(H, y)
+    np.testing.assert_allclose(exact.smooth_margin_path_[1:], path, rtol=1e-6)
+    np.testing.assert_allclose(exact.coef_, weights, rtol=1e-3)
+    # at the new point, not the old, the slope of ln F along the ranker is -G: the denominator is F there
+    d = np.exp(-M @ exact.coef_)
+    edge = (d @ M / d.sum())[exact.estimator_index_[-1]]
+    assert edge == pytest.approx(exact.smooth_margin_path_[-1], rel=1e-6)
+    approximate = SmoothMarginRanking(**options).fit(H, y)
+    assert np.abs(approximate.smooth_margin_path_[1:] - path).max() > 1e-3
+    # values of features that are not binary take the search that evaluates all rows
+    squashed = SmoothMarginRanking(ascent="exact", **options).fit(np.tanh(H + 1e-9 * H[::-1]), y)
+    np.testing.assert_allclose(squashed.smooth_margin_path_, exact.smooth_margin_path_, rtol=1e-4)
+
+
+def test_figure_2_of_the_p_norm_push_chooses_by_the_signed_sum():
+    """Rudin (2009), figure 2: step 3(a) has no absolute value, and so every step is positive."""
+    H, y = binary(1)
+    H, p = H[:, :5], 4
+    H[:, 0] = 1 - H[:, 0]  # orders pairs wrongly, and its mirror is not among them
+    M, weights, chosen = margins_of_pairs(H, y), np.zeros(5), []
+    m = (y == 1).sum()
+    for _ in range(12):
+        d = np.exp(-M @ weights).reshape(m, -1)
+        d = (d * d.sum(axis=0) ** (p - 1)).ravel()
+        edges = d @ M / d.sum()
+        j = int(np.argmax(edges))
+        value = lambda step, j=j: np.log(  # noqa: E731
+            (np.exp(-M @ weights - step * M[:, j]).reshape(m, -1).sum(axis=0) ** p).sum()
+        )
+        weights[j] += minimize_scalar(value, bounds=(0, 5), method="bounded", options={"xatol": 1e-10}).x
+        chosen.append(j)
+    options = {"weak_rankers": "columns", "alpha": 0.0, "n_estimators": 12, "tol": 1e-10}
+    signed = PushBoost(p, choice="signed", **options).fit(H, y)
+    assert signed.estimator_index_.tolist() == chosen
+    assert signed.estimator_weights_.min() > 0.0
+    np.testing.assert_allclose(signed.coef_, weights, rtol=1e-5)
+    absolute = PushBoost(p, **options).fit(H, y)
+    assert absolute.estimator_weights_.min() < 0.0

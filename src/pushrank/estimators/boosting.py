@@ -26,10 +26,13 @@ from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.prices import Power, Price
-from pushrank.solvers.boosting.steps import smooth_margin, smooth_margin_step
+from pushrank.solvers.boosting.loop import Choice
+from pushrank.solvers.boosting.steps import exact_smooth_margin_step, smooth_margin, smooth_margin_step
 
 VARIANTS = ("coordinate", "freund")
 ANSWERS = ("raise", "warn")
+CHOICES: dict[str, Choice] = {"absolute": "steepest", "signed": "signed"}
+ASCENTS = {"approximate": smooth_margin_step, "exact": exact_smooth_margin_step}
 
 
 @shared_docs
@@ -155,6 +158,10 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         Push the worst-placed negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
+    choice : {"absolute", "signed"}, default="absolute"
+        How a round chooses: the ranker with the largest :math:`|r_j|`, as in section 5 of the paper, or with
+        the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow, and
+        rounds end where no :math:`r_j` is positive; it matters where rankers' mirrors are not among them.
     %(weak_rankers n_estimators)s
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
@@ -179,7 +186,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5 and figure 2.
 
     Examples
     --------
@@ -194,6 +201,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     _: KW_ONLY
     side: Side = "push"
     bottom_weight: float = 1.0
+    choice: Literal["absolute", "signed"] = "absolute"
     weak_rankers: Any = "stumps"
     n_estimators: int = 100
     alpha: float = 1e-3
@@ -226,6 +234,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         %(fit_boosted)s
         """
         check_alpha("alpha", self.alpha)
+        if self.choice not in CHOICES:
+            raise ValueError(f"choice must be one of {list(CHOICES)}, got {self.choice!r}.")
         fit_boosted(
             self,
             self._pair_objective(),
@@ -236,6 +246,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
             pairs=pairs,
             alpha=float(self.alpha),
             scale_slopes=True,
+            choice=CHOICES[self.choice],
         )
         return self
 
@@ -255,7 +266,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     r"""Rank separable data so that the smallest margin of a pair is as large as possible.
 
-    Coordinate ascent on the smooth margin
+    Approximate coordinate ascent, or coordinate ascent, on the smooth margin
 
     .. math::
 
@@ -270,6 +281,11 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     not_separable : {"raise", "warn"}, default="raise"
         What to do where G is still not positive after ``n_estimators``, or cannot become so: raise an error,
         or warn and keep RankBoost's answer.
+    ascent : {"approximate", "exact"}, default="approximate"
+        How far a round steps: to :math:`-F'(\alpha) = G(\lambda) F(\alpha)`, in closed form for weak rankers
+        in {0, 1} (equation (6)); or to the largest G along the ranker, where
+        :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both take the ranker of the largest edge:
+        where its weight grows, :math:`(r_j - G) / \|\lambda\|_1` is the slope of G.
     %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
     %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
 
@@ -290,7 +306,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
 
     References
     ----------
-    Rudin et al., COLT 2005, section 4.
+    Rudin et al., COLT 2005, section 4.2.
 
     Examples
     --------
@@ -303,6 +319,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
 
     not_separable: Literal["raise", "warn"] = "raise"
     _: KW_ONLY
+    ascent: Literal["approximate", "exact"] = "approximate"
     weak_rankers: Any = "stumps"
     n_estimators: int = 1000
     learning_rate: float = 1.0
@@ -339,6 +356,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         """
         if self.not_separable not in ANSWERS:
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
+        if self.ascent not in ASCENTS:
+            raise ValueError(f"ascent must be one of {list(ASCENTS)}, got {self.ascent!r}.")
         fit = fit_boosted(
             self,
             self._pair_objective(),
@@ -347,7 +366,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
             sample_weight,
             qid=qid,
             pairs=pairs,
-            step_rule=smooth_margin_step,
+            step_rule=ASCENTS[self.ascent],
             check=self._check_separated,
         )
         history = fit.state.history

@@ -29,7 +29,9 @@ from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingOutputs, Numbers, Outputs, Values
 
 TIE = 1e-9  # relative: slopes nearer than this count as equal, as rounding alone would choose between them
-Choice = Literal["steepest", "lowest"]
+Choice = Literal["steepest", "signed", "lowest"]
+"""A round's ranker: of the largest slope either way; of the largest descent by a positive step, as figure 2
+prints; or of the lowest objective after its best step (Freund's RankBoost)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +44,7 @@ class BoostingProblem:
     objective: ScoreObjective
     outputs: Outputs  # of the weak rankers on the training rows
     step_rule: StepRule = best_step
-    choice: Choice = (
-        "steepest"  # "lowest": the lowest objective after a ranker's best step (Freund's RankBoost)
-    )
+    choice: Choice = "steepest"
     ridge: Floats | float = 0.0  # the penalty is half of this times the squared weights
     scales: Floats | float = 1.0  # slopes are compared with the tolerance in these units
     lower: Floats | float = -np.inf  # bounds of the weights
@@ -52,9 +52,11 @@ class BoostingProblem:
     learning_rate: float = 1.0  # part of each step that is taken
 
     def slopes(self, weights: Floats, edges: Floats) -> Floats:
-        """Return the objective's slope along every ranker; zero where a bound stops it."""
+        """Return the objective's slope along every ranker; zero where a bound or the choice rules it out."""
         slopes = self.ridge * weights - edges
         stopped = ((slopes < 0.0) & (weights >= self.upper)) | ((slopes > 0.0) & (weights <= self.lower))
+        if self.choice == "signed":
+            stopped |= slopes > 0.0
         return np.where(stopped, 0.0, slopes)
 
     def largest(self, slopes: Floats) -> float:

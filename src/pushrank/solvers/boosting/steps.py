@@ -61,7 +61,7 @@ def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float
 def smooth_margin_step(
     objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction
 ) -> float:
-    r"""Return the step of Smooth Margin Ranking, which raises the smooth margin G.
+    r"""Return the step of approximate coordinate ascent on the smooth margin G: equation (6).
 
     With g the smooth margin before the step it solves :math:`-F'(\alpha) = g F(\alpha)`; for a ranker in
     {0, 1} that is the quadratic
@@ -91,6 +91,49 @@ def smooth_margin_step(
     if below == 0.0:  # a ranker that orders all pairs rightly has the margin one at infinity
         return sign * _longest_step(objective)
     return sign * max(float(np.log(2.0 * (1.0 - g) * gain / below)), 0.0)
+
+
+def exact_smooth_margin_step(
+    objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction
+) -> float:
+    r"""Return the step of coordinate ascent on the smooth margin G: to the largest G along a ranker.
+
+    It solves :math:`G(\lambda + \alpha e_j) = -F'(\alpha) / F(\alpha)` where the ranker's weight grows; the
+    paper prints :math:`F(0)` in the denominator, a slip. As :math:`-\ln F` is concave and the norm convex,
+    :math:`\|\lambda\|_1^2 \, \partial G / \partial \alpha` falls all along, also where the weight shrinks
+    first. As long as G is not positive, the step is RankBoost's.
+
+    References
+    ----------
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005, section
+    4.2.
+    """
+    g = smooth_margin(objective, evaluation.value, along.norm)
+    if g <= 0.0:
+        return best_step(objective, evaluation, scores, along)
+    fractions = evaluation.pair_fractions(along.values) if along.values.dtype == bool else None
+    direction = along.values.astype(np.float64)
+
+    def log_loss(step: float) -> tuple[float, float, float]:
+        """Return how ln F changes by a step, and its first and second derivative there."""
+        if fractions is None:
+            moved = objective.evaluate(scores + step * direction)
+            return moved.value - evaluation.value, *moved.derivatives(direction)
+        right, wrong = fractions.d_plus * np.exp(-step), fractions.d_minus * np.exp(step)
+        total = right + wrong + fractions.d_zero
+        first = (wrong - right) / total
+        return float(np.log(total)), float(first), float((right + wrong) / total - first**2)
+
+    sign = -1.0 if log_loss(0.0)[1] > 0.0 else 1.0
+
+    def slope(length: float) -> tuple[float, float]:
+        change, first, second = log_loss(sign * length)
+        weight = along.weight + sign * length
+        norm = along.norm - abs(along.weight) + abs(weight)
+        growth = -1.0 if sign * weight < 0.0 else 1.0
+        return sign * first * norm + growth * (g * along.norm - change), second * norm
+
+    return sign * exact_step(slope, _longest_step(objective)) if slope(0.0)[0] < 0.0 else 0.0
 
 
 def _longest_step(objective: ScoreObjective) -> float:
