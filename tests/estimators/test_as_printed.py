@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from sklearn.naive_bayes import GaussianNB
 
-from pushrank import InfinitePush, PushBoost, RankSVM, SmoothMarginRanking
+from pushrank import InfinitePush, PushBoost, RankBoost, RankSVM, SmoothMarginRanking
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -174,3 +175,25 @@ def test_figure_2_of_the_p_norm_push_chooses_by_the_signed_sum():
     np.testing.assert_allclose(signed.coef_, weights, rtol=1e-5)
     absolute = PushBoost(p, **options).fit(H, y)
     assert absolute.estimator_weights_.min() < 0.0
+
+
+@pytest.mark.parametrize("p", [1, 4])
+def test_any_classifier_is_a_weak_ranker(p):
+    """A round's labels are the signs and its weights the sizes of d; the step is ln(d+ / d-) / (p + 1)."""
+    X, y, _ = rows()
+    scores = np.zeros(24)
+    options = {"weak_rankers": GaussianNB(), "n_estimators": 6}
+    ranker = RankBoost(**options) if p == 1 else PushBoost(p, alpha=0.0, **options)
+    ranker.fit(X, y)
+    for weight in ranker.estimator_weights_:
+        d = np.exp(-np.subtract.outer(scores[y == 1], scores[y == 0]))
+        d *= d.sum(axis=0) ** (p - 1)
+        d /= d.sum()
+        of_rows = np.zeros(24)
+        of_rows[y == 1], of_rows[y == 0] = d.sum(axis=1), d.sum(axis=0)
+        h = GaussianNB().fit(X, y, sample_weight=of_rows / 2).predict(X)
+        difference = np.subtract.outer(h[y == 1], h[y == 0])
+        step = np.log(d[difference > 0].sum() / d[difference < 0].sum()) / (p + 1)
+        assert weight == pytest.approx(step, rel=1e-8)
+        scores += step * h
+    np.testing.assert_allclose(ranker.decision_function(X) + ranker.threshold_, scores, rtol=1e-8)

@@ -10,12 +10,14 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pushrank import AdaBoostRanker, PushBoost, RankBoost
-from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps, resolve
+from pushrank.weak_rankers import Classifiers, Columns, Functions, Regressors, Stumps, resolve
 from pushrank.weak_rankers import stumps as binning
 from weak_rankers_oracle import all_stumps
 
@@ -252,7 +254,8 @@ def test_functions_are_checked():
 
 def test_names_and_objects_stand_for_families():
     assert isinstance(resolve("columns"), Columns)
-    assert isinstance(resolve(DecisionTreeRegressor()), Regressors)
+    assert type(resolve(DecisionTreeRegressor())) is Regressors
+    assert isinstance(resolve(make_pipeline(GaussianNB())), Classifiers)
     assert isinstance(resolve([np.ravel]), Functions)
     learner = Stumps(max_bins=7)
     assert resolve(learner) is learner
@@ -260,7 +263,9 @@ def test_names_and_objects_stand_for_families():
         resolve("trees")
     with pytest.raises(TypeError, match="weak_rankers must be"):
         resolve(3)
-    with pytest.raises(TypeError, match="accepts sample_weight"):
+    with pytest.raises(TypeError, match=r"must be a classifier, .* whose fit accepts sample_weight"):
+        Classifiers(KNeighborsClassifier()).fit(np.eye(2))
+    with pytest.raises(TypeError, match=r"must be a regressor, .* accepts sample_weight"):
         Regressors(sklearn_regressor_without_weights()).fit(np.eye(2))
 
 

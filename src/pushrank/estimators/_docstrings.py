@@ -171,9 +171,9 @@ cv_results_ : dict of str to array
 n_splits_ : int
     The number of folds.""",
     # boosting
-    "weak_rankers": """weak_rankers : {"stumps", "columns", "regressors"}, WeakRankers, regressor or list
-    Thresholds of binned features; the features themselves; a small regression tree, or a regressor of
-    scikit-learn, in each round; or a list of functions of the rows.""",
+    "weak_rankers": """weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+    Thresholds of binned features; the features themselves; a small regression or classification tree in each
+    round, or a regressor or classifier of scikit-learn; a list of functions of the rows; or WeakRankers.""",
     "n_estimators": """n_estimators : int
     The number of rounds, at least 1.""",
     "learning_rate": """learning_rate : float

@@ -1,10 +1,10 @@
-"""Weak rankers: the features themselves, threshold stumps, regressors of scikit-learn, a user's functions."""
+"""Weak rankers: the features themselves, threshold stumps, estimators of scikit-learn, a user's functions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from pushrank._io import trust_in_files
 from pushrank._validation import resolve_name
@@ -12,18 +12,18 @@ from pushrank.weak_rankers.base import WeakRankers
 from pushrank.weak_rankers.columns import Columns
 from pushrank.weak_rankers.functions import Functions
 from pushrank.weak_rankers.stumps import Stumps
-from pushrank.weak_rankers.trees import Regressors
+from pushrank.weak_rankers.trees import Classifiers, Regressors
 
-__all__ = ["Columns", "Functions", "Regressors", "Stumps"]
+__all__ = ["Classifiers", "Columns", "Functions", "Regressors", "Stumps"]
 
-trust_in_files(Columns, Functions, Regressors, Stumps)
+trust_in_files(Classifiers, Columns, Functions, Regressors, Stumps)
 
 # functions have no name of their own: they come as a list
 NAMED = [globals()[name] for name in __all__ if name != "Functions"]
 
 
 def resolve(weak_rankers: Any) -> WeakRankers:
-    """Return the family that a name, a scikit-learn regressor or a list of callables stands for.
+    """Return the family that a name, a scikit-learn estimator or a list of callables stands for.
 
     Raises
     ------
@@ -41,5 +41,7 @@ def resolve(weak_rankers: Any) -> WeakRankers:
         return Functions(weak_rankers)
     if isinstance(weak_rankers, BaseEstimator) and is_regressor(weak_rankers):
         return Regressors(weak_rankers)
+    if isinstance(weak_rankers, BaseEstimator) and is_classifier(weak_rankers):
+        return Classifiers(weak_rankers)
     resolved: WeakRankers = resolve_name(weak_rankers, WeakRankers, NAMED, "weak_rankers")
     return resolved
