@@ -210,7 +210,7 @@ def measures_grid(found: Measurement, others: dict[str, dict[str, float]], width
     meanings, several = found.meanings | OTHER_MEANINGS, len(found.measures) > 1
     for name in OTHER_MEANINGS if others else ():
         for place, (model, own) in enumerate(others.items()):
-            cells = {"scores": model, "value": number_text(own[name]), "meaning": meanings[name]}
+            cells = {"scores": model, "figure": number_text(own[name]), "meaning": meanings[name]}
             cells["measure"] = name if place == 0 else ""
             rows.append([cells.get(column, "–") for column in header])
     if several and width >= MIN_WIDTH_OF_MEANINGS:

@@ -75,7 +75,7 @@ def measures_at(rows: float, depth: Mapping[str, Any], *, with_value: bool) -> d
         "positives_at_top": Measure("positives above every negative", positives_at_top),
         "average_precision": Measure("average precision", average_precision),
         "auc": Measure("area under the ROC curve", auc),
-        "partial_auc": Measure("the same up to 10 % of the negatives; 0.5 for a random order", partial_auc),
+        "partial_auc": Measure("ROC area up to 10 % of the negatives; 0.5 for a random order", partial_auc),
         "enrichment_factor": Measure("lift of the first 1 % of the rows", partial(lift, fraction=0.01)),
         "bedroc": Measure("early recognition: BEDROC, alpha = 20", bedroc),
     }
@@ -302,7 +302,7 @@ class Measurement:
         There is a row for every measure of every model, with what the measure means where there is one model.
         """
         several, with_intervals = len(self.measures) > 1, self.confidence_level is not None
-        header = ["measure", *["scores"] * several, "value"]
+        header = ["measure", *["scores"] * several, "figure"]
         header += [f"{100 * (self.confidence_level or 0.0):g} % interval"] * with_intervals
         rows = []
         for measure, meaning in self.meanings.items():
