@@ -25,6 +25,15 @@ SECTIONS = {
     "pushrank.weak_rankers": ("Weak rankers", ""),
     "pushrank.objectives": ("Objectives", ""),
     "pushrank.theory": ("Theory", ""),
+    **{
+        f"pushrank.theory.{paper}": (f"Theorems of {said}", "")
+        for paper, said in {
+            "rudin_2009": "Rudin, *The P-Norm Push*, JMLR 2009",
+            "rudin_2005": "Rudin, Cortes, Mohri and Schapire, COLT 2005",
+            "agarwal_2011": "Agarwal, *The Infinite Push*, SDM 2011",
+            "kar_2015": "Kar, Narasimhan and Jain, ICML 2015",
+        }.items()
+    },
     "pushrank.model_selection": ("Comparisons of models", ""),
     "pushrank.interop.lightgbm": ("LightGBM", ""),
     "pushrank.interop.xgboost": ("XGBoost", ""),

@@ -11,6 +11,8 @@ from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample
 from pushrank.prices import Power
 from pushrank.solvers.boosting.loop import BoostingProblem, BoostingState, boosting_round
 from pushrank.solvers.boosting.objective import PairwiseObjective, score_objective
+from pushrank.solvers.boosting.steps import smooth_margin, smooth_margin_step
+from pushrank.theory.rudin_2005 import smooth_margin_progress
 from pushrank.weak_rankers import Columns, Stumps
 
 ROUNDS = 50
@@ -169,3 +171,22 @@ def test_freund_takes_the_ranker_with_the_least_loss_after_its_step():
             assert state.evaluation.value == pytest.approx(min(after), abs=1e-9)
             assert state.evaluation.value <= value
             assert done.chosen == int(np.argmin(np.round(after, 12)))
+
+
+def test_the_smooth_margin_grows_as_is_proved_and_not_as_is_printed():
+    """Lemma 1 of Rudin et al. (2005) fails in some of these rounds; what is proved in its place in none."""
+    rng = np.random.default_rng(1)
+    y = np.arange(40) < 13
+    H = (rng.random((40, 60)) + 0.2 * y[:, None] > 0.8).astype(float)
+    objective = score_objective(PushObjective(scale="log"), BipartiteSample.from_mask(y))
+    run = _, state = boosting(objective, H, step_rule=smooth_margin_step)
+    norm, n_below_printed = 0.0, 0
+    for _ in range(100):
+        before = smooth_margin(objective, state.evaluation.value, norm)
+        done = boosting_round(*run, 0.0)
+        edge, norm = abs(done.edge), float(np.abs(state.weights).sum())
+        if before > 0.0:
+            progress = smooth_margin(objective, state.evaluation.value, norm) - before
+            assert progress >= smooth_margin_progress(before, edge, norm) - 1e-12
+            n_below_printed += progress < abs(done.step) * (edge - before) / (2 * norm)
+    assert n_below_printed > 0

@@ -26,7 +26,8 @@ LISTS = st.integers(2, 12).flatmap(
 
 WEIGHTED = (
     "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain",
-    "partial_auc", "positives_at_top", "r_max", "robust_initial_enhancement", "rp_error",
+    "margin_error", "partial_auc", "positives_at_top", "r_max", "rg_error", "robust_initial_enhancement",
+    "rp_error",
 )  # fmt: skip
 
 
@@ -81,6 +82,14 @@ def test_pairwise_measures(ties, case):
         assert metrics.rp_error(y, scores, p, **given_weights) == pytest.approx(total)
         log = metrics.rp_error(y, scores, p, scale="log", **given_weights)
         assert log == (pytest.approx(np.log(total) / p, abs=1e-12) if total else -np.inf)
+        mean = (total / wn.sum()) ** (1 / p) / wp.sum()
+        assert metrics.rp_error(y, scores, p, scale="mean", **given_weights) == pytest.approx(mean)
+        of_any_price = metrics.rg_error(y, scores, lambda h, p=p: h**p, scale="mean", **given_weights)
+        assert of_any_price == pytest.approx(mean, abs=1e-9)
+        within = wp @ pair_errors(y, scores - 2.0 * y, ties) / wp.sum()
+        found = metrics.margin_error(y, scores, 2.0, p, **given_weights)
+        assert found == pytest.approx((wn @ within**p / wn.sum()) ** (1 / p))
+    assert metrics.rg_error(y, scores, np.log1p, **given_weights) == pytest.approx(wn @ np.log1p(heights))
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -154,7 +163,8 @@ def test_by_default_ties_count_by_their_expectation_over_all_orders(case):
         if name in ("margin", "smooth_margin", "partial_average_precision"):
             continue
         depth |= {"k": 1, "value": np.arange(len(y))} if name == "value_at_k" else {}
-        rule = "pessimistic" if name in ("positives_at_top", "r_max", "rp_error") else "half"
+        of_pairs = ("margin_error", "positives_at_top", "r_max", "rg_error", "rp_error")
+        rule = "pessimistic" if name in of_pairs else "half"
         assert metric(y, scores, **depth) == metric(y, scores, **depth, ties=rule), name
     top = metrics.top_of_list(y, scores)
     n_positive = int(y.sum())

@@ -5,8 +5,8 @@ How much of a list is looked at is said by one of ``k`` (rows), ``fraction`` (of
 number of rows or a share of the positives.
 
 Tied rows count by their expectation over all their orders. In two cases the source defines another rule: a
-tie of a positive with a negative is an error for ``positives_at_top``, heights, ``r_max`` and ``rp_error``;
-and rows of a tie enter the list together for points and areas of the precision-recall curve
+tie of a positive with a negative is an error for ``positives_at_top``, heights, ``r_max`` and the errors
+made of heights; and rows of a tie enter the list together for points and areas of the precision-recall curve
 (``average_precision``, whole and partial, ``precision_at_recall``, ``recall_at_precision``). The command line
 and the report follow the same rules, and ``ties`` chooses others.
 """
@@ -22,7 +22,16 @@ from pushrank.metrics.discounted import (
 )
 from pushrank.metrics.intervals import compare, confidence_interval
 from pushrank.metrics.measurement import Measurement, gains_table, measure
-from pushrank.metrics.pairwise import height, margin, r_max, reverse_height, rp_error, smooth_margin
+from pushrank.metrics.pairwise import (
+    height,
+    margin,
+    margin_error,
+    r_max,
+    reverse_height,
+    rg_error,
+    rp_error,
+    smooth_margin,
+)
 from pushrank.metrics.precision import (
     average_precision,
     enrichment_factor,
@@ -55,6 +64,7 @@ __all__ = [
     "lift",
     "make_top_scorer",
     "margin",
+    "margin_error",
     "mean_reciprocal_rank",
     "measure",
     "ndcg_at_k",
@@ -67,6 +77,7 @@ __all__ = [
     "recall_at_k",
     "recall_at_precision",
     "reverse_height",
+    "rg_error",
     "robust_initial_enhancement",
     "roc_band",
     "rp_error",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from pushrank._numeric import Floats
@@ -160,7 +163,7 @@ def rp_error(
     scores: ArrayLike,
     p: float = 1.0,
     *,
-    scale: Literal["raw", "log"] = "raw",
+    scale: Literal["raw", "log", "mean"] = "raw",
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -174,15 +177,16 @@ def rp_error(
     %(rankings)s
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
-    scale : {"raw", "log"}, default="raw"
-        ``R`` itself, infinite where it exceeds the largest float, or ``(1/p) ln R``, finite for every p but
-        ``-inf`` for a ranking without errors.
+    scale : {"raw", "log", "mean"}, default="raw"
+        ``R`` itself, infinite where it exceeds the largest float; ``(1/p) ln R``, finite for every p but
+        ``-inf`` for a ranking without errors; or the power mean of the heights as shares of the positives,
+        ``(R / K)^(1/p) / I`` with I positives and K negatives, from 0 to 1 for every p.
     %(ties_in_pairs sample_weight pos_label)s
 
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
-        At least 0 on the raw scale; the lower the better.
+        At least 0 but on the log scale; the lower the better.
 
     Raises
     ------
@@ -198,7 +202,7 @@ def rp_error(
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; the mean is that of section 4.
 
     Examples
     --------
@@ -213,18 +217,176 @@ def rp_error(
 def ranking_rp_error(ranking: RankCounts, p: float, scale: str, ties: Ties) -> float:
     """Return the error of a ranking that has been checked."""
     check_number("p", p, 1.0)
-    if scale not in ("raw", "log"):
-        raise ValueError(f"scale must be 'raw' or 'log', got {scale!r}.")
+    if scale not in ("raw", "log", "mean"):
+        raise ValueError(f"scale must be 'raw', 'log' or 'mean', got {scale!r}.")
     heights, weights = ranking.positives_below(ties), ranking.negative_counts
     occupied = (heights > 0.0) & (weights > 0.0)
     if not occupied.any():
-        return 0.0 if scale == "raw" else -np.inf
+        return -np.inf if scale == "log" else 0.0
     heights, weights = heights[occupied], weights[occupied]
     if scale == "raw":
         with np.errstate(over="ignore"):
             return float(np.sum(weights * heights ** float(p)))
     largest = float(heights.max())
-    return float(np.log(largest) + np.log(np.sum(weights * (heights / largest) ** float(p))) / p)
+    power_sum = float(np.sum(weights * (heights / largest) ** float(p)))
+    if scale == "log":
+        return math.log(largest) + math.log(power_sum) / p
+    return largest / ranking.total_positive * math.pow(power_sum / ranking.total_negative, 1.0 / p)
+
+
+@register_rank_metric
+def rg_error(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    price: Callable[[Floats], Any] = np.square,
+    *,
+    scale: Literal["raw", "mean"] = "raw",
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the ranking error under any price of the heights.
+
+    .. math:: R_{g,1} = \sum_k w_k\, g(\mathrm{Height}(k))
+
+    Parameters
+    ----------
+    %(rankings)s
+    price : callable, default=numpy.square
+        The increasing g, of an array of heights and to one of the same shape: a NumPy function, one of your
+        own, or the ``value`` of one of :mod:`pushrank.prices`, such as ``LogOnePlus().value``.
+    scale : {"raw", "mean"}, default="raw"
+        ``R`` itself, or the mean height as a share of the positives in which heights count by their price,
+        :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
+        :math:`g = h^p` it is the power mean of :func:`rp_error`.
+    %(ties_in_pairs sample_weight pos_label)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        The lower the better.
+
+    Raises
+    ------
+    TypeError
+        When `price` is not callable.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, `scale` or `ties` is not
+        known, or a price is not finite, where a mean is asked for.
+
+    Notes
+    -----
+    O(n log n), and a price each for as many heights as differ. The mean is found by a root search.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 3.
+
+    Examples
+    --------
+    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> rg_error(y, scores), round(rg_error(y, scores, np.log1p), 4)
+    (4.0, 1.0986)
+    >>> round(rg_error(y, scores, np.log1p, scale="mean"), 4)
+    0.244
+    """
+    return evaluate_metric(ranking_rg_error, y_true, scores, sample_weight, pos_label, price, scale, ties)
+
+
+def ranking_rg_error(ranking: RankCounts, price: Callable[[Floats], Any], scale: str, ties: Ties) -> float:
+    """Return the error of a ranking that has been checked."""
+    if not callable(price):
+        raise TypeError(f"price must be a function of an array of heights, got {price!r}.")
+    if scale not in ("raw", "mean"):
+        raise ValueError(f"scale must be 'raw' or 'mean', got {scale!r}.")
+    occupied = ranking.negative_counts > 0.0
+    heights, weights = ranking.positives_below(ties)[occupied], ranking.negative_counts[occupied]
+    error = float(weights @ np.asarray(price(heights), dtype=np.float64))
+    if scale == "raw":
+        return error
+    mean = error / ranking.total_negative
+    if not math.isfinite(mean):
+        raise ValueError(f"the mean price of the heights is {mean}; choose a price that grows more slowly.")
+
+    def excess(height: float) -> float:
+        return float(np.asarray(price(np.array([height])))[0]) - mean
+
+    least, most = float(heights.min()), float(heights.max())
+    if excess(least) >= 0.0:  # all heights are equal, but for rounding
+        return least / ranking.total_positive
+    # rounding may leave the mean above the highest price where nearly all heights are the highest
+    return float(brentq(excess, least, most) if excess(most) > 0.0 else most) / ranking.total_positive
+
+
+@register_metric
+def margin_error(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    theta: float = 0.0,
+    p: float = 1.0,
+    *,
+    ties: Ties = "pessimistic",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the p-norm ranking error with a margin: a pair is right if it is so by more than theta.
+
+    .. math::
+
+        R_{p,1,\theta} = \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i
+        1[s_i - t_k \le \theta]\Bigr)^p\Bigr)^{1/p} ,
+
+    for p = 1 :math:`P_S\{\mathrm{margin} \le \theta\}`, the share of the pairs with a margin of at most
+    theta.
+
+    Parameters
+    ----------
+    %(rankings)s
+    theta : float, default=0.0
+        The margin, at least 0, in units of the scores.
+    p : float, default=1.0
+        The power, at least 1; the larger, the more a negative near the top costs.
+    %(ties_in_pairs)s
+        A pair whose margin is theta counts as tied.
+    %(sample_weight pos_label)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        Between 0 and 1; the lower the better.
+
+    Raises
+    ------
+    TypeError
+        When `theta` or `p` is not a number.
+    ValueError
+        When there are not two classes, a score is not finite, lengths differ, or
+        `theta`, `p` or `ties` is out of range.
+
+    Notes
+    -----
+    O(n log n): :func:`rp_error` on its mean scale of the scores with those of the positives lowered by theta.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 4; Rudin, Cortes, Mohri and Schapire, *Margin-based
+    ranking meets boosting in the middle*, COLT 2005, section 3; Agarwal, *The Infinite Push*, SDM 2011,
+    section 5.
+
+    Examples
+    --------
+    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> margin_error(y, scores), margin_error(y, scores, theta=1.5), margin_error(y, scores, 1.5, p=1000)
+    (0.3333333333333333, 0.6666666666666666, 0.9993070929904525)
+    """
+    return evaluate_metric(ranking_margin_error, y_true, scores, sample_weight, pos_label, theta, p, ties)
+
+
+def ranking_margin_error(ranking: Ranking, theta: float, p: float, ties: Ties) -> float:
+    """Return the error of a ranking that has been checked."""
+    check_number("theta", theta, 0.0)
+    lowered = ranking.with_scores(ranking.scores - theta * ranking.is_positive)
+    return ranking_rp_error(lowered, p, "mean", ties)
 
 
 @register_metric

@@ -43,7 +43,7 @@ __all__ = [
 
 
 OF_FIRST_ROWS = (precision.precision_at_k, precision.recall_at_k, precision.lift, precision.value_at_k)
-ERRORS = (pairwise.r_max, pairwise.rp_error)
+ERRORS = (pairwise.margin_error, pairwise.r_max, pairwise.rg_error, pairwise.rp_error)
 
 
 def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
@@ -61,8 +61,8 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
     ----------
     metric : str or callable, default="precision_at_k"
         A measure of :mod:`pushrank.metrics` or its name, such as ``"recall_at_k"``, ``"lift"``,
-        ``"precision_at_recall"``, ``"recall_at_precision"`` or ``"value_at_k"``. Of errors, ``"r_max"`` and
-        ``"rp_error"``, the scorer is the negative.
+        ``"precision_at_recall"``, ``"recall_at_precision"`` or ``"value_at_k"``. Of errors, ``"r_max"``,
+        ``"rp_error"``, ``"rg_error"`` and ``"margin_error"``, the scorer is the negative.
     **parameters
         Those of the measure: ``k=100``, ``fraction=0.01`` or ``fraction_of_positives=0.25`` for how much of
         the list is looked at, ``recall=0.9``, ``precision=0.5``, ``pos_label``. Such a k is of every test

@@ -116,7 +116,7 @@ def max_margin(
     (0.5, 0.5)
     """
     values = check_array(H, accept_sparse="csr", dtype=np.float64, input_name="H")
-    sample = _sample(values.shape[0], y, qid, pairs)
+    sample = sample_of_rows("max_margin", values.shape[0], y, qid, pairs)
     n_rankers = values.shape[1]
     differences, levels, margin_column = _constraints(values, sample)
     # variables: positive and negative parts of the weights, level scores, the margin
@@ -147,9 +147,10 @@ def max_margin(
     return MaxMargin(max(sample.least_margin(scores), 0.0), weights, net_row_weights, max(bound, 0.0))
 
 
-def _sample(
-    n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ...] | None
+def sample_of_rows(
+    name: str, n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ...] | None
 ) -> Sample:
+    """Return the pairs of rows that labels, grades and queries, or explicit pairs, stand for."""
     if pairs is not None:
         check_pairs_alone(y=y, qid=qid)
         return sample_of_pairs(pairs, n_rows)
@@ -158,8 +159,8 @@ def _sample(
     check_ordered_categorical(y)
     labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
     if len(labels) != n_rows:
-        raise ValueError(f"y has {len(labels)} entries for {n_rows} rows of H; they must agree.")
-    return sample_of_labels("max_margin", labels, qid=qid)[0]
+        raise ValueError(f"y has {len(labels)} entries for {n_rows} rows; they must agree.")
+    return sample_of_labels(name, labels, qid=qid)[0]
 
 
 def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
