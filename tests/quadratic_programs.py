@@ -1,4 +1,4 @@
-"""The pairwise problems of the papers as quadratic programs by clarabel: independent of the package."""
+"""The problems of the papers as quadratic and conic programs by clarabel: independent of the package."""
 
 from __future__ import annotations
 
@@ -83,3 +83,90 @@ def budget(m, n, total):
     above = sp.kron(np.ones((m, 1)), sp.eye(n))
     A = sp.bmat([[-pairs, None], [pairs, -above], [None, np.ones((1, n))]])
     return A, np.r_[np.zeros(2 * m * n), total]
+
+
+class PushProgram:
+    """A push objective and penalty in cones; an expression is the variables' factors and a constant."""
+
+    def __init__(self, X, y, weights, size=2000):
+        self.n, self.size = X.shape[1], size
+        self.one = self.constant(1.0)
+        self.rows, self.cones = [], []
+        scores = np.zeros((len(y), size + 1))
+        scores[:, : self.n] = X
+        self.positives, self.negatives = scores[y == 1], scores[y == 0]
+        self.positive_weights, self.negative_weights = weights[y == 1], weights[y == 0]
+        self.n_features = self.n
+
+    def constant(self, value):
+        expression = np.zeros(self.size + 1)
+        expression[-1] = value
+        return expression
+
+    def variable(self):
+        expression = np.zeros(self.size + 1)
+        expression[self.n] = 1.0
+        self.n += 1
+        return expression
+
+    def require(self, cone, *expressions):
+        self.rows.extend(expressions)
+        self.cones.append(cone)
+
+    def at_least(self, expression, bound):
+        self.require(clarabel.NonnegativeConeT(1), expression - bound)
+
+    def exponential(self, exponent, unit=None):
+        """Return a variable at least unit * exp(exponent / unit)."""
+        above = self.variable()
+        self.require(clarabel.ExponentialConeT(), exponent, self.one if unit is None else unit, above)
+        return above
+
+    def log_sum(self, exponents, weights=None):
+        """Return a variable at least ln sum w exp(exponent)."""
+        weights = np.ones(len(exponents)) if weights is None else weights
+        total = self.variable()
+        parts = [w * self.exponential(e - total) for e, w in zip(exponents, weights, strict=True) if w > 0]
+        self.at_least(self.one, np.sum(parts, axis=0))
+        return total
+
+    def power_mean(self, terms, weights, p):
+        """Return a variable at least (sum w term^p / sum w)^(1/p)."""
+        norm = self.variable()
+        parts = []
+        for term, w in zip(terms, weights, strict=True):
+            part = self.variable()
+            self.require(clarabel.PowerConeT(1.0 / p), part, norm, term)
+            parts.append(w / weights.sum() * part)
+        self.at_least(norm, np.sum(parts, axis=0))
+        return norm
+
+    def loss(self, name, margin):
+        """Return a variable at least the loss of a margin."""
+        if name == "exponential":
+            return self.exponential(-margin)
+        if name == "logistic":
+            return self.log_sum([0.0 * margin, -margin])
+        if name == "smoothed_hinge":  # of sharpness 4
+            return 0.25 * self.log_sum([0.0 * margin, 4.0 * (self.one - margin)])
+        short = self.variable()
+        self.at_least(short, self.one - margin)
+        self.at_least(short, 0.0 * margin)
+        if name == "hinge":
+            return short
+        square = self.variable()
+        self.require(clarabel.PowerConeT(0.5), square, self.one, short)
+        return square
+
+    def mean_losses(self, name):
+        """Return for every negative the mean loss of its pairs."""
+        weights = self.positive_weights / self.positive_weights.sum()
+        pairs = [[self.loss(name, s - t) for s in self.positives] for t in self.negatives]
+        return [np.tensordot(weights, losses, 1) for losses in pairs]
+
+    def minimise(self, objective, alpha):
+        """Return the least objective plus penalty, and its w."""
+        rows = np.array(self.rows)
+        P = np.diag(np.r_[np.full(self.n_features, alpha), np.zeros(self.n - self.n_features)])
+        value, x = minimise(P, objective[: self.n], -rows[:, : self.n], rows[:, -1], self.cones)
+        return value + objective[-1], x[: self.n_features]

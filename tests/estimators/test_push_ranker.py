@@ -151,13 +151,13 @@ def test_too_few_iterations_are_said():
     assert not ranker.converged_
 
 
-def test_a_smooth_fit_has_no_bound():
+def test_a_fit_without_a_penalty_or_convexity_has_no_bound():
     X, y = data()
-    ranker = PushRanker("hinge", "maximum").fit(X, y)
-    assert ranker.dual_gap_ <= 1e-4
-    ranker.set_params(price="power").set_params(loss="logistic").fit(X, y)
-    assert (ranker.dual_objective_, ranker.dual_gap_) == (-np.inf, np.inf)
-    assert ranker.primal_objective_ == ranker.objective_path_[-1]
+    for parameters in ({"loss": "sigmoid"}, {"loss": "logistic", "price": "log_one_plus"}, {"alpha": 0.0}):
+        ranker = PushRanker(**parameters).fit(X, y)
+        assert (ranker.dual_objective_, ranker.dual_gap_) == (-np.inf, np.inf)
+        assert ranker.converged_
+        assert ranker.primal_objective_ == pytest.approx(ranker.objective_path_[-1], rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,11 @@ PARAGRAPHS = {
     deviation of feature j within the classes; with fewer rows than features these are axes of the rows'
     space. On small dense data (n_samples * n_features ** 2 of at most
     2 ** 26) L-BFGS goes on until the objective stops decreasing.""",
+    "tol_gap_gradient": """tol : float
+    Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this, with g the gradient and
+    :math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
+    are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On small dense data
+    (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.""",
     "tol_gap": """tol : float
     Stop when the relative duality gap is at most this.""",
     "max_iter": """max_iter : int
@@ -258,10 +263,16 @@ n_splits_ : int
     The number of iterations run.""",
     "objective_path_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
     The objective at the start and after every iteration.""",
-    "converged_gradient_": """converged_ : bool
-    Whether the gradient came down to ``tol``.""",
     "converged_gap_": """converged_ : bool
     Whether the duality gap came down to ``tol``.""",
+    "converged_gap_gradient_": """converged_ : bool
+    Whether the duality gap and the gradient came down to ``tol``; with ``alpha=0``, and where rounding ended
+    the descent before the gap was closed, the gradient.""",
+    "primal_dual_penalty_": """primal_objective_, dual_objective_ : float
+    The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum, minus
+    infinity with an alpha of 0.""",
+    "dual_gap_log_": """dual_gap_ : float
+    Their difference, relative to the first, or to one where the first is less: it is a logarithm.""",
     "primal_dual_": """primal_objective_, dual_objective_ : float
     The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum.""",
     "dual_gap_": """dual_gap_ : float

@@ -6,7 +6,7 @@ Journal of Machine Learning Research 10 (2009), 2233-2271.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank._array import like, to_host
+from pushrank._array import Floats, like, to_host
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades, warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha, check_solver, validate_ranking
 from pushrank.losses import Loss
-from pushrank.models import linear_model
+from pushrank.models import RowSpace, linear_model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, Sample
@@ -85,11 +85,12 @@ class PNormPush(LinearPushMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(p side bottom_weight alpha solver_smooth tol_gradient max_iter warm_start verbose)s
+    %(p side bottom_weight alpha solver_smooth tol_gap_gradient max_iter warm_start verbose)s
 
     Attributes
     ----------
-    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gradient_ features_)s
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gap_gradient_)s
+    %(primal_dual_penalty_ dual_gap_log_ features_)s
 
     Notes
     -----
@@ -103,6 +104,14 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     the dual 200. Up to 4,096 rows of more columns are solved in the space that they span, where an iteration
     costs O(n_samples ** 2): a fit takes O(n_samples ** 2 * n_features) time to get there, or for sparse data
     a product of the matrix with itself, and O(n_samples ** 2) memory.
+
+    The certificate costs one reading of the data. With the softmax weights a of the positives and b of the
+    negatives, and their entropies H, no coefficients have an objective below
+
+    .. math:: H(a) + \frac{1}{p} H(b) - \frac{1}{2 \alpha} \|X_+^T a - X_-^T b\|^2
+
+    (``side="push"``, no sample weights); the difference is the square of the gradient over
+    :math:`2 \alpha`. A feature in large units makes it a poor bound: scale the features.
 
     There is no intercept, since pairs ignore it. Positives and negatives with equal scores have the loss of
     margin zero. The logarithm of the papers' sums is convex too, has their minimisers, and stays finite for
@@ -161,11 +170,12 @@ class IRPush(LinearPushMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(alpha solver_smooth tol_gradient max_iter warm_start verbose)s
+    %(alpha solver_smooth tol_gap_gradient max_iter warm_start verbose)s
 
     Attributes
     ----------
-    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gradient_ features_)s
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gap_gradient_)s
+    %(primal_dual_penalty_ dual_gap_ features_)s
 
     Notes
     -----
@@ -232,10 +242,10 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         its square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
     %(accuracy)s
     tol : float, default=1e-4
-        Stop when :math:`\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the standard
-        deviation of feature j within the classes; for the hinge and the maximum, when the relative duality
-        gap is. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the
-        objective stops decreasing.
+        Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
+        :math:`s_j` the standard deviation of feature j within the classes; for the hinge and the maximum,
+        when the gap does not; without a bound, when the gradient does not. On small dense data (n_samples *
+        n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.
     %(max_iter warm_start verbose)s
 
     Attributes
@@ -245,12 +255,14 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         The objective at the start and after every iteration; where kinks are smoothed, of the smoothed
         objectives.
     converged_ : bool
-        Whether the gradient, or the duality gap, came down to ``tol``.
+        Whether the duality gap and the gradient came down to ``tol``; without a bound, and where rounding
+        ended the descent before the gap was closed, the gradient; for the hinge and the maximum the gap.
     primal_objective_, dual_objective_ : float
-        The objective at the answer, and with the hinge or the maximum a lower bound of the optimum; minus
-        infinity with others, and where the loss or the price is not convex.
+        The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum;
+        minus infinity with an alpha of 0, and where the objective is not convex.
     dual_gap_ : float
-        Their difference, relative to the first.
+        Their difference, relative to the first; without kinks and on the log scale (of the exponential loss
+        or price) relative to one where the first is less.
     %(features_)s
 
     Notes
@@ -325,10 +337,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         -----
         %(convergence_warning)s
         """
-        result = fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
-        certificate = result.certificate or Certificate(float(result.objective_path[-1]), -np.inf)
-        self.primal_objective_, self.dual_objective_ = certificate.primal, certificate.dual
-        self.dual_gap_ = certificate.gap
+        fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
         return self
 
     def _pair_objective(self) -> PushObjective:
@@ -357,7 +366,7 @@ def fit_linear(
     *,
     qid: ArrayLike | None,
     pairs: Any,
-) -> Result:
+) -> None:
     """Validate, minimise, set the fitted attributes, warn: the whole fit of a linear push ranker."""
     check_solvable(ranker, objective)
     X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
@@ -372,9 +381,13 @@ def fit_linear(
         problem = LinearProblem(objective, model, target.sample, float(ranker.alpha))
         start = model.project(start)
         result: Result = solve(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
-    coef = like(model.lift(result.coef), X, X.dtype)
-    set_grades(ranker, target, linear_scores(X, coef))
-    ranker.coef_ = coef
+        exact_coef = model.lift(result.coef)
+        coef = like(exact_coef, X, X.dtype)
+        set_grades(ranker, target, linear_scores(X, coef))
+        ranker.coef_ = coef
+        if isinstance(model, RowSpace):
+            problem = LinearProblem(objective, model.features, target.sample, problem.alpha)
+        set_certificate(ranker, problem, exact_coef, result.certificate)
     ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
     ranker.converged_ = result.converged
     if result.collapse:
@@ -387,7 +400,19 @@ def fit_linear(
         )
     if not result.converged:
         warn(f"{name} did not converge: {result.message}", ConvergenceWarning)
-    return result
+
+
+def set_certificate(
+    ranker: Any, problem: LinearProblem, exact_coef: Floats, certificate: Certificate | None = None
+) -> None:
+    """Set the objective at the ranker's coefficients, and the bound that those before rounding prove."""
+    if certificate is None:
+        certificate = problem.certificate(*problem.value_and_gradient(exact_coef))
+    rounded = to_host(ranker.coef_).astype(np.float64)
+    if not np.array_equal(rounded, exact_coef):
+        certificate = replace(certificate, primal=problem.value(rounded))
+    ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
+    ranker.dual_gap_ = certificate.gap
 
 
 def check_solvable(ranker: Any, objective: PushObjective) -> None:

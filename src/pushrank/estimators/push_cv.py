@@ -23,13 +23,14 @@ from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, 
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import Fold, check_one_scorer, choose, results_table, stratified_folds
 from pushrank.estimators._target import check_alpha, validate_two_classes
-from pushrank.estimators.push import push_objective
+from pushrank.estimators.push import push_objective, set_certificate
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Side
 from pushrank.pairs import ACCURACY
 from pushrank.prices import Power, Price
+from pushrank.solvers import LinearProblem
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.result import Result
 
@@ -83,7 +84,8 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ----------
     p_ : float
         The chosen strength of the push.
-    %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_ features_)s
+    %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_)s
+    %(primal_dual_penalty_ dual_gap_log_ features_)s
 
     Notes
     -----
@@ -172,7 +174,10 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ----------
     price_ : Price or str
         The chosen price.
-    %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_ features_)s
+    %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_)s
+    primal_objective_, dual_objective_, dual_gap_ : float
+        As of :class:`PushRanker`.
+    %(features_)s
 
     Notes
     -----
@@ -295,6 +300,8 @@ def fit_search(
     ranker.n_iter_ = int(n_iter.sum()) + final.n_iter
     ranker.objective_path_, ranker.converged_ = final.objective_path, final.converged
     set_two_classes(ranker, target, linear_scores(X, ranker.coef_))
+    problem = LinearProblem(objectives[q], LinearModel(X), target.sample, alphas[a])
+    set_certificate(ranker, problem, final.coef)
     results = [final, *(result for fold in by_fold for result, _ in fold)]
     n_unfinished = sum(not result.converged for result in results)
     if n_unfinished:

@@ -147,6 +147,21 @@ class PushObjective:
         return self._loss.twice_differentiable and self._price.smooth
 
     @property
+    def convex(self) -> bool:
+        r"""Whether the objective is known to be convex in the scores, which bounds from below need.
+
+        A convex loss under a convex price is, but not its logarithm: that of a sum of exponentials is, those
+        of the exponential loss under a power as those of a convex loss under ``ExponentialPrice``. So is
+        :math:`\ln(1 + h)` of a sum h of exponential losses.
+        """
+        loss, price = self._loss, self._price
+        if self.scale == "log" and not isinstance(price, prices.ExponentialPrice):
+            return loss.factorises and price.homogeneous
+        if isinstance(price, prices.LogOnePlus):
+            return loss.factorises
+        return loss.convex and price.convex
+
+    @property
     def powers(self) -> tuple[float, float] | None:
         r"""The :math:`(c_+, c_-)` of the two-sum form, or None where the objective has no such form.
 

@@ -139,7 +139,8 @@ def dual_newton(
 ) -> Result:
     """Minimise a problem of two sums of exponentials and a positive penalty, in the dual.
 
-    It stops when no entry of the objective's gradient, in units of ``scales``, exceeds ``tol``, after
+    It stops when neither an entry of the objective's gradient, in units of ``scales``, nor the duality gap
+    exceeds ``tol``, after
     ``max_iter`` steps, where none brings an ascent of the dual, or where conjugate gradients do not solve the
     system. The path holds the objective, which is not what the steps lower: where they are cut short, the end
     is the lowest point on the way. A step takes ten to a hundred products, O(nnz) each, and memory for at
@@ -151,9 +152,9 @@ def dual_newton(
     # the weights are nearly those of the sample where the exponents differ by about one
     alpha = max(problem.alpha, float(np.max(dual.powers * np.abs(dual.residuals(weights, v, 1.0)))))
     path = [problem.value_and_gradient(np.zeros_like(v))[0]]
-    coef, size = np.zeros_like(v), np.inf
+    coef, size, finished = np.zeros_like(v), np.inf, False
     lowest = path[0], size, coef
-    while size > tol and len(path) <= min(max_iter, MAX_DUAL_STEPS):
+    while not finished and len(path) <= min(max_iter, MAX_DUAL_STEPS):
         residuals = dual.residuals(weights, v, alpha)
         log_changes = dual.newton_step(weights, residuals, alpha)
         if log_changes is None:
@@ -178,11 +179,12 @@ def dual_newton(
         objective, gradient = problem.value_and_gradient(coef)
         path.append(objective)
         size = float(np.max(np.abs(gradient) / scales))
+        finished = size <= tol and problem.certificate(objective, gradient).gap <= tol
         lowest = min(lowest, (objective, size, coef), key=lambda point: point[0])
         if callback is not None:
             callback(len(path) - 1, objective=objective, gradient=size)
         if step == 1.0:
             alpha = max(problem.alpha, NEXT_ALPHA * alpha)
-    if size > tol:
+    if not finished:
         path[-1], size, coef = lowest
-    return Result(coef, np.array(path), size <= tol, size, "")
+    return Result(coef, np.array(path), finished, size, "")

@@ -36,6 +36,7 @@ UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
     "every positive above every negative, by one at least. Set alpha > 0 for a unique solution."
 )
+CONVERGED = "converged"
 Proof = Callable[[Floats], bool]
 NO_PRECONDITIONER = Preconditioner(lambda v: v, lambda coef_gradient: coef_gradient)
 
@@ -87,9 +88,11 @@ def minimise(
     """Minimise a smooth problem with a method of ``scipy.optimize.minimize``, in restarts.
 
     It stops after ``max_iter`` iterations in all, or when no entry of the gradient, in units of the columns'
-    standard deviations, exceeds ``tol``; where whitening is cheap, when the value shows no more descent
-    either. Where the gradient is small enough ``proven`` is asked whether the coefficients are good enough;
-    if not it has to shrink further. scipy's own stopping rules should be off in ``options``.
+    standard deviations, exceeds ``tol``, nor the duality gap where there is one; where whitening is cheap,
+    when the value shows no more descent either. Where rounding ends the descent before the gap is closed the
+    gradient is enough. Where it is small enough ``proven`` is asked, in place of the gap, whether the
+    coefficients are good enough; if not it has to shrink further. scipy's own stopping rules should be off in
+    ``options``.
     """
     problem.model.check_range()
     # units are those of the data, whatever the start
@@ -110,7 +113,7 @@ def minimise(
     # line searches go after a descent that rounding may hide; a trust region does not
     searches = method == "L-BFGS-B"
     iterates = _Iterates(problem, start, scales, tol, refined, proven, searches)
-    stalled, message = 0, "converged" if iterates.converged else ""
+    stalled, message = 0, CONVERGED if iterates.converged else ""
     in_row_space = isinstance(problem.model, RowSpace)
     has_dual = problem.powers is not None and problem.alpha > 0.0 and (wide or in_row_space)
     # with many rows a column the steps of the dual cost more, and are seldom needed
@@ -148,8 +151,8 @@ def minimise(
     coef = iterates.coef
     if message == UNBOUNDED:
         coef = coef / problem.margin(coef)
-    advice = "" if iterates.converged else message
-    return Result(coef, np.array(iterates.path), iterates.converged, iterates.size, advice)
+    converged = iterates.converged or message == CONVERGED
+    return Result(coef, np.array(iterates.path), converged, iterates.size, "" if converged else message)
 
 
 def _run(
@@ -209,17 +212,23 @@ class _Iterates:
         self.accept(start)
 
     @property
-    def converged(self) -> bool:
+    def is_small(self) -> bool:
         """Whether the gradient is within the tolerance."""
         return self.size <= self.tol
 
     @property
+    def converged(self) -> bool:
+        """Whether the duality gap is too, where there is one and no other proof is asked for."""
+        return self.is_small and (self.gap <= self.tol or self.proven is not None)
+
+    @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
-        lost = self.searches and self.converged and self.level
+        refined = self.size <= self.refined * self.tol
+        lost = self.is_small and (self.searches or refined) and self.level
         # without a penalty a log-scale objective sinks so far where only separable data can take it
         unbounded = self.problem.alpha == 0.0 and self.path[-1] < tolerances.MIN_LOG_OBJECTIVE
-        return self.size <= self.refined * self.tol or lost or unbounded
+        return (refined and self.converged) or lost or unbounded
 
     @property
     def level(self) -> bool:
@@ -248,8 +257,10 @@ class _Iterates:
         value, gradient = self.evaluate(coef)
         self.coef, self._trials = coef, 0
         self.size = float(np.max(np.abs(gradient) / self.scales))
+        # the gradient has to do where nothing bounds the optimum
+        self.gap = self.problem.certificate(value, gradient).gap if self.problem.has_bound else 0.0
         self.path.append(value)
-        if self.converged and self.proven is not None and not self.proven(coef):
+        if self.is_small and self.proven is not None and not self.proven(coef):
             self.tol = tolerances.TIGHTER * self.size
 
     def jump(self, found: Result) -> None:
@@ -269,14 +280,18 @@ def _reason_to_stop(
 ) -> str:
     """Return why there should be no restart and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
+    if iterates.gap > iterates.tol:
+        gradient += f", the relative duality gap {iterates.gap:.1e}"
     if not iterates.converged and problem.is_separated(iterates.coef):
         return UNBOUNDED
     # a run is cut short where steps show no descent, which so near the minimum is rounding
     if iterates.finished or (iterates.converged and cut_short):
-        return "converged"
+        return CONVERGED
     if len(iterates.path) - 1 >= max_iter:
         return f"stopped at max_iter={max_iter} ({gradient}): raise max_iter, alpha or tol."
     if stalled >= tolerances.MAX_STALLED_RESTARTS:
+        if iterates.is_small:
+            return CONVERGED
         return (
             f"no further descent in floating point ({gradient}): raise tol or alpha, or scale the features."
         )

@@ -20,11 +20,12 @@ class Certificate:
 
     primal: float  # the objective at the answer
     dual: float  # the dual objective at feasible variables: no answer is below
+    floor: float = TINY  # what the gap is relative to at least
 
     @property
     def gap(self) -> float:
         """The relative duality gap, (primal - dual) / primal, or as much as rounding turned it round."""
-        return abs(self.primal - self.dual) / max(abs(self.primal), TINY)
+        return abs(self.primal - self.dual) / max(abs(self.primal), self.floor)
 
     def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
         """Return what to say where zero coefficients are proven optimal; empty where they are not.

@@ -66,7 +66,7 @@ class SmoothedObjective:
         loss, price = losses.resolve(kinked.loss), prices.resolve(kinked.price)
         self._softened = not price.smooth
         self._intercept = None if loss.differentiable else loss.intercept
-        self.bounded = loss.convex and price.convex and (loss.differentiable or self._intercept is not None)
+        self.bounded = kinked.convex and (loss.differentiable or self._intercept is not None)
         self._unit = np.exp(kinked.log_unit(sample)) if self._softened else 1.0
         scale = "raw" if self._softened else kinked.scale
         self._smooth = replace(

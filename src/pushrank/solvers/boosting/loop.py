@@ -25,6 +25,7 @@ from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.preconditioning import column_curvature
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
+from pushrank.solvers.tolerances import MAX_PROOFS, TIGHTER
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingOutputs, Numbers, Outputs, Values
 
@@ -374,8 +375,14 @@ def coordinate_descent(
     state = BoostingState.start(
         boosting, np.random.RandomState(0), problem.model.scores(coef), coef * columns.ranges_
     )
-    gradient_size, converged = boost(boosting, state, max_iter, tol, callback=callback)
-    coef = np.where(units > 0.0, state.weights * units, coef)
+    slope_tol = tol
+    for _ in range(MAX_PROOFS):
+        gradient_size, converged = boost(boosting, state, max_iter, slope_tol, callback=callback)
+        coef = np.where(units > 0.0, state.weights * units, coef)
+        certificate = problem.certificate(*problem.value_and_gradient(coef))
+        if not (converged and problem.has_bound) or certificate.gap <= tol:
+            break
+        slope_tol *= TIGHTER
     message = (
         f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient is "
         f"{gradient_size:.1e}): raise max_iter or tol, or use solver='lbfgs'."

@@ -1,0 +1,186 @@
+"""The duality gap of the push rankers: a bound of what is left to gain, by an independent optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
+from pushrank.prices import Power
+from quadratic_programs import PushProgram
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+POWER = 3.0
+
+
+def push(program, p):
+    return program.log_sum(-program.positives, program.positive_weights) + (
+        program.log_sum(p * program.negatives, program.negative_weights) / p
+    )
+
+
+def pull(program, p):
+    return program.log_sum(program.negatives, program.negative_weights) + (
+        program.log_sum(-p * program.positives, program.positive_weights) / p
+    )
+
+
+def both(program, p):
+    positives = program.log_sum(-program.positives, program.positive_weights)
+    negatives = program.log_sum(program.negatives, program.negative_weights)
+    exponents = [p * (program.negatives + positives), p * (negatives - program.positives)]
+    weights = [program.negative_weights, 0.5 * program.positive_weights]
+    return program.log_sum(np.concatenate(exponents), np.concatenate(weights)) / p
+
+
+def ir_push(program):
+    weights = np.r_[1.0, program.negative_weights]
+    terms = [program.log_sum([0.0 * s, *(program.negatives - s)], weights) for s in program.positives]
+    shares = program.positive_weights / program.positive_weights.sum()
+    return np.tensordot(shares, terms, 1)
+
+
+def mean_loss(name):
+    def objective(program):
+        shares = program.negative_weights / program.negative_weights.sum()
+        return np.tensordot(shares, program.mean_losses(name), 1)
+
+    return objective
+
+
+def power_mean(name):
+    return lambda program: program.power_mean(program.mean_losses(name), program.negative_weights, POWER)
+
+
+def exponential_price(name):
+    def objective(program):
+        total = program.positive_weights.sum()
+        sums = [total * mean for mean in program.mean_losses(name)]
+        return program.log_sum(sums, program.negative_weights)
+
+    return objective
+
+
+PROBLEMS = {
+    "push": (PNormPush(POWER), lambda program: push(program, POWER)),
+    "hard push": (PNormPush(16.0), lambda program: push(program, 16.0)),
+    "pull": (PNormPush(POWER, side="pull"), lambda program: pull(program, POWER)),
+    "both": (PNormPush(POWER, side="both", bottom_weight=0.5), lambda program: both(program, POWER)),
+    "IR push": (IRPush(), ir_push),
+    "logistic": (PushRanker("logistic"), mean_loss("logistic")),
+    "logistic, power": (PushRanker("logistic", Power(POWER)), power_mean("logistic")),
+    "logistic, exponential price": (
+        PushRanker("logistic", "exponential_price"),
+        exponential_price("logistic"),
+    ),
+    "smoothed hinge": (PushRanker("smoothed_hinge"), mean_loss("smoothed_hinge")),
+    "smoothed hinge, power": (PushRanker("smoothed_hinge", Power(POWER)), power_mean("smoothed_hinge")),
+    "squared hinge": (PushRanker("squared_hinge"), mean_loss("squared_hinge")),
+    "squared hinge, power": (PushRanker("squared_hinge", Power(POWER)), power_mean("squared_hinge")),
+    "hinge": (PushRanker("hinge"), mean_loss("hinge")),
+    "hinge, power": (PushRanker("hinge", Power(POWER)), power_mean("hinge")),
+}
+
+
+def random_problem(seed):
+    """A dozen rows, overlapping or not, with weights of one to three half the time, and a penalty."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(8, 15)), int(rng.integers(1, 5))
+    y = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, d)) + rng.choice([0.3, 1.0, 3.0]) * y[:, None]
+    weights = rng.integers(1, 4, n).astype(float) if rng.random() < 0.5 else np.ones(n)
+    return X, y.astype(int), weights, float(10.0 ** rng.uniform(-3, 1))
+
+
+@quiet
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 30), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds):
+    ranker, objective = PROBLEMS[name]
+    for seed in seeds:
+        X, y, weights, alpha = random_problem(seed)
+        program = PushProgram(X, y, weights)
+        best, _ = program.minimise(objective(program), alpha)
+        for max_iter in (2, 1000):
+            ranker.set_params(alpha=alpha, max_iter=max_iter).fit(X, y, weights)
+            # the cone solver is right to 1e-8
+            assert ranker.dual_objective_ <= best + 1e-7 * max(1.0, abs(best)), (seed, max_iter)
+            assert ranker.primal_objective_ >= best - 1e-7 * max(1.0, abs(best)), (seed, max_iter)
+        assert ranker.converged_
+        assert ranker.primal_objective_ == pytest.approx(best, rel=1e-4, abs=1e-7)
+        assert ranker.dual_gap_ <= ranker.tol
+
+
+def kinds_of_data():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 4))
+    y = (X[:, 0] + rng.normal(size=60) > 0.5).astype(int)
+    grades, queries = np.digitize(X[:, 0] + rng.normal(size=60), [-0.5, 0.5]), rng.integers(0, 5, 60)
+    pairs = rng.integers(0, 60, (40, 2))
+    return {
+        "two classes": ((X, y), {}),
+        "weights": ((X, y, rng.integers(0, 3, 60)), {}),
+        "grades in queries": ((X, grades), {"qid": queries}),
+        "pairs": ((X,), {"pairs": pairs[pairs[:, 0] != pairs[:, 1]]}),
+        "other units": ((X * [1e-3, 1.0, 1e3, 1e4] + 1e3, y), {}),
+        "sparse": ((sp.csc_array(X), y), {}),
+        "wide": ((rng.normal(size=(60, 90)), y), {}),
+        "single precision": ((X.astype(np.float32) * 1e3, y), {}),
+    }
+
+
+SOLVED = [PNormPush(solver="coordinate"), IRPush(), PushRanker("logistic", solver="newton-cg")]
+
+
+@quiet
+@pytest.mark.parametrize("kind", kinds_of_data())
+@pytest.mark.parametrize("ranker", SOLVED, ids=lambda ranker: type(ranker).__name__)
+def test_bounds_hold_on_all_kinds_of_data(ranker, kind):
+    data, options = kinds_of_data()[kind]
+    rough = clone(ranker).set_params(max_iter=3).fit(*data, **options)
+    exact = clone(ranker).set_params(solver="lbfgs").fit(*data, **options)
+    assert exact.converged_
+    assert exact.dual_gap_ <= exact.tol
+    rounding = 1e-12 * max(1.0, abs(exact.primal_objective_))
+    assert rough.dual_objective_ <= exact.primal_objective_ + rounding
+    assert exact.dual_objective_ <= rough.primal_objective_ + rounding
+    unit = max(abs(rough.primal_objective_), float(isinstance(ranker, PNormPush)))
+    assert rough.dual_gap_ == pytest.approx((rough.primal_objective_ - rough.dual_objective_) / unit)
+
+
+@quiet
+@pytest.mark.parametrize("max_iter", [1, 1000])
+def test_the_gap_of_the_p_norm_push_is_that_of_the_entropies(max_iter):
+    """The formula of the papers' notes, from the coefficients alone."""
+    X, y, _, alpha = random_problem(5)
+    ranker = PNormPush(POWER, alpha=alpha, max_iter=max_iter).fit(X, y)
+    s, t = X[y == 1] @ ranker.coef_, X[y == 0] @ ranker.coef_
+    a, b = np.exp(-s) / np.exp(-s).sum(), np.exp(POWER * t) / np.exp(POWER * t).sum()
+    combined = X[y == 1].T @ a - X[y == 0].T @ b
+    entropies = -(a @ np.log(a)) - (b @ np.log(b)) / POWER
+    dual = entropies - combined @ combined / (2 * alpha)
+    primal = np.log(np.exp(-s).sum()) + np.log(np.exp(POWER * t).sum()) / POWER
+    primal += 0.5 * alpha * ranker.coef_ @ ranker.coef_
+    assert ranker.dual_objective_ == pytest.approx(dual, rel=1e-10)
+    assert ranker.primal_objective_ == pytest.approx(primal, rel=1e-10)
+    assert ranker.dual_gap_ == pytest.approx((primal - dual) / max(1.0, abs(primal)), abs=1e-9)
+
+
+def test_a_search_certifies_its_solution():
+    X, y = kinds_of_data()["two classes"][0]
+    search = PNormPushCV((1, 4), (0.1,), cv=2).fit(X, y)
+    ranker = PNormPush(search.p_, alpha=0.1).fit(X, y)
+    assert search.dual_gap_ <= 1e-4
+    assert search.primal_objective_ == pytest.approx(ranker.primal_objective_, rel=1e-6)
+
+
+def test_flat_ground_is_no_optimum():
+    """Where no pair is within the squared hinge five trial steps in vain passed for convergence."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 500))
+    y = X[:, 0] + rng.normal(size=60) > 0
+    ends = [PushRanker("squared_hinge", solver=solver).fit(X, y) for solver in ("lbfgs", "newton-cg")]
+    assert ends[0].primal_objective_ == pytest.approx(ends[1].primal_objective_, rel=1e-4)
