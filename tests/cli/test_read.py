@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shlex
 import zipfile
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -268,13 +269,17 @@ def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):
     assert (tmp_path / "r.csv").read_text() == "size,kind,y,n,score,rank\n"
 
 
-def test_too_little_memory_is_one_line(tmp_path, monkeypatch):
-    def refuse(*_args, **_kwargs):
-        raise MemoryError
-
-    monkeypatch.setattr("pushrank.cli.fit.read_labelled", refuse)
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "there is not enough memory; take fewer rows or columns, or another machine."),
+        (OSError(28, "No space left on device"), "No space left on device."),
+    ],
+)
+def test_too_little_memory_and_space_are_one_line(tmp_path, monkeypatch, error, said):
+    monkeypatch.setattr("pushrank.cli.fit.read_labelled", Mock(side_effect=error))
     told = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
-    assert told == "Error: there is not enough memory; take fewer rows or columns, or another machine.\n"
+    assert told == f"Error: {said}\n"
 
 
 def test_what_a_terminal_cannot_show_is_replaced(tmp_path, frame):

@@ -36,6 +36,12 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
             too_large = "there is not enough memory; take fewer rows or columns, or another machine."
             typer.echo(f"Error: {too_large if isinstance(error, MemoryError) else error}", err=True)
             raise typer.Exit(2) from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):  # a reader such as head has seen enough, as typer knows
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            typer.echo(f"Error: {where}{error.strerror or error}.", err=True)
+            raise typer.Exit(2) from error
 
     return guarded
 
