@@ -598,3 +598,73 @@ def test_batches_of_one_row_make_the_gradient_descent_of_the_hinge(surrogate):
     options = {"shuffle": False, "max_iter": 1, "average": False, "radius": None, "eta0": 0.5}
     ranker = SGDAtK(k=1, surrogate=surrogate, batch_size=1, **options).fit(X, y)
     np.testing.assert_allclose(ranker.coef_, w, rtol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["avg", "max"])
+def test_a_query_is_a_batch(variant):
+    """Against the paper's algorithms by hand; queries of one class are passed over."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(30), np.append(2, rng.integers(1, 9, 29)))
+    X = rng.normal(size=(len(qid), 4))
+    y = X[:, 0] + rng.normal(size=len(qid)) > 0.3
+    y[:2] = True, False  # all scores tie at first, so that there should be no choice
+    w, mistakes = np.zeros(4), []
+    for q in range(30):
+        rows, positive, score = X[qid == q], y[qid == q], X[qid == q] @ w
+        mistakes.append(0)
+        if positive.all() or not positive.any():
+            continue
+        k = min(2, positive.sum())
+        top = np.lexsort((positive, -score))[:k]
+        found = np.isin(np.arange(len(rows)), top)
+        missed = np.flatnonzero(positive & ~found)
+        mistakes[-1] = wrong = int((~positive[top]).sum())
+        if variant == "max":
+            added = rows[missed[np.argsort(-score[missed], kind="stable")][:wrong]].sum(axis=0)
+        else:
+            added = wrong / max(len(missed), 1) * rows[missed].sum(axis=0)
+        w = w + added - rows[found & ~positive].sum(axis=0)
+    scattered = rng.permutation(len(qid))
+    options = {"k": 2, "variant": variant, "average": False, "max_iter": 1, "shuffle": False}
+    for make in (np.asarray, sp.csr_array):
+        ranker = PerceptronAtK(**options, batch_size=1)
+        ranker.fit(make(X[scattered]), y[scattered], qid=qid[scattered])
+        np.testing.assert_allclose(ranker.coef_, w, rtol=1e-9)
+        np.testing.assert_array_equal(ranker.mistakes_path_, np.cumsum(mistakes))
+        assert ranker.n_mistakes_ <= ranker.mistake_bound_
+
+
+def test_queries_are_separated_and_validated_whole():
+    rng = np.random.default_rng(1)
+    qid, far = np.repeat(np.arange(40), 10), rng.normal(size=40) * 100.0
+    X = rng.normal(size=(400, 3))
+    y = np.zeros(400, dtype=bool)
+    for q in range(40):
+        y[10 * q + np.argsort(-X[10 * q : 10 * q + 10, 0])[:3]] = True
+    X = np.column_stack([X[:, 0] + 0.3 * y, X[:, 1:], far[qid]])  # a column that tells queries apart alone
+    ranker = PerceptronAtK(k=1.0, max_iter=200, random_state=0).fit(X, y, qid=qid)
+    assert ranker.mistakes_path_[-40:].max() == ranker.mistakes_path_[-40:].min()
+    scores = ranker.decision_function(X).reshape(40, 10)
+    worst = np.where(y.reshape(40, 10), scores, np.inf).min(axis=1)
+    best = np.where(y.reshape(40, 10), -np.inf, scores).max(axis=1)
+    assert ranker.strong_margin_ == pytest.approx((worst - best).min() / np.linalg.norm(ranker.coef_))
+    assert ranker.strong_margin_ > 0.0
+    stopped = SGDAtK(k=3, early_stopping=True, random_state=0, max_iter=20).fit(X, y, qid=qid)
+    assert stopped.validation_path_.max() > 0.9
+    with pytest.raises(ValueError, match="no query has both a positive and a negative row"):
+        PerceptronAtK().fit(X, y, qid=np.arange(400))
+    with pytest.warns(UserWarning, match="9 of 10 queries, which had no positive or no negative row"):
+        PerceptronAtK(max_iter=1, random_state=0).fit(X[:100], y[:100] & (qid[:100] == 0), qid=qid[:100])
+
+
+def test_labels_of_a_row_are_a_query():
+    """Multi-label rows: k of each row's labels, with coefficients for each label."""
+    rng = np.random.default_rng(2)
+    X, W = rng.normal(size=(60, 3)), rng.normal(size=(3, 5))
+    Y = np.sort(X @ W, axis=1)[:, [-2]] <= X @ W
+    pairs = sp.kron(sp.csr_array(X), sp.eye_array(5), format="csr")
+    ranker = PerceptronAtK(k=2, max_iter=300, random_state=0)
+    ranker.fit(pairs, Y.ravel(), qid=np.repeat(np.arange(60), 5))
+    predicted = X @ ranker.coef_.reshape(3, 5)
+    top = np.argsort(-predicted, axis=1)[:, :2]
+    assert np.take_along_axis(Y, top, axis=1).all()

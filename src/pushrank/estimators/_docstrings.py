@@ -311,7 +311,8 @@ mistake_rate_ : float
     "margins_": """weak_margin_, margin_, strong_margin_ : float or None
     Weak, average and strong margin (Kar et al., definitions 2, 4, 5) of the training scores at unit norm of
     the coefficients: the k-th highest positive, the mean of the m - k + 1 lowest of m positives, and the
-    lowest positive, each minus the highest negative. None after ``partial_fit`` and ``fit_stream``.""",
+    lowest positive, each minus the highest negative; of queries the least. None after ``partial_fit`` and
+    ``fit_stream``.""",
     "epochs_": """validation_path_ : ndarray of shape (n_iter_,) or None
     Precision at k on the validation part after each pass; None without ``early_stopping``. There a number of
     rows k, which is a batch's, is k times the number of batches that the part would fill.

@@ -26,6 +26,7 @@ from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_withi
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers import Callback
 from pushrank.solvers.early_stopping import EarlyStopping
+from pushrank.solvers.streaming.mistake_bound import Margins, margins
 from pushrank.solvers.streaming.updates import SKIPPED, Rows, State, StreamLearner, UpdateRule
 
 MIN_MEAN_WEIGHT = 0.1  # below it k, which is at least one row, covers most of the positives
@@ -162,8 +163,36 @@ def learn_chunk(
 
 
 def training_rows(X: Any, target: Target) -> Rows:
-    """Return checked data of two classes as rows."""
-    return batch_rows(X, np.asarray(target.codes, dtype=bool), target.weights)
+    """Return checked data of two classes as rows.
+
+    Raises
+    ------
+    ValueError
+        When there are queries, and each lacks a class.
+    """
+    rows = batch_rows(X, np.asarray(target.codes, dtype=bool), target.weights)._replace(groups=target.groups)
+    if rows.groups is not None and not any(True for _ in queries(rows)):
+        raise ValueError("no query has both a positive and a negative row; there is nothing to learn from.")
+    return rows
+
+
+def queries(rows: Rows) -> Iterator[NDArray[np.intp]]:
+    """Yield the numbers of the rows of each query that has both classes; of all rows where there are none."""
+    groups = np.zeros(rows.n_rows, dtype=np.intp) if rows.groups is None else rows.groups
+    ends = np.cumsum(np.bincount(groups))
+    for query in np.split(np.argsort(groups, kind="stable"), ends[:-1]):
+        counted = rows.positive[query][rows.sample_weight[query] > 0.0]
+        if counted.any() and not counted.all():
+            yield query
+
+
+def least_margins(scores: Floats, rows: Rows, k: float) -> Margins:
+    """Return the margins of scores, with queries the least of any."""
+    found = []
+    for query in queries(rows):
+        part = Rows(None, rows.positive[query], rows.sample_weight[query])
+        found.append(margins(scores[query], part, k_of_rows(k, part)))
+    return Margins(*np.min(found, axis=0).tolist())
 
 
 def batch_rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> Rows:
@@ -186,11 +215,15 @@ def part_of_rows(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
     return part
 
 
-def epoch_orders(n_rows: int, seed: int, shuffle: bool, n_epochs: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the order of the rows in every epoch, the same ones whenever asked."""
+def epoch_orders(
+    n_rows: int, seed: int, shuffle: bool, n_epochs: int, groups: NDArray[np.intp] | None = None
+) -> Iterator[NDArray[np.intp]]:
+    """Yield the order of the rows in every epoch, the same ones whenever asked; queries stay together."""
     random_state = np.random.RandomState(seed)
+    n_units = n_rows if groups is None else int(groups.max()) + 1
     for _ in range(n_epochs):
-        yield random_state.permutation(n_rows) if shuffle else np.arange(n_rows)
+        order = random_state.permutation(n_units) if shuffle else np.arange(n_units)
+        yield order if groups is None else np.argsort(order[groups], kind="stable")
 
 
 class Epochs(NamedTuple):
@@ -234,8 +267,19 @@ def run_epochs(
 
 
 def _validation_precision(ranker: Any, rows: Rows, coef: Floats) -> float:
-    """Return precision at k, which as a number of rows is that of a batch, for as many batches' rows."""
-    scores, k = linear_scores(rows.X, coef), k_of_rows(ranker.k, rows)
+    """Return precision at k, of queries the mean, which as a number of rows is that of a batch.
+
+    Without queries it is that of as many batches' rows.
+    """
+    scores = linear_scores(rows.X, coef)
+    if rows.groups is not None:
+        found = []
+        for query in queries(rows):
+            part = Rows(None, rows.positive[query], rows.sample_weight[query])
+            k = k_of_rows(ranker.k, part)
+            found.append(float(negatives_in_top(scores[query], part.positive, part.sample_weight, k)) / k)
+        return 1.0 - float(np.mean(found))
+    k = k_of_rows(ranker.k, rows)
     if is_count(ranker.k):
         per_batch = round(ranker.k * rows.n_rows / ranker.batch_size)
         k = min(max(per_batch, 1), rows.sample_weight[rows.positive].sum())
@@ -281,8 +325,8 @@ def set_features(ranker: Any, checked: Any) -> None:
         ranker.feature_names_in_ = checked.feature_names_in_
 
 
-def warn_of_skipped_batches(ranker: Any, learner: StreamLearner) -> None:
-    """Warn if most batches lack a class.
+def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: bool = False) -> None:
+    """Warn if most batches lack a class; if ``grouped`` they are queries.
 
     Warns
     -----
@@ -291,9 +335,12 @@ def warn_of_skipped_batches(ranker: Any, learner: StreamLearner) -> None:
     """
     skipped, n_batches = int(learner.finalized.counts[SKIPPED]), len(learner.mistakes_path)
     if 2 * skipped > n_batches:
+        what, remedy = "batches", "raise batch_size, or mix rows that are sorted (shuffle=True)"
+        if grouped:
+            what, remedy = "queries", "they can be left out"
         warn(
-            f"{type(ranker).__name__} learned nothing from {skipped} of {n_batches} batches, which had no "
-            "positive or no negative row: raise batch_size, or mix rows that are sorted (shuffle=True).",
+            f"{type(ranker).__name__} learned nothing from {skipped} of {n_batches} {what}, which had no "
+            f"positive or no negative row: {remedy}.",
             UserWarning,
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -33,9 +33,9 @@ from pushrank.estimators._streaming import (
     check_classes,
     check_iterable,
     epoch_orders,
-    k_of_rows,
     learn_chunk,
     learned_coef,
+    least_margins,
     part_of_rows,
     run_epochs,
     set_features,
@@ -46,7 +46,8 @@ from pushrank.estimators._streaming import (
 )
 from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
-from pushrank.solvers.streaming.mistake_bound import margins, mistake_bound
+from pushrank.pairs.targets import group_numbers
+from pushrank.solvers.streaming.mistake_bound import mistake_bound
 from pushrank.solvers.streaming.updates import (
     PERCEPTRON_AVG,
     PERCEPTRON_MAX,
@@ -79,7 +80,9 @@ class StreamRankerMixin(RankerMixin):
     validation_path_: Floats | None
     best_iter_: int | None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
+    ) -> Self:
         """Learn from examples of two classes, in ``max_iter`` passes.
 
         Parameters
@@ -89,6 +92,9 @@ class StreamRankerMixin(RankerMixin):
         %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights: within its batch a row of weight w counts as w copies.
+        qid : array-like of shape (n_samples,), optional
+            Query groups: a label for each row, in any order. Each query is then a batch, whatever
+            ``batch_size``; those of one class are passed over.
 
         Returns
         -------
@@ -97,7 +103,8 @@ class StreamRankerMixin(RankerMixin):
         Raises
         ------
         ValueError
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
+            When a parameter is out of range, the data are not finite, or ``y`` has not two classes, or has
+            them in no query.
         %(fit_type_error)s
 
         Warns
@@ -107,6 +114,8 @@ class StreamRankerMixin(RankerMixin):
         """
         rule, checked = self._update_rule(), copy(self)
         X, target = validate_two_classes(checked, X, y, sample_weight)
+        if qid is not None:
+            target = replace(target, groups=group_numbers(qid, X.shape[0]))
         rows, valid = training_rows(X, target), None
         warn_of_small_mean_weight(self, rows.sample_weight)
         random_state = check_random_state(self.random_state)
@@ -114,20 +123,20 @@ class StreamRankerMixin(RankerMixin):
             part = partial(part_of_rows, rows)
             rows, valid = parts(target, float(self.validation_fraction), random_state, part)
         seed = random_state.randint(np.iinfo(np.int32).max)
-        orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle)
+        orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle, groups=rows.groups)
         learner = StreamLearner(rule, State.zero(X.shape[1]))
         with progress_bar(self, self.max_iter) as callback:
             epochs = run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
         coef = epochs.coef.astype(X.dtype, copy=False)
         scores = unit_scores(rows, coef)
-        measured = margins(scores, rows, k_of_rows(self.k, rows))
+        measured = least_margins(scores, rows, self.k)
         bound = mistake_bound(learner, rows, scores, orders, epochs.n_iter) if rule.is_perceptron else None
         self._set_learned(checked, learner, np.asarray(target.classes), coef, epochs.n_iter)
         self.validation_path_, self.best_iter_ = epochs.validation_path, epochs.best_iter
         self.weak_margin_, self.margin_, self.strong_margin_ = measured
         if rule.is_perceptron:
             self.mistake_bound_ = bound
-        warn_of_skipped_batches(self, learner)
+        warn_of_skipped_batches(self, learner, grouped=qid is not None)
         return self
 
     def partial_fit(
@@ -345,6 +354,10 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     few numbers a row and 64 MiB at most (or one batch) for a sample of rows, from which ``threshold_`` comes;
     early stopping copies the data. Ties count against the learner, so that it moves away from zero weights.
     Scale the features: there is no intercept, which a ranking does not need.
+
+    Multi-label rows, of whose L labels k are predicted, are queries of L rows each: ``kron(X, eye_array(L),
+    format="csr")`` of ``scipy.sparse``, with ``Y.ravel()`` and ``qid=np.repeat(np.arange(len(X)), L)``, gives
+    ``coef_.reshape(-1, L)``, a column of coefficients for each label.
 
     "avg" is the variant with the better bound, but "max", which only pulls those positives up that are
     nearest to the top, ranks better. Precision among the first .25 m rows, m the positives, on 40 % held out,

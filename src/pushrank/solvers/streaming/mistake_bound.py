@@ -103,14 +103,10 @@ def mistake_bound(
 
     def loss(scores: Floats, order: NDArray[np.intp]) -> float:
         """Return the sum of the surrogate over the batches of rows in an order."""
-        size = min(rule.batch_size, len(order))
+        alone = rule.batch_size == 1 and rows.groups is None
         surrogate = BOUNDING_SURROGATE[rule.update]
-        arrays = scores, rows.positive, rows.sample_weight, order
-        return float(
-            total_loss(
-                *arrays, size, rule.batch_size == 1, surrogate, evaluate_update(), rule.k, rule.counted
-            )
-        )
+        batches = rows.positive, rows.sample_weight, order, rows.batch_starts(order, rule.batch_size), alone
+        return float(total_loss(scores, *batches, surrogate, evaluate_update(), rule.k, rule.counted))
 
     bound_at_zero = float(counts[MAX_MISTAKES])
     slope = _largest_norm(rows) * np.sqrt(4.0 * counts[MAX_K])
@@ -127,17 +123,18 @@ def mistake_bound(
 
 
 @compiled()
-def total_loss(scores, positive, sample_weight, order, size, alone, surrogate, evaluate, k, counted):
+def total_loss(scores, positive, sample_weight, order, starts, alone, surrogate, evaluate, k, counted):
     """Return the sum of a surrogate over the batches that have both classes, in the given order.
 
     Rows that come ``alone`` are compared with a score of zero of the other class.
     """
     total = 0.0
+    size = np.max(np.diff(starts))
     batch_scores, slope = np.empty(size + 1), np.empty(size + 1)
     classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
-    for start in range(0, len(order), size):
+    for b in range(len(starts) - 1):
         positive_weight = negative_weight = 0.0
-        n_rows = min(size, len(order) - start)
+        start, n_rows = starts[b], starts[b + 1] - starts[b]
         for a in range(n_rows):
             row = order[start + a]
             batch_scores[a], classes[a], weights[a] = scores[row], positive[row], sample_weight[row]

@@ -92,10 +92,10 @@ def evaluate_update(update, scores, positive, sample_weight, k, slope):
 
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def run_batches(
-    dense, data, indices, indptr, order, positive, sample_weight, size, alone, update, evaluate, k, counted,
+    dense, data, indices, indptr, order, positive, sample_weight, starts, alone, update, evaluate, k, counted,
     eta0, radius, coef, correction, total, counts, mistakes_path,
 ):  # fmt: skip
-    """Go through batches of ``size`` rows in the given order; the last may be shorter.
+    """Go through batches of rows in the given order, in which ``starts`` has where each starts, and the end.
 
     Rows that come ``alone``, one to a batch, are each compared with a row of zeros of the other class.
 
@@ -103,18 +103,18 @@ def run_batches(
     is None, and with it the lines that would read it are compiled away. ``evaluate`` is the address
     that :func:`evaluate_update` returns. ``coef``, ``correction``, ``total``
     and ``counts`` are those of a :class:`State`, changed in place; ``mistakes_path`` takes the weight of
-    negatives among the first k of every batch. Return -1, or the place in the order of the first row of a
-    batch whose scores are not finite, or lead to coefficients that are not.
+    negatives among the first k of every batch. Return -1, or the number of a batch whose scores are
+    not finite, or lead to coefficients that are not.
     """
     n_features = len(coef)
     delta = np.zeros(n_features)
+    size = np.max(np.diff(starts))
     scores, slope = np.empty(size + 1), np.empty(size + 1)
     classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
     bounded = radius < np.inf  # numpy.isfinite is x - x == 0, which fast mathematics takes to be true
     for batch in range(len(mistakes_path)):
-        start = batch * size
-        n_rows = min(size, len(order) - start)
-        rows = order[start : start + n_rows]
+        rows = order[starts[batch] : starts[batch + 1]]
+        n_rows = len(rows)
         scale = counts[SCALE]
         check = 0.0
         positive_weight = negative_weight = 0.0
@@ -137,7 +137,7 @@ def run_batches(
             else:
                 negative_weight += weights[a]
         if check != 0.0:  # zero times a score that is not finite
-            return start
+            return batch
         if alone:
             scores[1], classes[1], weights[1] = 0.0, not classes[0], weights[0]
             positive_weight = negative_weight = weights[0]
@@ -189,7 +189,7 @@ def run_batches(
                             correction[feature] += before * move
                 counts[SQUARED_NORM] += grown
             if not abs(counts[SQUARED_NORM]) < np.inf:
-                return start
+                return batch
         if bounded:
             longest = scale * np.sqrt(max(counts[SQUARED_NORM], 0.0))
             if longest > radius:
@@ -224,11 +224,12 @@ class UpdateRule(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Checked rows: features, dense by rows or CSR, the class and the weight of each."""
+    """Checked rows: features, dense by rows or CSR, the class and the weight of each, and its query."""
 
     X: Any
     positive: NDArray[np.bool_]
     sample_weight: Floats
+    groups: NDArray[np.intp] | None = None  # numbers of the queries, where these are the batches
 
     @property
     def n_rows(self) -> int:
@@ -243,7 +244,16 @@ class Rows(NamedTuple):
 
     def take(self, numbers: NDArray[np.intp]) -> Rows:
         """Return a copy of some rows."""
-        return Rows(self.X[numbers], self.positive[numbers], self.sample_weight[numbers])
+        groups = None if self.groups is None else self.groups[numbers]
+        return Rows(self.X[numbers], self.positive[numbers], self.sample_weight[numbers], groups)
+
+    def batch_starts(self, order: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+        """Return where in an order each batch starts, and the end: a batch is a query, or so many rows."""
+        if self.groups is None:
+            starts = np.arange(0, len(order), size)
+        else:
+            starts = np.flatnonzero(np.diff(self.groups[order], prepend=-1))
+        return np.append(starts, len(order))
 
 
 def concatenated(parts: Sequence[Rows]) -> Rows:
@@ -252,7 +262,7 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
         X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
     else:
         X = np.vstack([part.X for part in parts])
-    positive, sample_weight = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:])
+    positive, sample_weight = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:3])
     return Rows(X, positive, sample_weight)
 
 
@@ -476,17 +486,18 @@ class StreamLearner:
 
     def _learn(self, rows: Rows, order: NDArray[np.intp], state: State, offset: int = 0) -> Floats:
         """Learn from rows in an order; ``offset`` is what is to be added to a place in a message."""
-        rule, size = self.rule, min(self.rule.batch_size, len(order))
-        mistakes = np.empty(-(-len(order) // size))
+        rule, starts = self.rule, rows.batch_starts(order, self.rule.batch_size)
+        mistakes = np.empty(len(starts) - 1)
         sparse = sp.issparse(rows.X)
         arrays = (None, rows.X.data, rows.X.indices, rows.X.indptr) if sparse else (rows.X, None, None, None)
         bad = run_batches(
             *arrays, order, rows.positive, rows.sample_weight,
-            size, rule.batch_size == 1, rule.update, evaluate_update(), rule.k, rule.counted, rule.eta0,
-            rule.radius, state.coef, state.correction, state.total, state.counts, mistakes,
+            starts, rule.batch_size == 1 and rows.groups is None, rule.update, evaluate_update(), rule.k,
+            rule.counted, rule.eta0, rule.radius,
+            state.coef, state.correction, state.total, state.counts, mistakes,
         )  # fmt: skip
         if bad >= 0:
-            raise _bad_row_error(rows, order[bad : bad + size], offset)
+            raise _bad_row_error(rows, order[starts[bad] : starts[bad + 1]], offset)
         return mistakes
 
 
