@@ -406,8 +406,10 @@ def check_traits(
         refuse(~(values >= 0.0), "must be a number of at least zero, and is not at {}.")
         size = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
         rises = np.diff(values)
-        way = "must not fall, and falls" if sign > 0.0 else "must not rise with the margin, and rises"
-        refuse(sign * rises < -1e-9 * size, f"{way} from {{}} on.")
+        way = "must not rise with the margin, and rises from {} on."
+        if sign > 0.0:
+            way = "must not fall, and falls from {} on; one that is to fall declares monotonic = False."
+        refuse(sign * rises < -1e-9 * size, way)
         slopes = rises / np.diff(at)
         rounding = 1e-9 * (np.abs(slopes[1:]) + np.abs(slopes[:-1]) + (size / np.diff(at))[1:])
         if member.convex:

@@ -156,6 +156,7 @@ def test_what_cannot_take_a_price_that_falls_says_so():
     for ranker in (PushRanker(price=Portion(), solver="coordinate"), PushBoost(Portion())):
         with pytest.raises(ValueError, match=r"Portion.* falls somewhere.*PushRanker\(solver='lbfgs'\)"):
             ranker.fit(X, Y)
+    assert PushRanker(price=changed(Portion, log_divisor=1.0))._pair_objective().scale == "mean"
     flat = PushRanker("logistic", Portion(float(Y.sum()) * np.log(2)), alpha=0.1)
     with pytest.warns(ConvergenceWarning, match="no slope where all scores are equal"):
         assert not flat.fit(X, Y).coef_.any()

@@ -332,7 +332,8 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     max_iter : int, default=50
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
     %(average)s
-        If a full pass makes no mistake the last ones are used, averaged or not.
+        If a full pass makes no mistake the last ones are used, averaged or not. The paper's algorithm 1
+        returns the last ones.
     %(shuffle early_stopping_at_k random_state verbose)s
 
     Attributes

@@ -352,7 +352,9 @@ def push_objective(
     losses.check_own(loss)
     prices.check_own(price)
     scale: Scale = "log"
-    if price.log_divisor is None or not price.smooth or (price.homogeneous and not loss.factorises):
+    # a total that falls may go to zero, of which the logarithm has no bound
+    no_log = price.log_divisor is None or not (price.smooth and price.monotonic)
+    if no_log or (price.homogeneous and not loss.factorises):
         scale = "mean"
     return PushObjective(loss, price, side, scale, bottom_weight, accuracy)
 
