@@ -17,8 +17,9 @@ UNSTATED = re.compile(r"^(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
 def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    A line ``%(alpha tol)s`` stands for the paragraphs ``"alpha"`` and ``"tol"``. To the entry of a parameter
-    its default is added, of a class that of its constructor, so that it cannot differ from the signature.
+    A line ``%(alpha tol)s`` stands for the paragraphs ``"alpha"`` and ``"tol"``, in a paragraph too. To the
+    entry of a parameter its default is added, of a class that of its constructor, so that it cannot differ
+    from the signature.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
 
         def text(line: re.Match[str]) -> str:
             named = "\n".join(paragraphs[name] for name in line[2].split())
-            return indent(UNSTATED.sub(with_default, named), line[1])
+            return indent(UNSTATED.sub(with_default, PLACEHOLDER.sub(text, named)), line[1])
 
         methods = vars(documented).values() if isinstance(documented, type) else ()
         for item in (documented, *filter(inspect.isfunction, methods)):

@@ -175,6 +175,10 @@ cv_results_ : dict of str to array
     As of scikit-learn's ``GridSearchCV``, without times, and with ``mean_average_precision``.
 n_splits_ : int
     The number of folds.""",
+    "candidates_by_p": """candidates_ : list of dict
+    For each of `ps`, by ``"p"``, the parameters of its best member, the ``"precision"`` and its
+    ``"standard_error"`` over the folds, the ``"average_precision"``, and ``"below_best"`` with its
+    ``"below_best_standard_error"``, by which it was judged.""",
     # boosting
     "weak_rankers": """weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
     Thresholds of binned features; the features themselves; a small regression or classification tree in each
@@ -357,6 +361,11 @@ PARAGRAPHS["fit_search"] = _sections(
     Returns="self",
     Raises="search_value_error search_type_error",
     Warns="search_warning",
+)
+PARAGRAPHS["fit_budget"] = _sections(
+    Parameters="X y_two_classes sample_weight_cv groups",
+    Returns="self",
+    Raises="search_value_error fit_type_error",
 )
 PATH_ERRORS = ERRORS | {"Raises": "value_error_Cs fit_type_error"}
 PARAGRAPHS["path_two_classes"] = _sections(

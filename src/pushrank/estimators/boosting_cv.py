@@ -58,11 +58,7 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
     ----------
     best_params_ : dict
         The chosen ``"p"``, ``"learning_rate"`` and ``"n_estimators"``.
-    %(budget_search_)s
-    candidates_ : list of dict
-        For each p the parameters of its best member, the ``"precision"`` and its ``"standard_error"`` over
-        the folds, the ``"average_precision"``, and ``"below_best"`` with its ``"below_best_standard_error"``,
-        by which it was judged.
+    %(budget_search_ candidates_by_p)s
     %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_ margin_ edges_)s
     %(objective_path_rounds_ feature_importances_ n_iter_rounds_ converged_edge_)s
     %(classes_grades_ threshold_ thresholds_ features_)s
@@ -116,19 +112,7 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the push, the learning rate and the rounds by cross-validation, and learn with them.
 
-        Parameters
-        ----------
-        %(X y_two_classes sample_weight_cv groups)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(search_value_error)s
-        TypeError
-            When a parameter has the wrong type.
+        %(fit_budget)s
         """
         check_numbers("ps", self.ps, least=1.0)
         check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)

@@ -303,19 +303,7 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the family and its parameters by cross-validation, and learn the coefficients with them.
 
-        Parameters
-        ----------
-        %(X y_two_classes sample_weight_cv groups)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(search_value_error)s
-        TypeError
-            When a parameter has the wrong type.
+        %(fit_budget)s
 
         Warns
         -----

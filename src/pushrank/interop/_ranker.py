@@ -57,7 +57,9 @@ n_iter_no_change : int
     "y_of_booster": """y : array-like of shape (n_samples,)
     Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
     of which a higher one should stand above every lower one.""",
-    "attributes_of_booster": """classes_ : ndarray of shape (n_classes,)
+    "attributes_of_booster": """booster_ : Booster
+    The library's own, trained on all rows, or on all but the validation part.
+classes_ : ndarray of shape (n_classes,)
     The two classes, or the grades, in ascending order.
 threshold_ : float
     The break-even point of the training scores: as many rows score above it as are positive.
@@ -91,13 +93,49 @@ param_grid : dict of str to sequence
     "best_params_of_booster": """best_params_ : dict
     The chosen ``"p"``, or for the IR Push ``"price"`` and ``"side"``; ``"n_estimators"``; and those of
     `param_grid`: parameters of the ranker.""",
-    "candidates_of_booster": """candidates_ : list of dict
-    For each of `ps`, by ``"p"``, the parameters of its best member, the ``"precision"`` and its
-    ``"standard_error"`` over the folds, the ``"average_precision"``, and ``"below_best"`` with its
-    ``"below_best_standard_error"``, by which it was judged.""",
-    "notes_of_booster_search": """Numbers of rounds come along a single fit. Folds are solved one after
-the other, with the booster's threads. Members whose precision differs by no more than one hit over all folds
-count as equals, of which the one with the best average precision is taken.""",
+    "booster_ranker": """Gradient boosting of
+
+.. math::
+
+    \\frac{1}{p} \\ln \\sum_k \\Bigl(\\sum_i \\ell(f(x_i) - f(\\tilde x_k))\\Bigr)^p ,
+
+i over the positives and k over the negatives, in one list of any length.
+
+Parameters
+----------
+%(p_of_booster price_of_booster side bottom_weight pair_loss n_estimators early_stopping_of_booster)s
+%(threads random_state)s
+**booster_params
+    Any other of the library's parameters, by its name there or its alias in scikit-learn's interface, such as
+    ``learning_rate``, ``max_depth``, ``min_child_weight`` or ``reg_lambda``.
+
+Attributes
+----------
+%(attributes_of_booster path_of_booster features_)s""",
+    "booster_search": """.. math:: \\frac{1}{k} \\sum_i 1[\\mathrm{rank}(i) \\le k]
+
+over the positives i, on the parts of a cross-validation that were not learned from.
+
+Parameters
+----------
+%(budget ps_of_booster cv selection_of_booster threads random_state verbose_cv)s
+**booster_params
+    Any other parameter of the ranker, the library's own among them.
+
+Attributes
+----------
+%(best_params_of_booster budget_search_ candidates_by_p attributes_of_booster features_)s
+
+Notes
+-----
+Numbers of rounds come along a single fit. Folds are solved one after the other, with the booster's threads.
+Members whose precision differs by no more than one hit over all folds count as equals, of which the one with
+the best average precision is taken.
+
+References
+----------
+Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule of
+one standard error.""",
     "objective_of_booster": """objective : PushObjective
     What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
     ``"log"`` keeps gradients in range at any p.""",

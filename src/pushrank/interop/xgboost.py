@@ -212,27 +212,7 @@ ENGINE = XGBoost()
 class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    Gradient boosting of
-
-    .. math::
-
-        \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
-
-    i over the positives and k over the negatives, in one list of any length.
-
-    Parameters
-    ----------
-    %(p_of_booster price_of_booster side bottom_weight pair_loss n_estimators early_stopping_of_booster)s
-    %(threads random_state)s
-    **booster_params
-        Any other of XGBoost's parameters, by its name there or its alias in scikit-learn's interface:
-        ``max_depth``, ``learning_rate``, ``min_child_weight``, ``reg_lambda``, ``tree_method``...
-
-    Attributes
-    ----------
-    booster_ : xgboost.Booster
-        What was trained.
-    %(attributes_of_booster path_of_booster features_)s
+    %(booster_ranker)s
 
     Notes
     -----
@@ -266,30 +246,7 @@ class PushXGBRankerCV(BoosterRankerMixin, BaseEstimator):
     Of :class:`PushXGBRanker` at several strengths p of the push, XGBoost's own log loss among them, and at
     several numbers of rounds it takes the one with the best precision at your budget,
 
-    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
-
-    over the positives i, on the parts of a cross-validation that were not learned from.
-
-    Parameters
-    ----------
-    %(budget ps_of_booster cv selection_of_booster threads random_state verbose_cv)s
-    **booster_params
-        Any other parameter of :class:`PushXGBRanker`, XGBoost's own among them.
-
-    Attributes
-    ----------
-    booster_ : xgboost.Booster
-        What was trained on all rows with the chosen parameters.
-    %(best_params_of_booster budget_search_ candidates_of_booster attributes_of_booster features_)s
-
-    Notes
-    -----
-    %(notes_of_booster_search)s
-
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
-    of one standard error.
+    %(booster_search)s
 
     Examples
     --------
