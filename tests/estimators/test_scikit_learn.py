@@ -120,7 +120,8 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def exceptions(estimator):
     """The checks that an estimator may fail, with the reason for each."""
     failing = {}
-    if "qid" in inspect.signature(estimator.fit).parameters and not isinstance(estimator, AdaBoostRanker):
+    two_classes = isinstance(estimator, AdaBoostRanker | PerceptronAtK | SGDAtK)
+    if "qid" in inspect.signature(estimator.fit).parameters and not two_classes:
         failing["check_classifier_not_supporting_multiclass"] = GRADES
     is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:
