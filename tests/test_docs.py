@@ -90,3 +90,41 @@ def test_links_lead_somewhere(text):
 def test_the_pictures_guide_names_every_display():
     guide = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(\w+Display)`", guide)) == set(plots.__all__)
+
+
+def test_the_readme_shows_what_the_demo_prints():
+    """As the guide has it, whose examples are run."""
+    readme, guide = (
+        path.read_text(encoding="utf-8") for path in (ROOT / "README.md", ROOT / "docs" / "command_line.md")
+    )
+    (demo,) = re.findall(r"^```console\n(\$ pushrank demo\n.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert demo in guide
+
+
+def measured():
+    """Return positives at the top and average precision, by data set and model, of the benchmark."""
+    found, data = {}, ""
+    for line in (ROOT / "benchmarks" / "at_the_top.txt").read_text(encoding="utf-8").splitlines():
+        if re.search(r", [\d.]+% positive, ", line):
+            data = line.split(": ")[0]
+        elif row := re.match(r"  (\S.*?) +([\d.]+) ± +[\d.]+ +[\d.]+ ± [\d.]+ +([\d.]+) ± ", line):
+            found[data, row[1]] = float(row[2]), float(row[3])
+    return found
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/measured.md"])
+def test_the_quality_that_is_claimed_is_what_was_measured(name):
+    """With the defaults that people use beside our own, not their stumps alone."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    head, _, *rows = re.search(r"^\| positives above (?:.*\|\n)+", text, re.MULTILINE)[0].splitlines()
+    _, *data_sets = [cell.strip() for cell in head.strip("| ").split(" | ")]
+    figures, shown = measured(), set()
+    for row in rows:
+        model, *cells = row.strip("| ").replace("`", "").split(" | ")
+        shown.add(model)
+        for data, cell in zip(data_sets, cells, strict=True):
+            at_top, precision = figures[data, model]
+            said = cell.split(", ")
+            assert float(said[0].split(" ")[0]) == pytest.approx(at_top, abs=0.51), (model, data)
+            assert float(said[1]) == pytest.approx(precision, abs=0.00051), (model, data)
+    assert {"LightGBM, stumps (num_leaves=2)", "LightGBM, default", "RandomForest, default"} <= shown
