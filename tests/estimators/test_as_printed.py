@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from sklearn.naive_bayes import GaussianNB
 
-from pushrank import InfinitePush, PushBoost, RankBoost, RankSVM, SmoothMarginRanking
+from pushrank import InfinitePush, IRPush, PushBoost, RankBoost, RankSVM, SmoothMarginRanking
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -197,3 +197,31 @@ def test_any_classifier_is_a_weak_ranker(p):
         assert weight == pytest.approx(step, rel=1e-8)
         scores += step * h
     np.testing.assert_allclose(ranker.decision_function(X) + ranker.threshold_, scores, rtol=1e-8)
+
+
+def test_the_ir_push_of_the_rank_counts_all_rows():
+    """Rudin (2009), section 7: the Rank is over all rows, a positive itself among them."""
+    X, y, rng = rows()
+    alpha, weights = 0.1, rng.integers(0, 3, 24)
+    every, labels = X.repeat(weights, axis=0), y.repeat(weights)
+
+    def objective(w):
+        differences = every[labels == 1] @ w - (every @ w)[:, None]
+        return np.log1p(np.exp(-differences).sum(axis=0)).mean() + alpha / 2 * w @ w
+
+    best = minimize(objective, np.zeros(3), options={"gtol": 1e-8})
+    for solver in ("lbfgs", "newton-cg", "coordinate"):
+        ranker = IRPush(discount="rank", alpha=alpha, solver=solver, tol=1e-8).fit(X, y, weights)
+        np.testing.assert_allclose(ranker.coef_, best.x, atol=1e-5)
+        assert ranker.primal_objective_ == pytest.approx(best.fun, rel=1e-9)
+        assert best.fun * (1 - 1e-6) <= ranker.dual_objective_ <= best.fun * (1 + 1e-9)
+    copies = IRPush(discount="rank", alpha=alpha, tol=1e-8).fit(every, labels)
+    np.testing.assert_allclose(ranker.coef_, copies.coef_, atol=1e-6)
+    assert np.abs(IRPush(alpha=alpha).fit(X, y, weights).coef_ - ranker.coef_).max() > 0.01
+    scores = every @ best.x
+    ranks = [(scores >= score).sum() for score in scores[labels == 1]]
+    assert np.log1p(ranks).mean() <= best.fun
+    with pytest.raises(ValueError, match="of two classes in one list"):
+        IRPush(discount="rank").fit(X, np.arange(24) % 3)
+    with pytest.raises(ValueError, match="discount must be one of"):
+        IRPush(discount="place").fit(X, y)

@@ -6,6 +6,7 @@ Journal of Machine Learning Research 10 (2009), 2233-2271.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
@@ -25,12 +26,13 @@ from pushrank.losses import Loss
 from pushrank.models import RowSpace, linear_model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
-from pushrank.pairs import ACCURACY, Sample
+from pushrank.pairs import ACCURACY, RankSample, Sample
 from pushrank.prices import Power, Price
 from pushrank.solvers import SOLVERS, LinearProblem, Result
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 
+DISCOUNTS = ("reverse_height", "rank")
 MAX_TOTAL_WEIGHT = 1e100  # the square of a sum of losses with these weights is still a float
 
 
@@ -170,6 +172,10 @@ class IRPush(LinearPushMixin, BaseEstimator):
 
     Parameters
     ----------
+    discount : {"reverse_height", "rank"}, default="reverse_height"
+        What the logarithm is of: with ``"rank"`` the sum is over all rows, in place of the negatives, so that
+        :math:`1 + \sum_j e^{-(f(x_i) - f(x_j))}` bounds one plus the Rank of a positive, the place by which
+        the discounted cumulative gain discounts it. For two classes in one list.
     %(alpha solver_smooth tol_gap_gradient max_iter warm_start verbose)s
 
     Attributes
@@ -198,12 +204,33 @@ class IRPush(LinearPushMixin, BaseEstimator):
     """
 
     _: KW_ONLY
+    discount: Literal["reverse_height", "rank"] = "reverse_height"
     alpha: float = 1e-3
     solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
     tol: float = 1e-4
     max_iter: int = 1000
     warm_start: bool = False
     verbose: bool = False
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
+
+        %(fit_linear)s
+        """
+        if self.discount not in DISCOUNTS:
+            raise ValueError(f"discount must be one of {list(DISCOUNTS)}, got {self.discount!r}.")
+        compare = RankSample.from_classes if self.discount == "rank" else None
+        objective = self._pair_objective()
+        fit_linear(self, objective, X, y, sample_weight, qid=qid, pairs=pairs, compare=compare)
+        return self
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(price="log_one_plus", side="pull", scale="mean")
@@ -368,10 +395,16 @@ def fit_linear(
     *,
     qid: ArrayLike | None,
     pairs: Any,
+    compare: Callable[[Sample], Sample] | None = None,
 ) -> None:
-    """Validate, minimise, set the fitted attributes, warn: the whole fit of a linear push ranker."""
+    """Validate, minimise, set the fitted attributes, warn: the whole fit of a linear push ranker.
+
+    ``compare`` says which rows are compared, where those are others than the target's.
+    """
     check_solvable(ranker, objective)
     X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
+    if compare is not None:
+        target = replace(target, sample=compare(target.sample))
     check_total_weight(objective, target.sample)
     continues = ranker.warm_start and hasattr(ranker, "coef_")
     start = to_host(ranker.coef_).astype(np.float64) if continues else np.zeros(X.shape[1])

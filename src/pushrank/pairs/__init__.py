@@ -10,7 +10,7 @@ from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.inner_sums import InnerSums, log_inner_sums
 from pushrank.pairs.pair_sums import BlockedSums
 from pushrank.pairs.piecewise import SortedSums
-from pushrank.pairs.samples import BipartiteSample, Normaliser, Sample
+from pushrank.pairs.samples import BipartiteSample, Normaliser, RankSample, Sample
 
 __all__ = [
     "ACCURACY",
@@ -23,6 +23,7 @@ __all__ = [
     "InnerSums",
     "ListedSums",
     "Normaliser",
+    "RankSample",
     "Sample",
     "SmoothSums",
     "SortedSums",

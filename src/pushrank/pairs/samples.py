@@ -262,6 +262,32 @@ class BipartiteSample(TwoClassSample):
         return sample
 
 
+@dataclass(frozen=True, eq=False)
+class RankSample(TwoClassSample):
+    """Two classes, of which every positive is compared with all rows, itself among them: with its Rank.
+
+    The negatives are all rows that take part, so that a positive is among both.
+    """
+
+    @classmethod
+    def from_classes(cls, sample: Sample) -> RankSample:
+        """Build it from two classes; a ValueError where they are none, or not NumPy's."""
+        if not isinstance(sample, BipartiteSample):
+            raise ValueError(
+                "the rank of a positive among all rows is of two classes in one list, of NumPy arrays; for "
+                "grades, query groups, pairs and other arrays use the reverse height."
+            )
+        rows = np.sort(np.concatenate([sample.positives, sample.negatives]))
+        row_weights = weights_of(sample.row_weights, sample.positives, rows)
+        return cls(sample.n_rows, sample.positives, rows, *row_weights)
+
+    def subset(self, kept: NDArray[np.bool_]) -> RankSample:
+        """Return the sample of the kept rows."""
+        is_positive = np.zeros(self.n_rows, dtype=bool)
+        is_positive[self.positives] = True
+        return RankSample.from_classes(BipartiteSample.from_mask(is_positive, self._kept_weights(kept)))
+
+
 def weights_of(
     weights: Floats | None, positives: RowNumbers, negatives: RowNumbers
 ) -> tuple[Floats | None, Floats | None]:
