@@ -152,7 +152,10 @@ def minimise(
     if message == UNBOUNDED:
         coef = coef / problem.margin(coef)
     converged = iterates.converged or message == CONVERGED
-    return Result(coef, np.array(iterates.path), converged, iterates.size, "" if converged else message)
+    # the row space leaves out what rounding hides, which a bound has to count
+    certificate = None if in_row_space or message == UNBOUNDED else iterates.certificate
+    advice = "" if converged else message
+    return Result(coef, np.array(iterates.path), converged, iterates.size, advice, certificate)
 
 
 def _run(
@@ -219,7 +222,8 @@ class _Iterates:
     @property
     def converged(self) -> bool:
         """Whether the duality gap is too, where there is one and no other proof is asked for."""
-        return self.is_small and (self.gap <= self.tol or self.proven is not None)
+        closed = not self.problem.has_bound or self.certificate.gap <= self.tol
+        return self.is_small and (closed or self.proven is not None)
 
     @property
     def finished(self) -> bool:
@@ -257,8 +261,7 @@ class _Iterates:
         value, gradient = self.evaluate(coef)
         self.coef, self._trials = coef, 0
         self.size = float(np.max(np.abs(gradient) / self.scales))
-        # the gradient has to do where nothing bounds the optimum
-        self.gap = self.problem.certificate(value, gradient).gap if self.problem.has_bound else 0.0
+        self.certificate = self.problem.certificate(value, gradient)
         self.path.append(value)
         if self.is_small and self.proven is not None and not self.proven(coef):
             self.tol = tolerances.TIGHTER * self.size
@@ -280,8 +283,8 @@ def _reason_to_stop(
 ) -> str:
     """Return why there should be no restart and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
-    if iterates.gap > iterates.tol:
-        gradient += f", the relative duality gap {iterates.gap:.1e}"
+    if problem.has_bound:
+        gradient += f", the relative duality gap {iterates.certificate.gap:.1e}"
     if not iterates.converged and problem.is_separated(iterates.coef):
         return UNBOUNDED
     # a run is cut short where steps show no descent, which so near the minimum is rounding

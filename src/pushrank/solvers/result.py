@@ -107,7 +107,8 @@ class Result:
     converged: bool
     gradient_size: float  # the largest entry at the end; of a method that goes by the duality gap, the gap
     message: str  # what to do where it did not converge; empty otherwise
-    # minus infinity bounds an optimum where the objective is not convex or no line below it is known
+    # minus infinity bounds an optimum where the objective is not convex or no line below it is known; a
+    # solver that has no certificate at hand leaves it out
     certificate: Certificate | None = None
     collapse: str = ""  # what to say where the certificate proves zero coefficients optimal
 
