@@ -65,7 +65,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     Notes
     -----
-    A round costs one reading of the (binned) data and a few of the scores. Classes, grades and query groups
+    A round costs one pass over the (binned) data and a few of the scores. Classes, grades and query groups
     cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` all but two classes
     cost as much for every weak ranker. Rows with equal scores have the loss of margin zero. Where a ranker
     orders all pairs rightly its best step is infinite; it is then that of a sample with one more pair of each

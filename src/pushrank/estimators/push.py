@@ -107,7 +107,7 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     costs O(n_samples ** 2): a fit takes O(n_samples ** 2 * n_features) time to get there, or for sparse data
     a product of the matrix with itself, and O(n_samples ** 2) memory.
 
-    The certificate costs one reading of the data. With the softmax weights a of the positives and b of the
+    The certificate costs one pass over the data. With the softmax weights a of the positives and b of the
     negatives, and their entropies H, no coefficients have an objective below
 
     .. math:: H(a) + \frac{1}{p} H(b) - \frac{1}{2 \alpha} \|X_+^T a - X_-^T b\|^2

@@ -183,7 +183,7 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     -----
     A solution starts from its neighbours on the grid. With the exponential loss, a power price and up to
     1,024 features it takes a few Newton steps, each O(n_samples * n_features ** 2), and otherwise L-BFGS
-    iterations, each two readings of the data and the sums over pairs. A fold's rows are copied, of `n_jobs`
+    iterations, each two passes over the data and the sums over pairs. A fold's rows are copied, of `n_jobs`
     folds at a time.
 
     References

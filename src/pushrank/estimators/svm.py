@@ -111,7 +111,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     Notes
     -----
     An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
-    gradient iteration two readings of the data, and a semismooth Newton iteration some tens of readings of
+    gradient iteration two passes over the data, and a semismooth Newton iteration some tens of passes over
     the rows that matter. Where the mean of the positives lies within the convex hull of the negatives,
     :math:`w = 0` is optimal: the fit then warns that the ranker says nothing, and what to do. Sample weights
     are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
@@ -264,7 +264,7 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
     Notes
     -----
-    An iteration costs two readings of the data and sorting the scores, however many pairs there are; grades
+    An iteration costs two passes over the data and sorting the scores, however many pairs there are; grades
     cost a sort for each binary digit of their number, explicit pairs time linear in theirs. With a kernel an
     iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss of margin
     zero.
@@ -400,7 +400,7 @@ class SVMMAP(RankerMixin, BaseEstimator):
 
     Notes
     -----
-    One-slack cutting planes; a plane costs two readings of the data and about ten searches of the worst
+    One-slack cutting planes; a plane costs two passes over the data and about ten searches of the worst
     order, each O(n log n). Ties count as errors in the worst order.
 
     References
@@ -494,7 +494,7 @@ class StructSVM(RankerMixin, BaseEstimator):
 
     Notes
     -----
-    One-slack cutting planes; a plane costs two readings of the data and about ten evaluations of the loss,
+    One-slack cutting planes; a plane costs two passes over the data and about ten evaluations of the loss,
     O(n + k log k) each. Where k is below the number of positives the loss can be negative, and is no bound on
     the measure; it also falls with a constant added to all scores, so that features are best centred.
     :class:`RampAtK` and :class:`SGDAtK` minimise losses that are.

@@ -84,7 +84,7 @@ def cutting_plane(
     """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes.
 
     A risk that is ``non_negative`` has the plane zero to begin with; ``start`` may be the planes of a run
-    with another C. A plane costs two readings of the data and about ten evaluations of the risk; with
+    with another C. A plane costs two passes over the data and about ten evaluations of the risk; with
     kernels, three products with the kernel matrix. ``callback`` is called after each with its number, the
     objective, the gap.
     """

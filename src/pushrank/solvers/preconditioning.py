@@ -35,7 +35,7 @@ def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Float
 
     Both are taken within the classes, under the given row weights; the penalty is left out. Gradients are
     measured in units of the deviations (of one for a constant column, or of its value where that is more),
-    so that a tolerance does not depend on the units of a feature. Two readings of the data.
+    so that a tolerance does not depend on the units of a feature. Two passes over the data.
     """
     curvature = problem.model.class_variances(row_weights, problem.class_codes)
     class_weights = problem.model.class_totals(row_weights, problem.class_codes)

@@ -3,7 +3,7 @@
 The two-sum exponential objective of two classes, a log-sum-exp over the positives plus one over the negatives
 (the P-Norm Push at any p), is computed in three ways, each the fastest where it is used:
 
-- here, from the rows and the coefficients in a single reading of the data. Both sums and the matching
+- here, from the rows and the coefficients in a single pass over the data. Both sums and the matching
   softmax-weighted sums of rows are carried along with a running maximum, so that a block of rows is read from
   memory once, then scored, weighted and added while it lies in the processor's cache;
 - in :mod:`pushrank.pairs.exponential`, from scores at hand, for any price, sample or second derivative;
@@ -74,7 +74,7 @@ def two_sum_value_and_gradient(
         \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k}
 
     The powers are :math:`(c_+, c_-)`; the logarithm of a sample weight of zero is ``-inf``. O(nnz) time and
-    one reading of the data; O(n_features) memory.
+    one pass over the data; O(n_features) memory.
     """
     signed = np.array([powers[1], -powers[0]])
     none = np.empty(0)

@@ -106,7 +106,7 @@ class ColumnOutputs:
         self._units = units
 
     def edges(self, row_weights: Floats) -> Floats:
-        """Return the edges of all columns in one reading of the data."""
+        """Return the edges of all columns in one pass over the data."""
         edges: Floats = (
             self.model.rmatvec(row_weights) - float(row_weights.sum()) * self._offsets
         ) * self._units

@@ -248,7 +248,7 @@ def binned(X: Any, edges: list[Floats], categories: list[Floats | None], n_threa
     """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry.
 
     255 stands for a missing value. A categorical feature comes with its categories in the order of their
-    bins; an unknown one is missing. One reading of the data; a byte an entry of memory.
+    bins; an unknown one is missing. One pass over the data; a byte an entry of memory.
     """
     n_rows, n_features = X.shape
     bins = np.empty((n_features, n_rows), dtype=np.uint8)
@@ -316,7 +316,7 @@ class Stumps(WeakRankers):
     Notes
     -----
     Training holds one byte an entry, or five a stored entry of sparse data; the edges of all thresholds cost
-    one reading of these. Quantiles are taken from at most 200,000 rows. Ties: rows in the same bin have the
+    one pass over these. Quantiles are taken from at most 200,000 rows. Ties: rows in the same bin have the
     same value.
 
     References

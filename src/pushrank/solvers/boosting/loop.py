@@ -355,7 +355,7 @@ def coordinate_descent(
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
     The weak rankers are the columns in units of their range; ``max_iter`` is the paper's :math:`t_{max}`. A
-    round costs one reading of the data to choose the column and O(n_rows) a trial step.
+    round costs one pass over the data to choose the column and O(n_rows) a trial step.
 
     References
     ----------
