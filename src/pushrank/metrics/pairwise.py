@@ -370,7 +370,7 @@ def margin_error(
     References
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 4; Rudin, Cortes, Mohri and Schapire, *Margin-based
-    ranking meets boosting in the middle*, COLT 2005, section 3; Agarwal, *The Infinite Push*, SDM 2011,
+    ranking meets boosting in the middle*, COLT 2005, theorem 1; Agarwal, *The Infinite Push*, SDM 2011,
     section 5.
 
     Examples
