@@ -28,8 +28,7 @@ Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +36,6 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample
-from pushrank.pairs.graded import Block, one_block
 from pushrank.pairs.samples import RowNumbers
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
@@ -49,13 +47,19 @@ START = 1e-3  # of the upper bounds
 BUDGET_ROUNDING = 1e-14  # of the budget: as far as floats reach
 
 
-@dataclass(frozen=True, eq=False)
-class PairProblem:
+class Pairs(NamedTuple):
+    """All pairs to be compared, by what leads from vectors over the rows to vectors over them and back."""
+
+    weights: Floats  # shape (n_pairs,)
+    margins: Callable[[Floats], Floats]  # from the scores of all rows
+    totals: Callable[[Floats], Floats]  # what each row is given by its pairs, less what it is taken
+
+
+class PairProblem(NamedTuple):
     """A problem with a dual variable for each pair."""
 
-    better: RowNumbers  # each pair's rows
-    worse: RowNumbers
-    start: Floats | float  # where the paper starts
+    pairs: Pairs
+    start: Floats  # where the paper starts
     project: Callable[[Floats], Floats]  # brings variables back to the feasible set
     risk: Callable[[Floats], float]  # of the pairs' hinges, times C
 
@@ -65,7 +69,7 @@ def infinite_push_by_pairs(
     sample: Any,
     C: float,
     callback: Callback | None = None,
-    start: Any = None,  # noqa: ARG001
+    state: Any = None,  # noqa: ARG001
     *,
     tol: float,
     max_iter: int,
@@ -77,7 +81,7 @@ def infinite_push_by_pairs(
         raise ValueError(
             "solver='gradient-projection' of the Infinite Push takes no sample_weight; use solver='auto'."
         )
-    better, worse, _ = listed_pairs(sample)
+    pairs = all_pairs(sample)
     shape = len(sample.positives), len(sample.negatives)
     budget = C / shape[0]
 
@@ -90,7 +94,7 @@ def infinite_push_by_pairs(
     def risk(hinges: Floats) -> float:
         return budget * float(hinges.reshape(shape).sum(axis=0).max())
 
-    problem = PairProblem(better, worse, START * budget / shape[1], project, risk)
+    problem = PairProblem(pairs, START * budget / shape[1] * pairs.weights, project, risk)
     variables, _, n_iter = gradient_projection(problem, model, tol, max_iter, eta0, callback)
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), "hinge")
     values = variables.reshape(shape)
@@ -111,11 +115,10 @@ def rank_svm_by_pairs(
     eta0: float | None = None,
 ) -> CertifiedSolution:
     """Run the algorithm of figure 3, whose feasible set is a box: the projection clips."""
-    better, worse, weights = listed_pairs(sample)
-    upper_bound = C / weights.sum() * weights
+    pairs = all_pairs(sample)
+    upper_bound = C / pairs.weights.sum() * pairs.weights
     problem = PairProblem(
-        better,
-        worse,
+        pairs,
         START * upper_bound,
         lambda variables: np.clip(variables, 0.0, upper_bound),
         lambda hinges: float(upper_bound @ hinges),
@@ -125,45 +128,69 @@ def rank_svm_by_pairs(
     return CertifiedSolution(coef, certificate, n_iter, None)
 
 
-def listed_pairs(sample: Sample) -> tuple[RowNumbers, RowNumbers, Floats]:
-    """Return the better and the worse row of every pair, and its weight.
-
-    Of two classes the pairs of a positive stand together.
+def all_pairs(sample: Sample) -> Pairs:
+    """Return the pairs of a sample; of two classes those of a positive stand together.
 
     Raises
     ------
     ValueError
         When there are more than 10 million pairs.
     """
-    blocks: list[Block] = []
-    if isinstance(sample, GradedSample):
-        blocks = sample.blocks
-    elif isinstance(sample, BipartiteSample):
-        blocks = one_block(len(sample.positives), len(sample.negatives))
-    n_pairs = sum(int(np.diff(block.source_starts).dot(np.diff(block.target_starts))) for block in blocks)
-    n_pairs += len(sample.better) if isinstance(sample, CrucialSample) else 0
+    if isinstance(sample, BipartiteSample):
+        shape = len(sample.positives), len(sample.negatives)
+        _check_n_pairs(shape[0] * shape[1])
+        weights = np.ones(shape)
+        if sample.positive_weights is not None and sample.negative_weights is not None:
+            weights = np.outer(sample.positive_weights, sample.negative_weights)
+
+        def class_totals(variables: Floats) -> Floats:
+            values = variables.reshape(shape)
+            return sample.scatter(values.sum(axis=1), -values.sum(axis=0))
+
+        return Pairs(
+            weights.ravel(), lambda scores: np.subtract.outer(*sample.gather(scores)).ravel(), class_totals
+        )
+    better, worse, pair_weights = _listed_pairs(sample)
+    if sample.row_weights is not None:
+        pair_weights = pair_weights * sample.row_weights[better] * sample.row_weights[worse]
+
+    def totals(variables: Floats) -> Floats:
+        won, lost = (np.bincount(rows, variables, sample.n_rows) for rows in (better, worse))
+        return (won - lost).astype(np.float64)
+
+    return Pairs(pair_weights, lambda scores: scores[better] - scores[worse], totals)
+
+
+def _listed_pairs(sample: Sample) -> tuple[RowNumbers, RowNumbers, Floats]:
+    """Return the better and the worse row of explicit pairs or those of grades, and the pairs' weights."""
+    if isinstance(sample, CrucialSample):
+        _check_n_pairs(len(sample.better))
+        return sample.better, sample.worse, sample.pair_weights
+    if not isinstance(sample, GradedSample):
+        raise TypeError(f"pairs are those of classes, grades or lists, got {type(sample).__name__}.")
+    blocks = sample.blocks
+    _check_n_pairs(
+        sum(int(np.diff(block.source_starts).dot(np.diff(block.target_starts))) for block in blocks)
+    )
+    segments = [
+        (np.repeat(sources, len(targets)), np.tile(targets, len(sources)))
+        for block in blocks
+        for sources, targets in zip(
+            np.split(sample.positives[block.sources], block.source_starts[1:-1]),
+            np.split(sample.negatives[block.targets], block.target_starts[1:-1]),
+            strict=True,
+        )
+    ]
+    better, worse = (np.concatenate(rows) for rows in zip(*segments, strict=True))
+    return better, worse, np.ones(len(better))
+
+
+def _check_n_pairs(n_pairs: int) -> None:
     if n_pairs > MAX_PAIRS:
         raise ValueError(
             f"solver='gradient-projection' keeps a variable for each of {n_pairs:,} pairs, and takes at most "
             f"{MAX_PAIRS:,}; it is there to reproduce the paper: use solver='auto'."
         )
-    if isinstance(sample, CrucialSample):
-        better, worse, weights = sample.better, sample.worse, sample.pair_weights
-    else:
-        segments = [
-            (np.repeat(sources, len(targets)), np.tile(targets, len(sources)))
-            for block in blocks
-            for sources, targets in zip(
-                np.split(sample.positives[block.sources], block.source_starts[1:-1]),
-                np.split(sample.negatives[block.targets], block.target_starts[1:-1]),
-                strict=True,
-            )
-        ]
-        better, worse = (np.concatenate(rows) for rows in zip(*segments, strict=True))
-        weights = np.ones(n_pairs)
-    if sample.row_weights is not None:
-        weights = weights * sample.row_weights[better] * sample.row_weights[worse]
-    return better, worse, weights
 
 
 def gradient_projection(
@@ -184,18 +211,17 @@ def gradient_projection(
 
     def certified(variables: Floats) -> tuple[Floats, Certificate]:
         coef, scores = _coef_and_scores(problem, model, variables)
-        ascent = 1.0 - _margins(problem, scores)
+        ascent = 1.0 - problem.pairs.margins(scores)
         penalty = 0.5 * model.squared_norm(coef, scores)
         primal = penalty + problem.risk(np.maximum(ascent, 0.0))
         return ascent, Certificate(primal, float(variables.sum()) - penalty)
 
-    n_pairs = len(problem.better)
     if eta0 is None:
-        variables = np.zeros(n_pairs)
+        variables = np.zeros_like(problem.start)
         # all rows may be alike
         length = 10.0 / max(_largest_eigenvalue(problem, model), 1e-300)
     else:
-        variables, length = np.zeros(n_pairs) + problem.start, eta0
+        variables, length = problem.start, eta0
     ascent, certificate = certified(variables)
     best, best_certificate, iteration = variables, certificate, 0
     while iteration < max_iter and (eta0 is not None or best_certificate.gap > tol):
@@ -270,24 +296,18 @@ def column_heights(totals, lost, budget):
 
 def _coef_and_scores(problem: PairProblem, model: Model, variables: Floats) -> tuple[Floats, Floats]:
     """Return the coefficients that variables make, and the scores of all rows."""
-    won, lost = (np.bincount(rows, variables, model.n_rows) for rows in (problem.better, problem.worse))
-    coef = model.rmatvec((won - lost).astype(np.float64))
+    coef = model.rmatvec(problem.pairs.totals(variables))
     return coef, model.scores(coef)
-
-
-def _margins(problem: PairProblem, scores: Floats) -> Floats:
-    margins: Floats = scores[problem.better] - scores[problem.worse]
-    return margins
 
 
 def _largest_eigenvalue(problem: PairProblem, model: Model) -> float:
     """Return the largest eigenvalue of the quadratic form, by the power method."""
-    vector = np.random.RandomState(0).standard_normal(len(problem.better))
+    vector = np.random.RandomState(0).standard_normal(len(problem.start))
     value = 0.0
     for _ in range(N_POWER_ITERATIONS):
         norm = float(np.linalg.norm(vector))
         if norm == 0.0:
             break
-        vector = _margins(problem, _coef_and_scores(problem, model, vector / norm)[1])
+        vector = problem.pairs.margins(_coef_and_scores(problem, model, vector / norm)[1])
         value = float(np.linalg.norm(vector))
     return value
