@@ -71,16 +71,19 @@ def test_the_infinite_push_by_figure_2(projection, eta0, best):
 
 
 @quiet
-@pytest.mark.parametrize("kind", ["two classes", "grades", "groups and weights", "pairs"])
+@pytest.mark.parametrize("kind", ["two classes", "weights", "grades", "groups and weights", "pairs"])
 def test_ranksvm_by_figure_3_is_of_any_pairs(kind):
     X, y, rng = rows()
     C, t_max, fit = 10.0, 60, {"y": y}
     row_weights, groups, weights = np.ones(24), np.zeros(24), None
-    if kind != "two classes":
+    if kind not in ("two classes", "weights"):
         fit = {"y": rng.integers(0, 4, 24)}
-    if kind == "groups and weights":
-        row_weights, groups = rng.integers(0, 3, 24).astype(float), rng.integers(0, 3, 24)
-        fit |= {"qid": groups, "sample_weight": row_weights}
+    if "groups" in kind:
+        groups = rng.integers(0, 3, 24)
+        fit["qid"] = groups
+    if "weights" in kind:
+        row_weights = rng.integers(0, 3, 24).astype(float)
+        fit["sample_weight"] = row_weights
     if kind == "pairs":
         better, worse, weights = rng.integers(0, 12, 40), rng.integers(12, 24, 40), rng.random(40)
         fit = {"y": None, "pairs": (better, worse, weights)}
@@ -97,9 +100,9 @@ def test_ranksvm_by_figure_3_is_of_any_pairs(kind):
     assert printed.dual_objective_ == pytest.approx(-Q, rel=1e-9)
     assert printed.n_iter_ == t_max
     exact = RankSVM(C, loss="hinge", tol=1e-8).fit(X, **fit)
-    ours = RankSVM(C, tol=1e-3, **options).fit(X, **fit)
+    ours = RankSVM(C, tol=5e-3, **options).fit(X, **fit)
     assert ours.converged_
-    assert ours.primal_objective_ == pytest.approx(exact.primal_objective_, rel=1e-3)
+    assert ours.primal_objective_ == pytest.approx(exact.primal_objective_, rel=5e-3)
 
 
 def binary(seed, n=40, n_rankers=8):
