@@ -282,6 +282,7 @@ def test_without_the_library_its_extra_is_named(monkeypatch):
 @pytest.mark.parametrize("ranker", [LGBM, XGB, *SEARCHES], ids=repr)
 def test_all_that_a_fit_leaves_is_documented(ranker, data):
     docscrape = pytest.importorskip("numpydoc.docscrape")
+    assert "%(" not in inspect.getdoc(type(ranker)) + type(ranker).fit.__doc__
     attributes = docscrape.NumpyDocString(inspect.getdoc(type(ranker)))["Attributes"]
     documented = {name for attribute in attributes for name in attribute.name.split(", ")}
     fitted = clone(ranker).fit(pd.DataFrame(data[0]).rename(columns=str), data[1])
