@@ -1,8 +1,11 @@
-"""What the experiments share: random splits, choice by cross-validation, tables with standard errors."""
+"""What the experiments share: random splits, choice by cross-validation, tables with standard errors, and
+printed numbers beside measured ones."""
 
 from __future__ import annotations
 
+import argparse
 import platform
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -19,6 +22,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from pushrank import metrics
 
 FOLDS = 5
+MAX_DEVIATIONS = 2.0
 MEASURES: dict[str, Callable[..., float]] = {
     "positives at top": metrics.positives_at_top,
     "share at top": lambda y, scores: metrics.positives_at_top(y, scores, normalize=True),
@@ -119,6 +123,56 @@ def table(rows: pd.DataFrame, columns: Sequence[str], reference: str) -> str:
             differences = (by_split[name][method] - by_split[name][reference] for name in columns)
             lines.append(f"{method:28s}" + "".join(map(_mean_and_error, differences)))
     return "\n".join(lines)
+
+
+def arguments(description: str | None, folder: Path, n_repeats: int) -> argparse.Namespace:
+    """Return ``quick``, ``repeats`` and the ``folder`` to write to, from the command line."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeats", type=int, help=f"{n_repeats} by default, 2 with --quick")
+    parser.add_argument("--quick", action="store_true", help="all steps in seconds, into a temporary folder")
+    parser.add_argument("--folder", type=Path, help="where to write; by default beside the experiment")
+    found = parser.parse_args()
+    found.repeats = found.repeats or (2 if found.quick else n_repeats)
+    found.folder = found.folder or (Path(tempfile.mkdtemp()) if found.quick else folder)
+    return found
+
+
+def against_printed(measured: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Return printed numbers beside the mean and the standard deviation of one repeat.
+
+    Parameters
+    ----------
+    measured : DataFrame
+        A ``value`` for every repeat, and the columns that tell one printed number from another.
+    printed : DataFrame
+        Those columns, and ``printed``.
+
+    Returns
+    -------
+    DataFrame
+        ``printed`` and ``mean``, ``sd``, ``deviations`` from the mean in units of the standard deviation,
+        and whether they are ``within`` two.
+    """
+    by = [column for column in printed.columns if column != "printed"]
+    found = measured.groupby(by, sort=False)["value"].agg(mean="mean", sd="std")
+    rows = printed.join(found, on=by)
+    rows["deviations"] = (rows["printed"] - rows["mean"]) / rows["sd"]
+    rows["within"] = rows["deviations"].abs() <= MAX_DEVIATIONS
+    return rows
+
+
+def comparison(rows: pd.DataFrame, lines: str, columns: str) -> str:
+    """Return what `against_printed` found as text: printed, mean and standard deviation, one above another."""
+    names = list(dict.fromkeys(rows[columns]))
+    text = [" " * 18 + "".join(f"{name:>10s}" for name in names)]
+    for line, of_line in rows.groupby(lines, sort=False):
+        cells = of_line.set_index(columns)
+        for kind in ("printed", "mean", "sd"):
+            digits = "".join(f"{cells[kind][name]:10.5g}" for name in names)
+            text.append(f"{line if kind == 'printed' else '':10s}{kind:8s}{digits}")
+    return "\n".join(text)
 
 
 def keep(folder: Path, name: str, rows: pd.DataFrame) -> None:
