@@ -164,13 +164,13 @@ def against_printed(measured: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFra
 
 
 def comparison(rows: pd.DataFrame, lines: str, columns: str) -> str:
-    """Return what `against_printed` found as text: printed, mean and standard deviation, one above another."""
+    """Return what `against_printed` found as text: printed, mean and sd of one repeat, one above another."""
     names = list(dict.fromkeys(rows[columns]))
-    text = [" " * 18 + "".join(f"{name:>10s}" for name in names)]
+    text = [" " * 18 + "".join(f"{name:>11s}" for name in names)]
     for line, of_line in rows.groupby(lines, sort=False):
         cells = of_line.set_index(columns)
-        for kind in ("printed", "mean", "sd"):
-            digits = "".join(f"{cells[kind][name]:10.5g}" for name in names)
+        for kind, n_digits in (("printed", 6), ("mean", 5), ("sd", 3)):
+            digits = "".join(f"{cells[kind][name]:11.{n_digits}g}" for name in names)
             text.append(f"{line if kind == 'printed' else '':10s}{kind:8s}{digits}")
     return "\n".join(text)
 

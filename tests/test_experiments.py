@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from experiments.protocol import MEASURES, Method, all_splits, table
+from experiments.protocol import MEASURES, Method, against_printed, all_splits, table
 from pushrank import RankSVM
 
 METHODS = [
@@ -45,8 +49,34 @@ def test_differences_are_paired():
     assert float(last.split()[7]) == pytest.approx(difference, abs=6e-4)
 
 
+EXPERIMENTS = Path(__file__).parent.parent / "experiments"
+QUICK = [
+    path.parent.name
+    for path in sorted(EXPERIMENTS.glob("*/__main__.py"))
+    if "options.quick" in path.read_text()
+]
+
+
+def test_printed_numbers_are_held_against_one_repeat():
+    measured = pd.DataFrame({"measure": ["a"] * 3 + ["b"] * 3, "value": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]})
+    printed = pd.DataFrame({"measure": ["a", "b"], "printed": [3.9, 4.1]})
+    found = against_printed(measured, printed)
+    assert found["mean"].tolist() == [2.0, 2.0]
+    assert found["sd"].tolist() == [1.0, 1.0]
+    assert found["within"].tolist() == [True, False]
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif("PUSHRANK_DATA" not in os.environ, reason="PUSHRANK_DATA is not set")
+@pytest.mark.parametrize("name", QUICK)
+def test_an_experiment_runs_quickly(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "--quick", "--folder", str(tmp_path)])
+    runpy.run_module(f"experiments.{name}", run_name="__main__")
+    assert capsys.readouterr().out.strip() in (tmp_path / "results.txt").read_text(encoding="utf-8")
+
+
 def test_every_experiment_is_run_alike_and_says_what_was_seen():
-    folders = [path for path in (Path(__file__).parent.parent / "experiments").iterdir() if path.is_dir()]
+    folders = [path for path in EXPERIMENTS.iterdir() if path.is_dir()]
     for folder in folders:
         if folder.name != "__pycache__":
             command = f"python -m experiments.{folder.name}"

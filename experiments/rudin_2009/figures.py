@@ -97,5 +97,5 @@ def _lines(path: Path, x: Any, curves: Mapping[str, Any], xlabel: str, ylabel: s
 
 
 def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=70)
     plt.close(figure)
