@@ -41,7 +41,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from threadpoolctl import threadpool_limits
 
 from experiments.choosing_the_push.__main__ import SETS as ALL_SETS
-from experiments.choosing_the_push.__main__ import TEST_SHARE, corrected_error, rows, verdict
+from experiments.choosing_the_push.__main__ import rows
+from experiments.protocol import TEST_SHARE, append, corrected_error, missing, tally, verdict
 from pushrank import metrics
 from pushrank.estimators._budget import best_members, choose_family
 from pushrank.interop._search import IR_PUSH, complexity, of_objective
@@ -163,36 +164,30 @@ def tuned(model: str, train: Any, y: Any, test: Any, split: int) -> dict[tuple[s
 
 def fit_all(splits: int, most_rows: int) -> None:
     """Fit and measure what the kept results lack, one line for each model, budget and split."""
-    kept = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["set", "split"])
-    done = set(zip(kept["set"], kept["split"], strict=True))
-    for split in range(splits):  # all sets get their first split before any its second
-        for name in SETS:
-            if (name, split) in done:
-                continue
-            X, y = table_of(name, most_rows)
-            train, test, labels, test_labels = train_test_split(
-                X, y, test_size=TEST_SHARE, stratify=y, random_state=split
-            )
-            found: dict[tuple[str, str], Chosen] = {}
-            with warnings.catch_warnings(), threadpool_limits(limits=1):
-                warnings.simplefilter("ignore")
-                for model in OBJECTIVES:
-                    found |= tuned(model, train, labels, test, split)
-            lines = [
-                {"set": name, "split": split, "rows": len(y), "positives": int(y.sum()), "model": model}
-                | {"budget": budget}
-                | {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
-                | {
-                    "seconds": seconds,
-                    "chosen": best["p"],
-                    "leaves": best["leaves"],
-                    "rounds": best["rounds"],
-                }
-                for (model, budget), (best, scores, seconds) in found.items()
-            ]
-            table = pd.DataFrame(lines)
-            table.to_csv(RESULTS, mode="a", header=not RESULTS.exists(), index=False, float_format="%.6g")
-            print(split, name, flush=True)
+    for split, name in missing(RESULTS, SETS, splits):
+        X, y = table_of(name, most_rows)
+        train, test, labels, test_labels = train_test_split(
+            X, y, test_size=TEST_SHARE, stratify=y, random_state=split
+        )
+        found: dict[tuple[str, str], Chosen] = {}
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
+            warnings.simplefilter("ignore")
+            for model in OBJECTIVES:
+                found |= tuned(model, train, labels, test, split)
+        lines = [
+            {"set": name, "split": split, "rows": len(y), "positives": int(y.sum()), "model": model}
+            | {"budget": budget}
+            | {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
+            | {
+                "seconds": seconds,
+                "chosen": best["p"],
+                "leaves": best["leaves"],
+                "rounds": best["rounds"],
+            }
+            for (model, budget), (best, scores, seconds) in found.items()
+        ]
+        append(RESULTS, lines)
+        print(split, name, flush=True)
 
 
 def report() -> None:
@@ -215,9 +210,7 @@ def report() -> None:
             pairs = [(model, BASELINE) for model in models] + [(OURS, model) for model in opponents[1:]]
             for first, second in pairs:
                 difference = (of_set[first] - of_set[second]).to_numpy()
-                found, error = "even", np.nan
-                if len(difference) > 1:
-                    found, error = verdict(difference), corrected_error(difference)
+                found, error = verdict(difference), corrected_error(difference)
                 if first not in opponents:
                     counts.setdefault((chosen_for, first, second), []).append((found, name))
                 mark = {"above": "*", "below": "!", "even": " "}[found]
@@ -226,12 +219,8 @@ def report() -> None:
             print(f"  {name:22s} ({len(of_set)}) {of_set[BASELINE].mean():.{digits}f}  " + "  ".join(cells))
     print("\nsets significantly (5 %, corrected for shared rows) above / even / below; above *, below !")
     for (chosen_for, first, second), found in counts.items():
-        above, even, below = ([name for kind, name in found if kind == k] for k in ("above", "even", "below"))
-        ahead = "; ".join(
-            f"{kind} on {', '.join(of)}" for kind, of in (("above", above), ("below", below)) if of
-        )
         pair = f"{first} against {second}"
-        print(f"  {chosen_for:36s} {pair:36s} {len(above):2d} / {len(even):2d} / {len(below):2d}   {ahead}")
+        print(f"  {chosen_for:36s} {pair:36s} {tally(found)}")
     print("\nprocessor seconds of choosing and fitting, medians over splits, means over sets")
     seconds = kept.groupby(["model", "set"])["seconds"].median().groupby("model").mean()
     print("  " + ", ".join(f"{model} {seconds[model]:.1f}" for model in OBJECTIVES))

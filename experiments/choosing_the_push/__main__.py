@@ -28,13 +28,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier
-from scipy.stats import t as student
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from experiments.protocol import (
+    TEST_SHARE,
+    append,
+    corrected_error,
+    cut_rows,
+    decision_scores,
+    missing,
+    tally,
+    verdict,
+)
 from pushrank import TopRankerCV, datasets, metrics
 
 RESULTS = Path(__file__).parent / "results.csv"
@@ -49,8 +58,6 @@ MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "average precision": metrics.average_precision,
     "AUC": metrics.auc,
 }
-TEST_SHARE = 0.3
-MIN_POSITIVES = 200
 
 
 def load(name: str, **options: Any) -> Callable[[], tuple[Any, Any]]:
@@ -99,71 +106,37 @@ def models(seed: int) -> dict[str, Any]:
 
 
 def rows(name: str, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a set as numbers, cut to so many rows; of rare positives 200 are kept, or all."""
-    X, y = SETS[name]()
+    """Return a set as numbers, cut to so many rows."""
+    X, y = cut_rows(SETS[name], most)
     X = pd.get_dummies(X) if hasattr(X, "iloc") else X
-    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float)
-    y = np.asarray(y).astype(int)
-    if len(y) > most:
-        rng, n_positive = np.random.default_rng(0), min(y.sum(), max(MIN_POSITIVES, round(most * y.mean())))
-        draws = ((1, n_positive), (0, most - n_positive))
-        kept = np.sort(
-            np.concatenate([rng.choice(np.flatnonzero(y == c), n, replace=False) for c, n in draws])
-        )
-        X, y = X[kept], y[kept]
-    return X, y
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float), y
 
 
 def fit_all(splits: int, most_rows: int) -> None:
     """Fit and measure what the kept results lack, one line for each model and split."""
-    kept = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["set", "split"])
-    done = set(zip(kept["set"], kept["split"], strict=True))
-    for split in range(splits):  # all sets get their first split before any its second
-        for name in SETS:
-            if (name, split) in done:
-                continue
-            X, y = rows(name, most_rows)
-            parts = train_test_split(X, y, test_size=TEST_SHARE, stratify=y, random_state=split)
-            scaler = StandardScaler().fit(parts[0])
-            train, test, labels, test_labels = (
-                scaler.transform(parts[0]),
-                scaler.transform(parts[1]),
-                *parts[2:],
-            )
-            lines = []
-            for model_name, model in models(split).items():
-                with warnings.catch_warnings(), threadpool_limits(limits=1):
-                    warnings.simplefilter("ignore")
-                    start = time.process_time()
-                    model.fit(train, labels)
-                    seconds = time.process_time() - start
-                    raw = hasattr(model, "decision_function")
-                    scores = model.decision_function(test) if raw else model.predict(test, raw_score=True)
-                found = {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
-                chosen = getattr(model, "candidate_", "")
-                line = {"set": name, "split": split, "rows": len(y), "positives": int(y.sum())}
-                lines.append({**line, "model": model_name, **found, "seconds": seconds, "chosen": chosen})
-            table = pd.DataFrame(lines)
-            table.to_csv(RESULTS, mode="a", header=not RESULTS.exists(), index=False, float_format="%.6g")
-            print(split, name, flush=True)
-
-
-def corrected_error(differences: np.ndarray) -> float:
-    """Return the standard error of a mean over random splits that share rows.
-
-    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003): the variance
-    grows by the ratio of test to training rows, 3/7, on top of 1/splits.
-    """
-    inflated = 1.0 / len(differences) + TEST_SHARE / (1.0 - TEST_SHARE)
-    return float(np.sqrt(inflated * np.var(differences, ddof=1)))
-
-
-def verdict(differences: np.ndarray) -> str:
-    """Return whether differences are significantly (5 %, two-sided) above zero, below, or neither."""
-    error, mean = corrected_error(differences), differences.mean()
-    if abs(mean) <= student.ppf(0.975, len(differences) - 1) * error or mean == 0.0:
-        return "even"
-    return "above" if mean > 0.0 else "below"
+    for split, name in missing(RESULTS, list(SETS), splits):
+        X, y = rows(name, most_rows)
+        parts = train_test_split(X, y, test_size=TEST_SHARE, stratify=y, random_state=split)
+        scaler = StandardScaler().fit(parts[0])
+        train, test, labels, test_labels = (
+            scaler.transform(parts[0]),
+            scaler.transform(parts[1]),
+            *parts[2:],
+        )
+        lines = []
+        for model_name, model in models(split).items():
+            with warnings.catch_warnings(), threadpool_limits(limits=1):
+                warnings.simplefilter("ignore")
+                start = time.process_time()
+                model.fit(train, labels)
+                seconds = time.process_time() - start
+                scores = decision_scores(model, test)
+            found = {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
+            chosen = getattr(model, "candidate_", "")
+            line = {"set": name, "split": split, "rows": len(y), "positives": int(y.sum())}
+            lines.append({**line, "model": model_name, **found, "seconds": seconds, "chosen": chosen})
+        append(RESULTS, lines)
+        print(split, name, flush=True)
 
 
 def report() -> None:
@@ -197,11 +170,7 @@ def report() -> None:
             )
     print(f"\nsets significantly (5 %, corrected for shared rows) above / even with / below {LOGISTIC}")
     for (measure, model), found in counts.items():
-        above, even, below = ([name for kind, name in found if kind == k] for k in ("above", "even", "below"))
-        named = "; ".join(
-            f"{kind} on {', '.join(of)}" for kind, of in (("above", above), ("below", below)) if of
-        )
-        print(f"  {measure:18s} {model:22s} {len(above):2d} / {len(even):2d} / {len(below):2d}   {named}")
+        print(f"  {measure:18s} {model:22s} {tally(found)}")
     print("\nprocessor seconds of a fit, medians over splits, means over sets; and what was chosen how often")
     seconds = kept.groupby(["model", "set"])["seconds"].median().groupby("model").mean()
     for model in models(0):
