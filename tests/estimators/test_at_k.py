@@ -142,6 +142,27 @@ def test_struct_svm_of_precision_against_a_linear_program():
     assert found.status == 0
 
 
+def test_the_structural_minimiser_of_separable_rows_has_a_negative_on_top():
+    """At any C and any radius: 1 + w (negative - sum of positives) is below struct, and touches it there."""
+    X = np.array([[3.0, 1.0], [4.0, 1.0], [5.0, 1.0], [8.0, -1.0]] + 4 * [[-5.0, -0.5]])
+    y = np.array([1, 1, 1, 0, 0, 0, 0, 0])
+    assert (X.sum(axis=0) == 0.0).all()
+    assert X[y == 1, 1].min() > X[y == 0, 1].max()
+    for C in (0.01, 1.0, 100.0):
+        ranker = StructSVM(C, k=1, tol=1e-9).fit(X, y)
+        np.testing.assert_allclose(ranker.coef_, [4.0 * C, 4.0 * C], rtol=1e-6)
+        assert precision_at_k(y, X @ ranker.coef_, 1) == 0.0
+    angles = np.arange(-12, 12) * np.pi / 12
+    for radius in (0.1, 10.0):
+        values = [prec_at_k_struct(1).value(y, radius * X @ [np.cos(a), np.sin(a)]) for a in angles]
+        assert angles[np.argmin(values)] == pytest.approx(np.pi / 4)
+    for bound in (prec_at_k_ramp, prec_at_k_avg, prec_at_k_max):
+        assert bound(1).value(y, X @ [0.0, 1.0]) == 0.0
+    learned = PerceptronAtK(k=1, batch_size=len(y), random_state=0).fit(X, y)
+    assert learned.n_iter_ < 50
+    assert precision_at_k(y, X @ learned.coef_, 1) == 1.0
+
+
 def test_struct_svm_certificate_is_true():
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)

@@ -496,8 +496,10 @@ class StructSVM(RankerMixin, BaseEstimator):
     -----
     One-slack cutting planes; a plane costs two passes over the data and about ten evaluations of the loss,
     O(n + k log k) each. Where k is below the number of positives the loss can be negative, and is no bound on
-    the measure; it also falls with a constant added to all scores, so that features are best centred.
-    :class:`RampAtK` and :class:`SGDAtK` minimise losses that are.
+    the measure; it also falls with a constant added to all scores, so that features are best centred. A
+    negative can then be on top at any C although a linear score separates the classes: that of positives at
+    3, 4 and 5, negatives at 8 and -5 (four times), and a second feature that is 1 for the positives, -1 and
+    -.5. :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
 
     References
     ----------
