@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import inspect
 import re
 import runpy
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
+import pushrank
 from pushrank import plots
-from test_quality import PUBLIC
+from test_quality import PUBLIC, public, public_names
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -83,8 +88,53 @@ def test_the_reference_is_that_of_the_code():
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_links_lead_somewhere(text):
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text.read_text(encoding="utf-8")):
-        assert (text.parent / target).exists(), target
+    content = text.read_text(encoding="utf-8")
+    for target, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", content):
+        page = text.parent / target if target else text
+        assert page.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)", page.read_text(encoding="utf-8").lower(), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", said).replace(" ", "-") for said in headings], heading
+
+
+@cache
+def vocabulary():
+    """Return the parameters and docstrings of the public members by name, and the words they are known by."""
+    members, words = {}, {"better", "fit", "math", "monotonic", "pushrank", "scores", "worse", "y", "_"}
+    for name in public_names():
+        member, text = public(name), inspect.getdoc(public(name)) or ""
+        is_error = inspect.isclass(member) and issubclass(member, Exception)
+        takes = {} if is_error else inspect.signature(member).parameters
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in takes.values()):
+            members.setdefault(name.rpartition(".")[2], []).append((set(takes), text))
+        words |= {*takes, *dir(member), *re.findall(r"\w+_\b", text)}
+        words.add(name.rpartition(".")[2])
+    return members, words
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_what_a_guide_names_exists(text):
+    """Calls have such parameters and settings; fitted attributes, members of modules and files are there."""
+    members, words = vocabulary()
+    prose = re.sub(r"^```.*?^```", "", text.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for span in re.findall(r"`([^`\n]+)`", prose):
+        if re.fullmatch(r"(benchmarks|examples|experiments|tests)/[\w./]+", span):
+            assert (ROOT / span).exists(), span
+            continue
+        try:
+            tree = ast.parse(f"_({span})", mode="eval").body
+        except SyntaxError:
+            continue  # shell, or mathematics
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and hasattr(pushrank, ast.unparse(node).partition(".")[0]):
+                attrgetter(ast.unparse(node))(pushrank)
+            elif isinstance(node, ast.Call):
+                for takes, doc in members.get(ast.unparse(node.func).rpartition(".")[2], []):
+                    assert {keyword.arg for keyword in node.keywords} <= takes, span
+                    settings = (getattr(keyword.value, "value", None) for keyword in node.keywords)
+                    assert all(f'"{said}"' in doc for said in settings if isinstance(said, str)), span
+            elif isinstance(node, ast.Name) and (node.id.endswith("_") or text.stem == "from_the_papers"):
+                assert node.id in words or hasattr(pushrank, node.id), (node.id, span)
 
 
 def test_the_pictures_guide_names_every_display():
