@@ -178,3 +178,42 @@ def test_the_quality_that_is_claimed_is_what_was_measured(name):
             assert float(said[0].split(" ")[0]) == pytest.approx(at_top, abs=0.51), (model, data)
             assert float(said[1]) == pytest.approx(precision, abs=0.00051), (model, data)
     assert {"LightGBM, stumps (num_leaves=2)", "LightGBM, default", "RandomForest, default"} <= shown
+
+
+SETS_OF_THE_GUIDE = {
+    "MAGIC": "magic",
+    "MAGIC, a fifth of the labels drawn anew": "magic (relabelled)",
+    "adult": "adult_a9a",
+    "housing, whose test parts have 10 positives": "housing",
+    "made, with hidden positives": "hidden positives",
+}
+
+
+def test_the_choice_of_the_objective_is_quoted_as_kept():
+    guide = (ROOT / "docs" / "which_ranker.md").read_text(encoding="utf-8").replace("**", "")
+    kept = (ROOT / "experiments" / "choosing_the_push" / "results.txt").read_text(encoding="utf-8").strip()
+    measures = re.compile(r"(precision at n\+/4|average precision|AUC): means")
+    parts = [part for part in kept.split("\n\n") if measures.match(part)]
+    block = (
+        r"^  (\S.*), \d+ splits: \w+ (.+)\n    TopRankerCV, n\+/4 +(\S+)(?:.*\n    .+)*?\n    LightGBM +(\S+)"
+    )
+    found = [{name: figures for name, *figures in re.findall(block, part, re.MULTILINE)} for part in parts]
+    rows = re.findall(
+        r"^\| (.+?) \| (.+) → (.+) \| (.+) → (.+) \| (.+) → (.+) \| (.+) \|$", guide, re.MULTILINE
+    )
+    assert len(rows) == 8
+    for said, *quoted in rows:
+        name = SETS_OF_THE_GUIDE.get(said, said)
+        figures = [figure for part in found for figure in part[name][:2]] + [found[0][name][2]]
+        assert list(map(float, quoted)) == list(map(float, figures)), said
+
+
+def test_the_measures_of_all_rankers_are_quoted_as_kept():
+    guide = (ROOT / "docs" / "which_ranker.md").read_text(encoding="utf-8")
+    kept = (ROOT / "benchmarks" / "which_ranker.txt").read_text(encoding="utf-8")
+    row = r"  [\d.]+ +([\d.]+) +[\d.]+ +([\d.]+) +[\d.]+$"
+    of_sets = [re.findall(row, part, re.MULTILINE) for part in kept.split(" to learn from")[1:]]
+    found = {tuple(map(float, sum(figures, ()))) for figures in zip(*of_sets, strict=True)}
+    quoted = re.findall(r"^\| `.+? \| ([\d.]+(?: \| [\d.]+){5}) \|$", guide, re.MULTILINE)
+    assert len(quoted) == 14
+    assert {tuple(map(float, figures.split(" | "))) for figures in quoted} <= found

@@ -349,7 +349,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     -----
     A pass reads the data once, and finds and sorts the k highest rows of either class in every batch. Over
     rows of 50 features in their order it takes two to three times as long as adding the data up where 5 % are
-    positive, and four to six times where half are; with fewer features more, as sorting takes a larger part.
+    positive; with fewer features or more positives more, as sorting takes a larger part.
     ``fit`` draws an order for every pass, which takes longer where the data exceed the processor's
     cache, and goes through the scores once more for every pass, for ``mistake_bound_``. Memory beside X is a
     few numbers a row and 64 MiB at most (or one batch) for a sample of rows, from which ``threshold_`` comes;
