@@ -77,15 +77,25 @@ def cut_rows(load: Callable[[], tuple[Any, Any]], most: int) -> tuple[Any, np.nd
     return X, y
 
 
-def fingerprints(smiles: Iterable[str], n_bits: int) -> np.ndarray:
-    """Return Morgan fingerprints of radius 2, made by rdkit."""
-    from rdkit.Chem import MolFromSmiles
+def molecules(smiles: Iterable[str]) -> list[Any]:
+    """Return molecules of rdkit."""
+    from rdkit import Chem
+
+    found = []
+    for text in np.ravel(smiles):
+        molecule = Chem.MolFromSmiles(text, sanitize=False)
+        molecule.UpdatePropertyCache(strict=False)  # a few atoms of DUD and Tox21 have a bond too many
+        Chem.SanitizeMol(molecule, Chem.SANITIZE_ALL ^ Chem.SANITIZE_PROPERTIES)
+        found.append(molecule)
+    return found
+
+
+def fingerprints(of: Iterable[Any], n_bits: int) -> np.ndarray:
+    """Return the Morgan fingerprints of radius 2 of molecules."""
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
     generator = GetMorganGenerator(radius=2, fpSize=n_bits)
-    # DUD's amidinium groups have their charge, and a fifth bond, at the carbon
-    molecules = (MolFromSmiles(text.replace("[CH+]", "C")) for text in np.ravel(smiles))
-    return np.array([generator.GetFingerprintAsNumPy(molecule) for molecule in molecules], dtype=float)
+    return np.array([generator.GetFingerprintAsNumPy(molecule) for molecule in of], dtype=float)
 
 
 def missing(results: Path, sets: Sequence[str], splits: int) -> Iterator[tuple[int, str]]:
