@@ -202,6 +202,17 @@ def test_any_classifier_is_a_weak_ranker(p):
     np.testing.assert_allclose(ranker.decision_function(X) + ranker.threshold_, scores, rtol=1e-8)
 
 
+class Undecided(GaussianNB):
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+def test_a_weak_ranker_says_a_finite_number_of_each_row():
+    X, y, _ = rows()
+    with pytest.raises(ValueError, match=r"Undecided\(\) predicts what is not finite"):
+        PushBoost(weak_rankers=Undecided()).fit(X, y)
+
+
 def test_the_ir_push_of_the_rank_counts_all_rows():
     """Rudin (2009), section 7: the Rank is over all rows, a positive itself among them."""
     X, y, rng = rows()

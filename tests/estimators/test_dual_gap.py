@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
 from pushrank.prices import Power
@@ -184,3 +185,15 @@ def test_flat_ground_is_no_optimum():
     y = X[:, 0] + rng.normal(size=60) > 0
     ends = [PushRanker("squared_hinge", solver=solver).fit(X, y) for solver in ("lbfgs", "newton-cg")]
     assert ends[0].primal_objective_ == pytest.approx(ends[1].primal_objective_, rel=1e-4)
+
+
+def test_a_descent_that_stalls_above_the_optimum_has_not_converged():
+    """Small gradients alone passed for convergence, at an objective 8 % above its least."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(25, 60))
+    y = X[:, 0] + rng.normal(size=25) > 0.5
+    ranker = PushRanker("squared_hinge", Power(3), alpha=1e-8)
+    with pytest.warns(ConvergenceWarning, match="no further descent in floating point"):
+        ranker.fit(X, y)
+    assert ranker.dual_gap_ > 1e-4
+    assert not ranker.converged_

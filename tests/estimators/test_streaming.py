@@ -653,6 +653,9 @@ def test_queries_are_separated_and_validated_whole():
     assert stopped.validation_path_.max() > 0.9
     with pytest.raises(ValueError, match="no query has both a positive and a negative row"):
         PerceptronAtK().fit(X, y, qid=np.arange(400))
+    mostly_single = np.where(qid < 3, qid, 100 + np.arange(400))
+    with pytest.raises(ValueError, match="none to validate on"):
+        SGDAtK(early_stopping=True, random_state=0).fit(X, y, qid=mostly_single)
     with pytest.warns(UserWarning, match="9 of 10 queries, which had no positive or no negative row"):
         PerceptronAtK(max_iter=1, random_state=0).fit(X[:100], y[:100] & (qid[:100] == 0), qid=qid[:100])
 

@@ -55,6 +55,17 @@ def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
     assert own == theory.p_norm_push_bound(y, scores, 1, 0.5, COVER(0.5 / 4))
 
 
+def test_what_no_cover_and_no_power_of_a_float_bounds_is_infinite():
+    """An infinite covering number at a fine scale is no error, nor is a power above the largest float."""
+    y, scores = rows()
+    coarse = rudin_2009.theorem_2(y, scores, 1, 0.5, 7.0)
+    cover = lambda scale: 7.0 if scale > 0.9 * coarse.excess * 0.5 / 8 else math.inf  # noqa: E731
+    assert rudin_2009.theorem_2(y, scores, 1, 0.5, cover).excess == pytest.approx(coarse.excess)
+    assert theory.p_norm_push_bound(y, scores, 4, 0.5, lambda _: math.inf) == math.inf
+    few = rudin_2009.theorem_2(y[58:62], scores[58:62], 1000, 0.5, 20.0)
+    assert 4.0 < few.excess < rudin_2009.theorem_2(y[58:62], scores[58:62], 1, 0.5, 20.0).excess * 1.01
+
+
 @pytest.mark.parametrize(("p", "epsilon"), [(1, 0.2), (2, 0.5)])
 def test_the_sample_size_of_theorem_2_is_enough(p, epsilon):
     sizes = rudin_2009.theorem_2_sample_size(epsilon, p, 0.5, COVER)
@@ -82,6 +93,9 @@ def test_the_minimiser_is_unique_where_differences_have_full_rank():
     assert not rudin_2009.has_unique_minimiser(flat)
     assert rudin_2009.has_unique_minimiser(flat, alpha=0.1)
     assert not rudin_2009.has_unique_minimiser(X[:3])  # differences of three rows span a plane
+    assert rudin_2009.has_unique_minimiser(X * [1e9, 1.0, 1e-9])  # whatever the features' units
+    assert not rudin_2009.has_unique_minimiser(flat * [1e9, 1.0, 1e-9])
+    assert not rudin_2009.has_unique_minimiser(np.column_stack([X, np.full(12, 0.1)]))
     w, along = rng.normal(size=3), np.array([1.0, 1.0, -1.0])
     assert objective.value(y, flat @ (w + along)) == pytest.approx(objective.value(y, flat @ w))
     values = [objective.value(y, X @ (w + step * along)) for step in (-1.0, 0.0, 1.0)]
@@ -194,8 +208,12 @@ def test_what_follows_from_uniform_convergence():
         (lambda _, s: MARGIN_THEOREM(s, pairs=([0], [1], [2.0])), "without weight"),
         (lambda y, s: MARGIN_THEOREM([*s[:2], np.nan], y), "scores must be finite"),
         (lambda *_: rudin_2005.smooth_margin_progress(0.5, 0.4, 1.0), "edge must be"),
+        # the round is RankBoost's, which at g = -.5, r = .5 and no ties gains .418 and not .549
+        (lambda *_: rudin_2005.smooth_margin_progress(-0.5, 0.5, 1.0), "smooth_margin must be >= 0"),
         (lambda y, s: agarwal_2011.theorem_5_1(y, s, 1.0, 0.0, lambda _: 2.0), "light_top must be"),
         (lambda *_: kar_2015.theorem_7([1.0], [([[1.0]], [1])], 1), "no batch has rows of both classes"),
+        (lambda *_: kar_2015.corollary_8([1.0], [([[1.0], [0.0], [2.0]], [1, 0])], 1), "inconsistent"),
+        (lambda *_: kar_2015.corollary_10([np.nan], [([[1.0], [0.0]], [1, 0])], 1), "coef contains NaN"),
         (lambda *_: kar_2015.theorem_12(10, 0.0, 0.5), "kappa must be"),
     ],
 )

@@ -207,10 +207,10 @@ def part_of_rows(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
     Raises
     ------
     ValueError
-        When they lack a class.
+        When they lack a class, or each of their queries does.
     """
     part = rows.take(np.flatnonzero(mask & (rows.sample_weight > 0.0)))
-    if len(np.unique(part.positive)) < 2:
+    if not any(True for _ in queries(part)):
         raise ValueError(f"a part of {part.n_rows} rows has no positive or no negative row")
     return part
 

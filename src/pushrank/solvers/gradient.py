@@ -235,10 +235,15 @@ class _Iterates:
         return (refined and self.converged) or lost or unbounded
 
     @property
-    def level(self) -> bool:
-        """Whether a Newton step, as the preconditioner sees it, would lower the value by its rounding."""
+    def descent_left(self) -> float:
+        """By how much a Newton step, as the preconditioner sees it, would lower the value."""
         slope = self.preconditioner.gradient(self._seen[2])
-        return bool(0.5 * (slope @ slope) <= tolerances.MACHINE_ROUNDING * abs(self.path[-1]))
+        return 0.5 * float(slope @ slope)
+
+    @property
+    def level(self) -> bool:
+        """Whether that is no more than the value's rounding."""
+        return bool(self.descent_left <= tolerances.MACHINE_ROUNDING * abs(self.path[-1]))
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
         """Return value and gradient, remembering them for ``accept``.
@@ -293,7 +298,9 @@ def _reason_to_stop(
     if len(iterates.path) - 1 >= max_iter:
         return f"stopped at max_iter={max_iter} ({gradient}): raise max_iter, alpha or tol."
     if stalled >= tolerances.MAX_STALLED_RESTARTS:
-        if iterates.is_small:
+        # where only rounding keeps the gap open, a Newton step sees next to no descent either
+        size = max(abs(iterates.path[-1]), iterates.certificate.floor)
+        if iterates.is_small and (not problem.has_bound or iterates.descent_left <= iterates.tol * size):
             return CONVERGED
         return (
             f"no further descent in floating point ({gradient}): raise tol or alpha, or scale the features."

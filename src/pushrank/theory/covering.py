@@ -31,7 +31,8 @@ scores : array-like of shape (n,)
     "log_covering_number": """log_covering_number : callable or float
     The natural logarithm of the covering number of the class as a function of the scale, such as
     ``functools.partial(log_covering_number, d, radius)`` for linear scores; a number where it is the same at
-    every scale, as of a finite class, whose covering numbers are at most its size.""",
+    every scale, as of a finite class, whose covering numbers are at most its size. Where it is infinite
+    nothing is bounded.""",
     "delta": """delta : float
     The chance that the bound fails, in (0, 1).""",
     "pos_label": """pos_label : label, optional
@@ -162,9 +163,10 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
 
 
 def log_size(log_covering_number: LogCovering, scale: float) -> float:
-    """Return the logarithm of the covering number at a scale, checked to be a number from 0 on."""
+    """Return the logarithm of the covering number at a scale, a number from 0 on or infinity, checked."""
     found = log_covering_number(scale) if callable(log_covering_number) else log_covering_number
-    check_number("log_covering_number", found, 0.0)
+    if not (isinstance(found, float) and found == math.inf):
+        check_number("log_covering_number", found, 0.0)
     return float(found)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.extmath import row_norms
 
 from pushrank._array import Floats
@@ -60,7 +60,7 @@ Raises
 TypeError
     When k is not a number.
 ValueError
-    When k is out of range, there is no batch of both classes, or lengths differ.
+    When k is out of range, there is no batch of both classes, lengths differ, or a number is not finite.
 
 Notes
 -----
@@ -280,7 +280,7 @@ def corollary_10(
 def _mistake_bound(
     coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, surrogate: Any, pos_label: Any
 ) -> float:
-    w = column(coef, "coef").astype(np.float64)
+    w = _checked_coef(coef)
     loss = radius = longest = 0.0
     for scores, is_positive, length, norm in _two_class_batches(w, batches, k, pos_label):
         loss += PrecisionAtK(int(length), surrogate).value(is_positive, scores)
@@ -292,6 +292,12 @@ def _margin_bound(margin: float, radius: float, k: float) -> float:
     return 4.0 * k * radius**2 / float(margin) ** 2 if margin > 0.0 else math.inf
 
 
+def _checked_coef(coef: ArrayLike) -> Floats:
+    w = column(coef, "coef").astype(np.float64)
+    assert_all_finite(w, input_name="coef")
+    return w
+
+
 def _two_class_batches(
     w: Floats, batches: Iterable[tuple[Any, ArrayLike]], k: float, pos_label: Any
 ) -> Iterator[tuple[Floats, NDArray[np.bool_], float, float]]:
@@ -301,6 +307,7 @@ def _two_class_batches(
     for X, y in batches:
         values = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
         is_positive = column(y, "y") == pos_label
+        check_consistent_length(values, is_positive)
         if is_positive.all() or not is_positive.any():
             continue
         found = True
@@ -315,7 +322,7 @@ def _unit_batches(
     coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, pos_label: Any
 ) -> Iterator[tuple[Floats, Floats, float, float]]:
     """Yield both classes' scores at unit norm, the length of the list, the longest row."""
-    w = column(coef, "coef").astype(np.float64)
+    w = _checked_coef(coef)
     unit = w / (np.linalg.norm(w) or 1.0)
     for scores, is_positive, length, norm in _two_class_batches(unit, batches, k, pos_label):
         yield scores[is_positive], scores[~is_positive], length, norm

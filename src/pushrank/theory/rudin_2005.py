@@ -231,7 +231,7 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     Parameters
     ----------
     smooth_margin : float
-        The smooth margin :math:`g_t` before the round, in (-1, 1).
+        The smooth margin :math:`g_t` before the round, in [0, 1): below zero rounds are RankBoost's.
     edge : float
         The edge :math:`r_t = d_+ - d_-` of the chosen ranker, from the smooth margin to below 1.
     norm : float
@@ -286,7 +286,7 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     >>> round(smooth_margin_progress(0.009054, 0.148663, norm=1.0), 4)
     0.0099
     """
-    check_number("smooth_margin", smooth_margin, above=-1.0, below=1.0)
+    check_number("smooth_margin", smooth_margin, 0.0, below=1.0)
     check_number("edge", edge, least=smooth_margin, below=1.0)
     check_number("norm", norm, above=0.0)
     u, v = 0.5 * (1.0 + smooth_margin), 0.5 * (1.0 + edge)

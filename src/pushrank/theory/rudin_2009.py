@@ -295,6 +295,7 @@ def theorem_1(
     (0.5, 1.0, 2.0)
     """
     price, loss = prices.resolve(price), losses.resolve(loss)
+    prices.check_own(price)
     if not price.convex:
         raise ValueError(f"theorem 1 is of convex prices; {price} is not.")
     at_zero = float(loss.value(np.zeros(1))[0])
@@ -306,7 +307,8 @@ def theorem_1(
     ranking = Ranking(y_true, scores, None, pos_label)
     y, values, n_negatives = ranking.is_positive, ranking.scores, ranking.total_negative
     largest = float(r_max(y, values))
-    lower, upper = n_negatives * price.value(np.array([largest / n_negatives, largest]))
+    with np.errstate(over="ignore"):  # as infinite as the error itself
+        lower, upper = n_negatives * price.value(np.array([largest / n_negatives, largest]))
     errors = (PushObjective(one, price).value(y, values) for one in ("zero_one", loss))
     error, surrogate_error = (float(value) for value in errors)
     return HeightRange(float(lower), error, float(upper), surrogate_error)
@@ -432,7 +434,7 @@ def theorem_3(
         log_rate = 2.0 * p * math.log(epsilon / 4.0)  # in logarithms, as powers underflow at a large p
         if least_error > 0.0:
             log_rate = max(log_rate, 2.0 * math.log(epsilon / 4.0) + 2.0 * (p - 1.0) * math.log(least_error))
-        by_negatives = -2.0 * n_negatives * math.exp(log_rate)
+        by_negatives = -2.0 * n_negatives * math.exp(min(log_rate, LOG_MAX_FLOAT))
         by_positives = -n_positives * epsilon**2 / 8.0 + math.log(n_negatives)
         log_cover = log_size(log_covering_number, epsilon * theta / 8.0)
         return math.log(2.0) + log_cover + float(np.logaddexp(by_negatives, by_positives))
@@ -540,8 +542,8 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     of rows of one class are differences of these, so they span what the rows less their mean span, and the
     labels do not matter. Whether the minimum is attained is another question: without a penalty it is not
     where some w ranks no pair wrongly and one rightly. Linearly dependent columns, and more columns than
-    rows, are the usual cases of False. O(n_rows n_features^2), by singular values with the tolerance of
-    ``numpy.linalg.matrix_rank``.
+    rows, are the usual cases of False. O(n_rows n_features^2), by singular values of the columns over
+    their ranges, with the tolerance of ``numpy.linalg.matrix_rank``.
 
     References
     ----------
@@ -557,4 +559,7 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     """
     values = check_array(X, dtype=np.float64, input_name="X")
     check_number("alpha", alpha, 0.0)
-    return alpha > 0.0 or bool(np.linalg.matrix_rank(values - values.mean(axis=0)) == values.shape[1])
+    ranges = np.ptp(values, axis=0)
+    if alpha > 0.0 or not ranges.all():
+        return alpha > 0.0
+    return bool(np.linalg.matrix_rank((values - values.mean(axis=0)) / ranges) == values.shape[1])

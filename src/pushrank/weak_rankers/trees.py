@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pushrank._numeric import Floats
-from pushrank._validation import weight_keyword
+from pushrank._validation import column, weight_keyword
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -106,7 +106,7 @@ class Regressors(WeakRankers):
         rows = weights > 0.0
         fit_weights = {str(weight_keyword(regressor)): weights[rows] / weights.sum()}
         regressor.fit(given[rows], targets[rows], **fit_weights)
-        output = np.asarray(regressor.predict(given), dtype=np.float64)
+        output = _predicted(regressor, given)
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)
         self.subsets_.append(features)
@@ -117,8 +117,8 @@ class Regressors(WeakRankers):
     def values(self, X: Any, index: int) -> Values:
         """Return a regressor's output in units of its range."""
         features = self.subsets_[index]
-        output = self.regressors_[index].predict(X if features is None else X[:, features])
-        return self._scaled(np.asarray(output, dtype=np.float64), index)
+        output = _predicted(self.regressors_[index], X if features is None else X[:, features])
+        return self._scaled(output, index)
 
     def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
         """Return the weighted sums of rankers."""
@@ -213,6 +213,13 @@ class Classifiers(Regressors):
 
     def _base(self) -> Any:
         return DecisionTreeClassifier(max_depth=3) if self.estimator is None else self.estimator
+
+
+def _predicted(estimator: Any, X: Any) -> Floats:
+    output = column(estimator.predict(X), "what a weak ranker predicts").astype(np.float64)
+    if not np.isfinite(output).all():
+        raise ValueError(f"the weak ranker {estimator!r} predicts what is not finite.")
+    return output
 
 
 class RegressorOutputs:
