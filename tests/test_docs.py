@@ -217,3 +217,25 @@ def test_the_measures_of_all_rankers_are_quoted_as_kept():
     quoted = re.findall(r"^\| `.+? \| ([\d.]+(?: \| [\d.]+){5}) \|$", guide, re.MULTILINE)
     assert len(quoted) == 14
     assert {tuple(map(float, figures.split(" | "))) for figures in quoted} <= found
+
+
+def numbers(text):
+    return {float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?|\.\d+", text)}
+
+
+def test_figures_beside_the_papers_are_those_kept():
+    """Of each section, in the results of the experiments that it links and the benchmarks that it names."""
+    guide = (ROOT / "docs" / "from_the_papers.md").read_text(encoding="utf-8")
+    checked = 0
+    for section in guide.split("\n## ")[1:]:
+        folders = re.findall(r"\.\./experiments/(\w+)/README", section)
+        files = [file for name in folders for file in (ROOT / "experiments" / name).glob("*.txt")]
+        files += [ROOT / name for name in re.findall(r"`(benchmarks/\w+\.txt)`", section)]
+        kept = numbers("\n".join(file.read_text(encoding="utf-8") for file in files))
+        of_ours = re.sub(r"^Slips\..*?(?=^\[|\Z)|\(\d\.\d\d\)", "", section, flags=re.MULTILINE | re.DOTALL)
+        for figure in re.findall(r"\b\d+,\d{3}\b|\d*\.\d{2,}\b", of_ours):
+            places = len(figure.partition(".")[2])
+            close = (abs(float(figure.replace(",", "")) - number) <= 0.501 * 10.0**-places for number in kept)
+            assert any(close), (section[:30], figure)
+            checked += 1
+    assert checked > 20
