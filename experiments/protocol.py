@@ -216,13 +216,14 @@ def table(rows: pd.DataFrame, columns: Sequence[str], reference: str) -> str:
 
 
 def arguments(description: str | None, folder: Path, n_repeats: int) -> argparse.Namespace:
-    """Return ``quick``, ``repeats`` and the ``folder`` to write to, from the command line."""
+    """Return ``quick``, ``repeats``, ``jobs`` and the ``folder`` to write to, from the command line."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repeats", type=int, help=f"{n_repeats} by default, 2 with --quick")
     parser.add_argument("--quick", action="store_true", help="all steps in seconds, into a temporary folder")
     parser.add_argument("--folder", type=Path, help="where to write; by default beside the experiment")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, where trials can be fitted apart")
     found = parser.parse_args()
     found.repeats = found.repeats or (2 if found.quick else n_repeats)
     found.folder = found.folder or (Path(tempfile.mkdtemp()) if found.quick else folder)
@@ -256,12 +257,13 @@ def against_printed(measured: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFra
 def comparison(rows: pd.DataFrame, lines: str, columns: str) -> str:
     """Return what `against_printed` found as text: printed, mean and sd of one repeat, one above another."""
     names = list(dict.fromkeys(rows[columns]))
-    text = [" " * 18 + "".join(f"{name:>11s}" for name in names)]
+    width = 2 + max(8, *rows[lines].str.len())
+    text = [" " * (width + 8) + "".join(f"{name:>11s}" for name in names)]
     for line, of_line in rows.groupby(lines, sort=False):
         cells = of_line.set_index(columns)
         for kind, n_digits in (("printed", 6), ("mean", 5), ("sd", 3)):
             digits = "".join(f"{cells[kind][name]:11.{n_digits}g}" for name in names)
-            text.append(f"{line if kind == 'printed' else '':10s}{kind:8s}{digits}")
+            text.append(f"{line if kind == 'printed' else '':{width}s}{kind:8s}{digits}")
     return "\n".join(text)
 
 

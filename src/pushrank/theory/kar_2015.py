@@ -620,8 +620,7 @@ def theorem_15(
     k, with :math:`q \le k`. So projected descent has a regret of at most
     :math:`\sqrt T (2 r^2 / \eta_0 + 4 \eta_0 R^2)` against any :math:`w^*` of the ball (Zinkevich). The
     surrogate is convex, so that of the mean is at most the mean; and by :func:`theorem_12`, with 8 T tails,
-    each batch is near the population at :math:`w^t` and at the best :math:`w^*`. ``coef_`` of one pass is the
-    mean of the coefficients after each batch, whose surrogate is larger by :math:`2 r R / T` at most.
+    each batch is near the population at :math:`w^t` and at the best :math:`w^*`.
 
     References
     ----------
