@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,9 @@ METHODS = [
     Method("RankSVM", RankSVM(), "C", [1e-3, 1.0]),
     Method("logistic", LogisticRegression(), "C", [1e-9, 1.0]),
 ]
+
+FOLDERS = sorted(path.parent for path in Path(__file__).parents[1].glob("experiments/*/__main__.py"))
+QUICK = {"bounds", "kar_2015", "rudin_2005", "rudin_2009"}
 
 
 def rows(criteria=("AP", "AUC"), n_splits=2):
@@ -49,14 +54,6 @@ def test_differences_are_paired():
     assert float(last.split()[7]) == pytest.approx(difference, abs=6e-4)
 
 
-EXPERIMENTS = Path(__file__).parent.parent / "experiments"
-QUICK = [
-    path.parent.name
-    for path in sorted(EXPERIMENTS.glob("*/__main__.py"))
-    if "options.quick" in path.read_text()
-]
-
-
 def test_printed_numbers_are_held_against_one_repeat():
     measured = pd.DataFrame({"measure": ["a"] * 3 + ["b"] * 3, "value": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]})
     printed = pd.DataFrame({"measure": ["a", "b"], "printed": [3.9, 4.1]})
@@ -66,19 +63,36 @@ def test_printed_numbers_are_held_against_one_repeat():
     assert found["within"].tolist() == [True, False]
 
 
-@pytest.mark.nightly
-@pytest.mark.skipif("PUSHRANK_DATA" not in os.environ, reason="PUSHRANK_DATA is not set")
-@pytest.mark.parametrize("name", QUICK)
-def test_an_experiment_runs_quickly(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", [name, "--quick", "--folder", str(tmp_path)])
-    runpy.run_module(f"experiments.{name}", run_name="__main__")
-    assert capsys.readouterr().out.strip() in (tmp_path / "results.txt").read_text(encoding="utf-8")
-
-
 def test_every_experiment_is_run_alike_and_says_what_was_seen():
-    folders = [path for path in EXPERIMENTS.iterdir() if path.is_dir()]
-    for folder in folders:
-        if folder.name != "__pycache__":
-            command = f"python -m experiments.{folder.name}"
-            for name in ("__main__.py", "README.md"):
-                assert command in (folder / name).read_text(encoding="utf-8"), folder / name
+    for folder in FOLDERS:
+        command = f"python -m experiments.{folder.name}"
+        for name in ("__main__.py", "README.md"):
+            assert command in (folder / name).read_text(encoding="utf-8"), folder / name
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("default")
+@pytest.mark.skipif("PUSHRANK_DATA" not in os.environ, reason="PUSHRANK_DATA is not set")
+def test_the_quick_runs_take_less_than_three_minutes_and_leave_the_results(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before, seconds = results(), {}
+    for folder in FOLDERS:
+        name = f"experiments.{folder.name}"
+        monkeypatch.setattr(sys, "argv", [name, "--help"])
+        with pytest.raises(SystemExit, match="0"):
+            runpy.run_module(name, run_name="__main__")
+        if "--quick" in capsys.readouterr().out:
+            monkeypatch.setattr(sys, "argv", [name, "--quick"])
+            start = time.process_time()
+            runpy.run_module(name, run_name="__main__")
+            seconds[folder.name] = time.process_time() - start
+            assert capsys.readouterr().out.count("\n") > 3, folder.name
+    print(seconds)
+    assert set(seconds) >= QUICK
+    assert sum(seconds.values()) < 180.0, seconds
+    assert results() == before
+
+
+def results():
+    """When each file of the experiments was last written."""
+    return {path: path.stat().st_mtime for folder in FOLDERS for path in folder.iterdir() if path.is_file()}

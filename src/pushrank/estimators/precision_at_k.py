@@ -333,7 +333,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
     %(average)s
         If a full pass makes no mistake the last ones are used, averaged or not. The paper's algorithm 1
-        returns the last ones.
+        returns the last ones, which rank worse where classes overlap (``experiments/kar_2015``).
     %(shuffle early_stopping_at_k random_state verbose)s
 
     Attributes
