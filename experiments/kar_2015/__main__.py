@@ -260,7 +260,10 @@ def text(figures: dict[str, pd.DataFrame], n_splits: int) -> str:
                 f"{(means.loc[method] > means.loc[other]).sum():12d} of {len(SHARES)}" for other in SVMPERF
             )
             lines.append(f"  {name:14s}{method:24s}" + "".join(above))
-    lines += ["", "Variation of the mean precision over batch lengths: range / mean, deviation / mean"]
+    lines += [
+        "",
+        f"Mean precision over batches of {LENGTHS[0]} to {LENGTHS[-1]:,} rows: range / mean, deviation / mean",
+    ]
     for (name, method), found in figures["batches"].groupby(["set", "method"], sort=False):
         precision = found.groupby("batch")["precision"].mean()
         spread, deviation = np.ptp(precision) / precision.mean(), precision.std() / precision.mean()
