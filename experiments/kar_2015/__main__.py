@@ -262,7 +262,7 @@ def text(figures: dict[str, pd.DataFrame], n_splits: int) -> str:
             lines.append(f"  {name:14s}{method:24s}" + "".join(above))
     lines += [
         "",
-        f"Mean precision over batches of {LENGTHS[0]} to {LENGTHS[-1]:,} rows: range / mean, deviation / mean",
+        f"Mean precision over batches of {LENGTHS[0]} to {LENGTHS[-1]:,} rows: range, deviation over mean",
     ]
     for (name, method), found in figures["batches"].groupby(["set", "method"], sort=False):
         precision = found.groupby("batch")["precision"].mean()
