@@ -64,7 +64,7 @@ def at_most(bound):
 CONVEX = [Identity(), Power(2), Power(4.5), Power(16), ExponentialPrice(), AboveThree()]
 
 
-@pytest.mark.parametrize("price", CONVEX, ids=lambda price: type(price).__name__ + str(getattr(price, "p", "")))
+@pytest.mark.parametrize("price", CONVEX, ids=lambda price: f"{type(price).__name__}{vars(price)}")
 def test_theorem_1(price):
     """K g(R_max / K) <= R_{g,1} <= K g(R_max), and R_{g,1} <= R_{g,l}, for convex g and l >= 1[z <= 0].
 
