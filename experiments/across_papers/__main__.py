@@ -225,7 +225,8 @@ def means(kept: pd.DataFrame, measure: str) -> list[str]:
     ]
     for model in models:
         cells = [table.loc[name, model].dropna().to_numpy() for name in sets]
-        texts = (f"{cell.mean():.{digits}f} ±{protocol.corrected_error(cell):.{digits}f}" for cell in cells)
+        errors = (f" ±{protocol.corrected_error(cell):.{digits}f}" if len(cell) > 1 else "" for cell in cells)
+        texts = (f"{cell.mean():.{digits}f}{error}" for cell, error in zip(cells, errors, strict=True))
         lines.append(f"{model:21s}" + "".join(f"{text:>15s}" for text in texts))
     lines.append(f"above / even with / below {BASELINE}, at 5 %, of {len(sets)} sets")
     for model in [model for model in models if model != BASELINE]:
