@@ -11,7 +11,10 @@ import pytest
 import pushrank
 
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow")
-EXTRAS = ("jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer", "xgboost")
+EXTRAS = (
+    "dask", "distributed", "jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer",
+    "xgboost",
+)  # fmt: skip
 
 SCRIPT = """
 import contextlib, io, json, sys

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetFormatError", "DatasetNotFoundError", "ModelFileError", "StreamError"]
+__all__ = [
+    "DatasetFormatError",
+    "DatasetNotFoundError",
+    "LostPartitionsError",
+    "ModelFileError",
+    "StreamError",
+]
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -27,6 +33,17 @@ class DatasetFormatError(ValueError):
     --------
     >>> from pushrank.exceptions import DatasetFormatError
     >>> issubclass(DatasetFormatError, ValueError)
+    True
+    """
+
+
+class LostPartitionsError(RuntimeError):
+    """Partitions were lost with a worker of a cluster and cannot be made anew, or no worker is left.
+
+    Examples
+    --------
+    >>> from pushrank.exceptions import LostPartitionsError
+    >>> issubclass(LostPartitionsError, RuntimeError)
     True
     """
 

@@ -1,0 +1,1 @@
+"""Rankers and measures on the Dask collections of a cluster."""

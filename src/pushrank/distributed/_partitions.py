@@ -1,0 +1,169 @@
+"""Values on the workers of a Dask cluster, one a partition, and functions of all of them.
+
+A function of all partitions is one task a worker, which takes the worker's partitions in their order; what it
+returns of each comes back in one message. Sums are added up by the caller in the order of the partitions, so
+that a result is the same to the last bit wherever these lie and however many workers there are. Tasks depend
+on their partitions alone: where a worker is lost the scheduler makes its partitions anew from what they were
+made of, elsewhere, and runs the task there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pushrank._optional import import_optional
+from pushrank._parallel import one_blas_thread, thread_limit
+from pushrank._validation import warn
+from pushrank.exceptions import LostPartitionsError
+
+MAX_INLINE_BYTES = 1 << 16  # of arrays in the message to every worker; longer ones are sent to them once
+CHECK_SECONDS = 5.0  # between two looks at whether there is anybody to wait for
+PATIENCE_SECONDS = 60.0  # without a worker, where a nanny starts one anew in a few
+
+
+class Partitions:
+    """Values on workers, one a partition; ``holders`` has the address where each lies."""
+
+    def __init__(self, client: Any, futures: list[Any], holders: list[str]) -> None:
+        self.client, self.futures, self.holders = client, futures, holders
+
+    @classmethod
+    def of_delayed(cls, client: Any, parts: Sequence[Any]) -> Partitions:
+        """Return delayed values, computed and kept on workers: where their data lie, or in equal shares.
+
+        Raises
+        ------
+        LostPartitionsError
+            When there is no worker, or what they are made of is lost for good.
+        """
+        distributed = import_optional("distributed", "dask")
+        shares = [(None, range(len(parts)))] if distributed.futures_of(parts) else _shares(client, len(parts))
+        futures = []
+        for address, places in shares:
+            some = [parts[i] for i in places]
+            futures += client.compute(some, workers=address, allow_other_workers=address is not None)
+        _wait(client, futures)
+        return cls(client, futures, _holders(client, futures))
+
+    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return ``function(value, *arguments)`` for every partition, in their order.
+
+        Arguments may be other partitions, of which each call gets its own. One message goes to every worker,
+        and one comes back.
+
+        Raises
+        ------
+        LostPartitionsError
+            When partitions or all workers are lost for good.
+
+        Warns
+        -----
+        UserWarning
+            When a worker was lost, and its partitions were made anew elsewhere.
+        """
+        groups: dict[str, list[int]] = {}
+        for place, address in enumerate(self.holders):
+            groups.setdefault(address, []).append(place)
+        sent = [self, *self._sent(arguments)]
+        differ = [isinstance(argument, Partitions) for argument in sent]
+        tasks = []
+        for address, places in groups.items():
+            own = [[a.futures[i] for i in places] if isinstance(a, Partitions) else a for a in sent]
+            tasks.append(self._submit(address, _values, function, differ, *own))
+        _wait(self.client, tasks)
+        answers = self.client.gather(tasks)
+        values: list[Any] = [None] * len(self.futures)
+        for places, (_, found) in zip(groups.values(), answers, strict=True):
+            for place, value in zip(places, found, strict=True):
+                values[place] = value
+        if list(groups) != [found_at for found_at, _ in answers]:
+            self.holders[:] = _holders(self.client, self.futures)
+            lost = sorted(set(groups).difference(self.client.nthreads()))
+            if lost:
+                warn(f"lost {', '.join(lost)}; its partitions were made anew on other workers.", UserWarning)
+        return values
+
+    def derive(self, function: Callable[..., Any], *arguments: Any) -> Partitions:
+        """Return ``function(value, *arguments)`` of every partition, kept on the workers beside it."""
+        sent = [self, *self._sent(arguments)]
+        futures = []
+        for i, address in enumerate(self.holders):
+            own = [a.futures[i] if isinstance(a, Partitions) else a for a in sent]
+            futures.append(self._submit(address, function, *own))
+        return Partitions(self.client, futures, self.holders)
+
+    def _submit(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        # elsewhere where that worker is lost
+        return self.client.submit(
+            function, *arguments, workers=[address], allow_other_workers=True, pure=False
+        )
+
+    def _sent(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return arguments for tasks, of which long arrays are on all workers by then."""
+        return [
+            self.client.scatter([argument], broadcast=True, hash=False)[0]
+            if getattr(argument, "nbytes", 0) > MAX_INLINE_BYTES
+            else argument
+            for argument in arguments
+        ]
+
+
+def _values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -> tuple[str, list[Any]]:
+    """Return where this task runs, and a function of each partition; ``differ`` says which arguments do."""
+    worker = import_optional("distributed", "dask").get_worker()
+    with thread_limit(worker.state.nthreads), one_blas_thread():
+        return worker.address, [
+            function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
+            for place in range(len(arguments[0]))
+        ]
+
+
+def _shares(client: Any, n_parts: int) -> list[tuple[list[str] | None, range]]:
+    """Return a range of the partitions for every worker, by its threads."""
+    threads = client.nthreads()
+    if not threads:  # a cluster that grows when there is work
+        return [(None, range(n_parts))]
+    total, shares, start, seen = sum(threads.values()), [], 0, 0
+    for address, n_threads in sorted(threads.items()):
+        seen += n_threads
+        stop = round(n_parts * seen / total)
+        shares.append(([address], range(start, stop)))
+        start = stop
+    return [share for share in shares if share[1]]
+
+
+def _holders(client: Any, futures: list[Any]) -> list[str]:
+    """Return the address of a worker that holds each; of several the one with the fewest so far."""
+    held, holders = client.who_has(futures), []
+    counts: dict[str, int] = {}
+    for future in futures:
+        address = min(held.get(future.key, ()) or client.nthreads(), key=lambda a: counts.get(a, 0))
+        counts[address] = counts.get(address, 0) + 1
+        holders.append(address)
+    return holders
+
+
+def _wait(client: Any, futures: list[Any]) -> None:
+    """Wait until all are there; raise what a task raised, or that there is nothing to wait for."""
+    distributed = import_optional("distributed", "dask")
+    patience = PATIENCE_SECONDS
+    while True:
+        try:
+            distributed.wait(futures, timeout=CHECK_SECONDS)
+            break
+        except TimeoutError:
+            patience = PATIENCE_SECONDS if client.nthreads() else patience - CHECK_SECONDS
+            if patience <= 0.0:
+                raise LostPartitionsError(
+                    f"the cluster has had no worker for {PATIENCE_SECONDS:.0f} s; start some and fit anew."
+                ) from None
+        except distributed.CancelledError as error:
+            raise LostPartitionsError(
+                "partitions were lost with a worker and cannot be made anew: data that were scattered, or "
+                "persisted and then deleted at their source, lie on that worker alone. Make them by tasks, "
+                "as dask.array.from_delayed and dask.dataframe.read_parquet do, and fit anew."
+            ) from error
+    for future in futures:
+        if future.status == "error":
+            future.result()
