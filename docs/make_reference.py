@@ -37,6 +37,7 @@ SECTIONS = {
     "pushrank.model_selection": ("Comparisons of models", ""),
     "pushrank.interop.lightgbm": ("LightGBM", ""),
     "pushrank.interop.xgboost": ("XGBoost", ""),
+    "pushrank.interop.torch": ("Losses for torch", ""),
     "pushrank.plots": ("Displays", ""),
     "pushrank.datasets": ("Data sets", ""),
     "pushrank.persistence": ("Model files", ""),

@@ -81,6 +81,7 @@ def test_the_guide_to_measures_prints_what_it_shows(capsys):
 
 
 def test_the_reference_is_that_of_the_code():
+    pytest.importorskip("torch", reason="the reference lists losses for torch, which is not installed")
     names = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
     assert set(PUBLIC) <= set(names["SECTIONS"])
     assert names["PAGE"].read_text(encoding="utf-8") == names["reference"](), "run docs/make_reference.py"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
-import pkgutil
 import re
 import subprocess
 from pathlib import Path
@@ -99,8 +99,18 @@ def test_what_is_said_of_a_method_is_whole(name: str) -> None:
 
 
 def test_every_module_says_what_it_is() -> None:
-    for module in pkgutil.walk_packages(pushrank.__path__, "pushrank."):
-        assert importlib.import_module(module.name).__doc__, module.name
+    for path in Path(pushrank.__file__).parent.rglob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+@pytest.mark.parametrize(
+    "name", ["IRPushLoss", "InfinitePushLoss", "PNormPushLoss", "PrecisionAtKLoss", "RankingLoss"]
+)
+def test_losses_of_torch_are_documented(name: str) -> None:
+    """Apart from the others, as to collect their names would import torch in every process."""
+    pytest.importorskip("torch")
+    assert faults(f"pushrank.interop.torch.{name}", DOCUMENTED) == []
+    assert faults(f"pushrank.interop.torch.{name}.forward", DOCUMENTED - {"EX01"}) == []
 
 
 def test_ci_runs_the_command_that_the_readme_prints() -> None:

@@ -1,0 +1,497 @@
+"""Losses for networks of torch that look at the top of the list, each the objective of a batch's scores.
+
+Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
+JMLR 10 (2009), 2233-2271; Shivani Agarwal, *The Infinite Push*, SDM 2011; Purushottam Kar, Harikrishna
+Narasimhan and Prateek Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._docstrings import shared_docs_from
+from pushrank._numeric import Floats
+from pushrank._optional import import_optional
+from pushrank._validation import check_number, checked_weights
+from pushrank.objectives import PrecisionAtK, PushObjective
+from pushrank.objectives.evaluation import ObjectiveEvaluation
+from pushrank.objectives.precision_at_k import Surrogate
+from pushrank.objectives.push import Side
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.prices import LogOnePlus, Power
+from pushrank.solvers.smoothing import SmoothedObjective
+
+torch = import_optional("torch", "torch")
+Function: Any = torch.autograd.Function
+Module: Any = torch.nn.Module
+
+__all__ = ["IRPushLoss", "InfinitePushLoss", "PNormPushLoss", "PrecisionAtKLoss", "RankingLoss"]
+
+PARAGRAPHS = {
+    "memory": """memory : int, default=0
+    How many rows of past batches to keep, scores and labels, so that small batches see enough negatives and
+    positives. In training the objective is then that of the batch and the remembered rows, as if the network
+    had not moved since it scored those, and the gradient of the batch's rows is scaled by all weight over the
+    batch's: an estimate of the gradient over as many rows, from rows whose scores are late. No row indices
+    are needed. In ``eval`` mode it is neither used nor filled; it is no part of ``state_dict``.
+one_class : {"zero", "raise"}, default="zero"
+    What a batch without a positive or without a negative gives, those of the memory counted: a loss and
+    gradients of zero, or a ValueError.""",
+    "forward": """Where a class is missing it and its gradients are zero, or it raises, as ``one_class`` says.
+
+Parameters
+----------
+scores : Tensor of shape (n,) or (n, 1)
+    The network's scores before any link, of any floating type, on any device.
+labels : Tensor of shape (n,) or (n, 1)
+    1 for a positive; 0 or -1 for a negative. Booleans will do.
+weight : Tensor of shape (n,) or (n, 1), optional
+    Finite, non-negative sample weights, an integer as good as that many copies; they are constants.
+
+Returns
+-------
+Tensor
+    The loss, a scalar of the scores' type, of at least float32.
+
+Raises
+------
+ValueError
+    When a score or weight is not finite, labels are others, or shapes differ.""",
+}
+shared_docs = shared_docs_from(PARAGRAPHS)
+
+
+class Rows(NamedTuple):
+    """Scores, classes and weights of rows, on the host."""
+
+    scores: NDArray[Any]
+    is_positive: NDArray[Any]
+    weights: NDArray[Any]
+
+    def first(self, number: int) -> Rows:
+        """Return so many rows from the front."""
+        return Rows(*(values[:number] for values in self))
+
+    def before(self, others: Rows) -> Rows:
+        """Return these rows, then others."""
+        return Rows(*map(np.concatenate, zip(self, others, strict=True)))
+
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether there are positives and negatives of positive weight."""
+        counted = self.is_positive[self.weights > 0.0]
+        return bool(counted.any() and not counted.all())
+
+
+NO_ROWS = Rows(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
+
+
+def to_host(values: Any, name: str) -> Floats:
+    """Return a tensor as a vector in double precision; one with columns is a ValueError."""
+    if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
+        raise ValueError(f"{name} must have the shape (n,) or (n, 1), got {tuple(values.shape)}.")
+    # to the processor first: not every device has float64
+    floats: Floats = values.detach().cpu().double().reshape(-1).numpy()
+    return floats
+
+
+def checked_rows(scores: Any, labels: Any, weight: Any) -> Rows:
+    """Return a batch.
+
+    Raises
+    ------
+    ValueError
+        When a score or weight is not finite, labels are no classes, or lengths differ.
+    """
+    found, classes = to_host(scores, "scores"), to_host(labels, "labels")
+    if len(classes) != len(found):
+        raise ValueError(f"labels has {len(classes)} rows but scores has {len(found)}; they must agree.")
+    if not np.isfinite(found).all():
+        raise ValueError("scores contain NaN or infinity.")
+    is_positive = classes == 1.0
+    if not (is_positive | (classes == 0.0)).all() and not (is_positive | (classes == -1.0)).all():
+        raise ValueError(f"labels must be 0 and 1, or -1 and 1, found {np.unique(classes)[:5].tolist()}.")
+    if weight is None:
+        return Rows(found, is_positive, np.ones(len(found)))
+    return Rows(found, is_positive, checked_weights(to_host(weight, "weight"), len(found)))
+
+
+class BatchEvaluation:
+    """An objective at the scores of a batch, beside rows that stay as they are.
+
+    Parameters
+    ----------
+    objective : PushObjective or PrecisionAtK
+        The objective.
+    rows : Rows
+        The batch, and after it the rows that stay.
+    n_batch : int
+        The rows of the batch.
+    factor : float
+        What all derivatives are multiplied by.
+
+    Raises
+    ------
+    ValueError
+        When the objective overflows.
+    """
+
+    def __init__(self, objective: Any, rows: Rows, n_batch: int, factor: float) -> None:
+        self._objective, self._n_batch, self._factor = objective, n_batch, factor
+        self._sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = objective.evaluation(self._sample, rows.scores)
+        if isinstance(objective, PrecisionAtK):
+            self.value, gradient = found
+        elif found.value < np.inf:
+            self._at_point = found
+            self.value, gradient = found.value, self._sample.scatter(*found.gradient())
+        else:
+            raise ValueError(f"{objective} overflows; use scale='log' or 'mean', or smaller scores.")
+        self.gradient: Floats = factor * gradient[:n_batch]
+
+    def hessian_product(self, direction: Floats) -> Floats:
+        """Return the Hessian times a direction of the batch's scores."""
+        if not getattr(self._objective, "twice_differentiable", False):
+            raise RuntimeError(f"{self._objective} has kinks, and with them no second derivative.")
+        whole = np.zeros(self._sample.n_rows)
+        whole[: self._n_batch] = direction
+        product = self._sample.scatter(*self._at_point.hessian_product(self._sample.gather(whole)))
+        scaled: Floats = self._factor * product[: self._n_batch]
+        return scaled
+
+
+class _Value(Function):
+    """The value, whose gradient was found together with it."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
+        ctx.save_for_backward(scores)
+        ctx.at_batch = at_batch
+        return scores.new_tensor(at_batch.value)
+
+    @staticmethod
+    def backward(ctx: Any, of_value: Any) -> Any:
+        return of_value * _Gradient.apply(*ctx.saved_tensors, ctx.at_batch), None
+
+
+class _Gradient(Function):
+    """The gradient, whose own derivative is the Hessian."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
+        ctx.at_batch = at_batch
+        return torch.from_numpy(at_batch.gradient).to(scores)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, direction: Any) -> Any:
+        product = ctx.at_batch.hessian_product(to_host(direction, "direction"))
+        return torch.from_numpy(product).to(direction), None
+
+
+@shared_docs
+class RankingLoss(Module):
+    r"""Any objective of the scores as a loss of torch: any pair loss under any price, or one at k.
+
+    Parameters
+    ----------
+    objective : PushObjective or PrecisionAtK
+        What to minimise. Of the scales of a ``PushObjective``, ``"log"`` stays finite for every p, and
+        ``"mean"`` depends little on the size of a batch.
+    %(memory)s
+
+    Raises
+    ------
+    TypeError
+        When the objective is none, or the memory is no whole number.
+    ValueError
+        When the memory is negative, or ``one_class`` is not one of the two.
+
+    Notes
+    -----
+    Value and gradient are those of the objective's ``evaluate``, exact on the batch, in time linear in its
+    rows or that of sorting them, never pair by pair. They are computed on the processor in double precision,
+    whatever the device and type of the scores, also under ``autocast``: there and back go one number a row.
+    Gradients of gradients exist where the objective is twice differentiable, and the Hessian is then exact.
+    ``torch.compile`` compiles the network and leaves the loss as it is. In data-parallel training each
+    process ranks its own batch.
+
+    References
+    ----------
+    Rudin, JMLR 10 (2009), sections 2 and 7.
+
+    Examples
+    --------
+    >>> scores = torch.tensor([0.5, 1.0, 2.0], requires_grad=True)
+    >>> loss = RankingLoss(PushObjective("logistic", scale="mean"))
+    >>> value = loss(scores, torch.tensor([0, 1, 1]))
+    >>> value.backward()
+    >>> scores.grad
+    tensor([ 0.2800, -0.1888, -0.0912])
+    """
+
+    def __init__(
+        self,
+        objective: PushObjective | PrecisionAtK,
+        *,
+        memory: int = 0,
+        one_class: Literal["zero", "raise"] = "zero",
+    ) -> None:
+        super().__init__()
+        if not isinstance(objective, PushObjective | PrecisionAtK):
+            raise TypeError(f"objective must be a PushObjective or PrecisionAtK, got {objective!r}.")
+        check_number("memory", memory, 0, integer=True)
+        if one_class not in ("zero", "raise"):
+            raise ValueError(f"one_class must be 'zero' or 'raise', got {one_class!r}.")
+        self.objective, self.memory, self.one_class = objective, memory, one_class
+        self._past = NO_ROWS
+
+    @torch.compiler.disable
+    def forward(self, scores: Any, labels: Any, weight: Any = None) -> Any:
+        """Return the loss of a batch.
+
+        %(forward)s
+        """
+        batch = checked_rows(scores, labels, weight)
+        rows = batch.before(self._past) if self.training else batch
+        if self.training:
+            self._past = rows.first(self.memory)  # the newest first
+        scores = scores.reshape(-1).to(torch.promote_types(scores.dtype, torch.float32))
+        batch_weight = float(batch.weights.sum())
+        if batch_weight == 0.0 or not rows.has_both_classes:
+            if self.one_class == "raise":
+                raise ValueError(
+                    f"a batch of {len(batch.scores)} rows lacks positives or negatives: draw batches by "
+                    "class, make them larger, give the loss a memory, or pass one_class='zero'."
+                )
+            return 0.0 * scores.sum()
+        factor = float(rows.weights.sum()) / batch_weight
+        return _Value.apply(scores, BatchEvaluation(self.objective, rows, len(batch.scores), factor))
+
+    def extra_repr(self) -> str:
+        """Return the parameters, for ``print``."""
+        return f"{self.objective}, memory={self.memory}, one_class={self.one_class!r}"
+
+
+@shared_docs
+class PNormPushLoss(RankingLoss):
+    r"""The P-Norm Push as a loss: the worst-placed negatives of a batch are pushed down.
+
+    On the scores s of the positives and t of the negatives
+
+    .. math::
+
+        \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(s_i - t_k)}\Bigr)^p
+        = \ln \sum_i e^{-s_i} + \frac{1}{p} \ln \sum_k e^{p t_k} .
+
+    Parameters
+    ----------
+    p : float, default=4.0
+        The power, of at least 1, which is RankBoost's objective; the larger, the more the highest negatives
+        count.
+    side : {"push", "pull", "both"}, default="push"
+        Push negatives down, pull the worst-placed positives up, or both.
+    bottom_weight : float, default=1.0
+        The weight of the pull when ``side="both"``.
+    %(memory)s
+
+    Raises
+    ------
+    TypeError
+        When a number is none.
+    ValueError
+        When a parameter is out of range.
+
+    Notes
+    -----
+    Linear in the rows, in log space: finite for any p and any scores. See :class:`RankingLoss`.
+
+    References
+    ----------
+    Rudin, JMLR 10 (2009), sections 2 and 7.
+
+    Examples
+    --------
+    >>> loss = PNormPushLoss(p=64)
+    >>> round(loss(torch.tensor([0.0, 900.0, 1.0]), torch.tensor([0, 0, 1])).item(), 3)
+    899.0
+    """
+
+    def __init__(
+        self,
+        p: float = 4.0,
+        side: Side = "push",
+        bottom_weight: float = 1.0,
+        *,
+        memory: int = 0,
+        one_class: Literal["zero", "raise"] = "zero",
+    ) -> None:
+        objective = PushObjective("exponential", Power(p), side, "log", bottom_weight)
+        super().__init__(objective, memory=memory, one_class=one_class)
+
+
+@shared_docs
+class IRPushLoss(RankingLoss):
+    r"""The IR Push as a loss: a positive counts the more, the nearer it is to the top.
+
+    On the scores s of the m positives of a batch and t of the negatives
+
+    .. math:: \frac{1}{m} \sum_i \ln\Bigl(1 + \sum_k e^{t_k - s_i}\Bigr) .
+
+    Parameters
+    ----------
+    %(memory)s
+
+    Notes
+    -----
+    Linear in the rows, finite for any scores. It gives up on hopeless positives, which outliers and wrong
+    labels are. See :class:`RankingLoss`.
+
+    References
+    ----------
+    Rudin, JMLR 10 (2009), section 7.
+
+    Examples
+    --------
+    >>> round(IRPushLoss()(torch.tensor([0.0, 0.0, 0.0]), torch.tensor([0, 0, 1])).item(), 4)
+    1.0986
+    """
+
+    def __init__(self, *, memory: int = 0, one_class: Literal["zero", "raise"] = "zero") -> None:
+        objective = PushObjective("exponential", LogOnePlus(), "pull", "mean")
+        super().__init__(objective, memory=memory, one_class=one_class)
+
+
+@dataclass(frozen=True)
+class SoftInfinitePush(PushObjective):
+    """The mean hinge of the worst negative, its kinks rounded off and its maximum softened."""
+
+    loss: str = "hinge"
+    price: str = "maximum"
+    scale: Literal["raw", "log", "mean"] = "mean"
+    temperature: float = 0.1
+
+    def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
+        """Return the objective at given scores."""
+        kinked = PushObjective(self.loss, self.price, scale="mean")
+        return SmoothedObjective(kinked, sample, self.temperature, self.temperature).evaluation(
+            sample, scores
+        )
+
+
+@shared_docs
+class InfinitePushLoss(RankingLoss):
+    r"""The Infinite Push as a smooth loss: what counts is the highest negative of a batch.
+
+    On the scores s of the m positives and t of the n negatives
+
+    .. math::
+
+        \tau \ln \frac{1}{n} \sum_k e^{h_k / \tau}, \qquad
+        h_k = \frac{1}{m} \sum_i [1 - (s_i - t_k)]_+ ,
+
+    with the kink of the hinge replaced by a parabola of the width :math:`\tau`. As :math:`\tau` falls it goes
+    to the Infinite Push, :math:`\max_k h_k`.
+
+    Parameters
+    ----------
+    temperature : float, default=0.1
+        The positive :math:`\tau`, in units of the scores. At a low one the gradient is that of few negatives.
+    %(memory)s
+
+    Raises
+    ------
+    TypeError
+        When a number is none.
+    ValueError
+        When a parameter is out of range.
+
+    Notes
+    -----
+    O(n log n). See :class:`RankingLoss`.
+
+    References
+    ----------
+    Agarwal, SDM 2011; Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005).
+
+    Examples
+    --------
+    >>> round(InfinitePushLoss(1e-4)(torch.tensor([0.0, 2.0, 0.5]), torch.tensor([0, 0, 1])).item(), 3)
+    2.5
+    """
+
+    def __init__(
+        self,
+        temperature: float = 0.1,
+        *,
+        memory: int = 0,
+        one_class: Literal["zero", "raise"] = "zero",
+    ) -> None:
+        check_number("temperature", temperature, above=0.0)
+        super().__init__(SoftInfinitePush(temperature=temperature), memory=memory, one_class=one_class)
+
+
+@dataclass(frozen=True)
+class MeanPrecisionAtK(PrecisionAtK):
+    """A surrogate of precision at k for each of the k rows."""
+
+    def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+        """Return value and subgradient."""
+        value, slope = super().evaluation(sample, scores)
+        k = self.count(sample.class_weights[0])
+        return value / k, slope / k
+
+
+@shared_docs
+class PrecisionAtKLoss(RankingLoss):
+    r"""A surrogate of one minus the precision at k as a loss: those of ``PrecisionAtK``, over k.
+
+    Parameters
+    ----------
+    k : int or float, default=0.25
+        A float in (0, 1] is a fraction of the positives of each batch, those of the memory counted; an int a
+        number of rows, of which a batch with fewer positives is an error.
+    surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
+        Which one. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among the
+        first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives; ``"struct"``
+        is no bound, and has none below.
+    %(memory)s
+
+    Raises
+    ------
+    TypeError
+        When a number is none.
+    ValueError
+        When a parameter is out of range.
+
+    Notes
+    -----
+    O(n + k log k). The gradient is a subgradient where the surrogate has kinks, and there are no second
+    derivatives. See :class:`RankingLoss`.
+
+    References
+    ----------
+    Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7).
+
+    Examples
+    --------
+    >>> scores = torch.tensor([3.0, 2.5, 1.0, 0.0], requires_grad=True)
+    >>> PrecisionAtKLoss(2, "max")(scores, torch.tensor([1, 0, 1, 0])).backward()
+    >>> scores.grad
+    tensor([ 0.0000,  0.5000, -0.5000,  0.0000])
+    """
+
+    def __init__(
+        self,
+        k: float = 0.25,
+        surrogate: Surrogate = "avg",
+        *,
+        memory: int = 0,
+        one_class: Literal["zero", "raise"] = "zero",
+    ) -> None:
+        super().__init__(MeanPrecisionAtK(k, surrogate), memory=memory, one_class=one_class)
