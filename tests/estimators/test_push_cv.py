@@ -130,7 +130,7 @@ def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
     )
     rng = np.random.default_rng(2)
     coef, direction = rng.normal(size=(2, 10)) * 0.3
-    hessian = problem.model.class_covariance(problem.row_weights(coef), problem.class_codes)
+    hessian = problem.moments(coef, whole=True).covariance
     product = hessian @ direction + 0.05 * direction
     np.testing.assert_allclose(product, problem.hessian_product(coef, direction), rtol=1e-8, atol=1e-10)
     found = newton(problem, np.zeros(10), np.ones(10), 1e-9, 50)

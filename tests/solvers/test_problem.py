@@ -12,7 +12,6 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers import LinearProblem
-from pushrank.solvers.problem import two_sum_value_and_gradient
 
 
 def over_pairs(y, scores, w, p, side):
@@ -91,8 +90,10 @@ def test_a_chunk_of_one_class_alone_is_weighed_rightly():
     assert len(model.chunks) > 2
     for sign in (1.0, -1.0):
         coef = np.r_[sign, np.zeros(d - 1)]
-        value, gradient = two_sum_value_and_gradient(model, y.astype(np.uint8), None, (1.0, 8.0), coef)
-        expected, in_scores = PushObjective(price=Power(8), scale="log").evaluate(y, X @ coef)
+        objective = PushObjective(price=Power(8), scale="log")
+        problem = LinearProblem(objective, model, BipartiteSample.from_mask(y), 0.0)
+        value, gradient = problem.value_and_gradient(coef)
+        expected, in_scores = objective.evaluate(y, X @ coef)
         assert value == pytest.approx(expected, rel=1e-10)
         np.testing.assert_allclose(gradient, X.T @ in_scores, rtol=1e-9, atol=1e-9)
 

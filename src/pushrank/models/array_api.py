@@ -9,7 +9,7 @@ import numpy as np
 
 from pushrank._array import like, namespace, to_host
 from pushrank._numeric import Floats
-from pushrank.models.linear import FeatureSpace, column_blocks
+from pushrank.models.linear import ClassMoments, FeatureSpace, column_blocks
 
 BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold: 128 MB
 
@@ -48,9 +48,11 @@ class ArrayLinearModel(FeatureSpace):
         total, ones = self._product(factors), self._product(factors * class_codes)
         return np.stack([total - ones, ones])
 
-    def class_variances(self, factors: Any, class_codes: Any) -> Floats:
-        """Return the weighted variance of every column within the classes, times the weights."""
-        return np.diagonal(self.class_covariance(factors, class_codes)).copy()
+    def class_moments(self, factors: Any, class_codes: Any, **_: bool) -> ClassMoments:
+        """Return how weighted rows vary within the classes; the whole covariance is always among it."""
+        covariance = self.class_covariance(factors, class_codes)
+        totals, sums = self.class_totals(factors, class_codes), self.class_sums(factors, class_codes)
+        return ClassMoments(totals, sums, np.diagonal(covariance).copy(), covariance)
 
     def class_covariance(self, factors: Any, class_codes: Any) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.

@@ -9,7 +9,7 @@ common to a column costs no precision.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,37 @@ MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of d
 VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
 MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
 ClassCodes = NDArray[np.uint8]  # of rows, zeros and ones
+
+
+class ClassMoments(NamedTuple):
+    """How weighted rows vary within their classes, and the sums that this follows from."""
+
+    totals: Floats  # of the weights by class code, shape (2,)
+    sums: Floats  # of the weighted rows by class code, shape (2, n_features)
+    variances: Floats | None  # of the columns, times the weights, shape (n_features,)
+    covariance: Floats | None = None  # of the columns, times the weights, shape (n_features, n_features)
+
+    @classmethod
+    def from_sums(
+        cls, totals: Floats, sums: Floats, squares: Floats | None, moments: Floats | None
+    ) -> ClassMoments:
+        """Return the moments about the means of the classes from the sums of squares and products.
+
+        ``squares`` are by class code, shape (2, n_features); of ``moments`` the upper triangle is read. What
+        is None is left out.
+        """
+        counted = np.maximum(totals, np.finfo(float).tiny)[:, None]
+        variances = covariance = None
+        if squares is not None:
+            by_class = squares - sums**2 / counted
+            by_class[by_class <= VARIANCE_ROUNDING * squares] = 0.0
+            variances = by_class.sum(axis=0)
+        if moments is not None:
+            covariance = np.triu(moments) + np.triu(moments, 1).T
+            for total, row in zip(totals, sums, strict=True):
+                if total > 0.0:
+                    covariance -= np.outer(row, row) / total
+        return cls(totals, sums, variances, covariance)
 
 
 class Model(Protocol):
@@ -154,6 +185,8 @@ def csc_sums(data, indices, indptr, factors, class_codes, squared, out):
 class FeatureSpace:
     """Coefficients on the features themselves; :mod:`pushrank.models.row_space` has others."""
 
+    in_row_space = False
+
     def lift(self, coef: Floats) -> Floats:
         """Return the coefficients of the features that belong to those of a solver."""
         return coef
@@ -168,13 +201,14 @@ class LinearModel(FeatureSpace):
 
     ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied, but
     for a sparse matrix whose indices are unsorted or repeated. If ``centred``, dense columns are taken less
-    the median of a few of their entries; a constant column becomes exactly zero.
+    the median of a few of their entries, or ``reference``, the same for all parts of data that are kept in
+    parts; a constant column becomes exactly zero.
 
     Every method runs over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and
     adds up in their order: results do not depend on the number of threads.
     """
 
-    def __init__(self, X: Any, *, centred: bool = True) -> None:
+    def __init__(self, X: Any, *, centred: bool = True, reference: Floats | None = None) -> None:
         if sp.issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -186,7 +220,9 @@ class LinearModel(FeatureSpace):
             by_rows = X.strides[0] >= X.strides[1]
             self._scores = dense_scores_by_rows if by_rows else dense_scores_by_columns
             self._sums = dense_sums_by_rows if by_rows else dense_sums_by_columns
-            self._arrays: tuple[Any, ...] = (X, _reference(X) if centred else np.zeros(self.n_features))
+            if reference is None:
+                reference = median_row(X) if centred else np.zeros(self.n_features)
+            self._arrays: tuple[Any, ...] = (X, reference)
             self._block_rows = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // self.n_features)
         elif X.format == "csr":
             per_row = X.nnz / self.n_rows
@@ -260,21 +296,39 @@ class LinearModel(FeatureSpace):
 
         return sum_chunks(chunk_sums, self.chunks)
 
-    def class_totals(self, factors: Floats, class_codes: ClassCodes) -> Floats:
-        """Return the sum of factors by class code, shape (2,)."""
-        return np.asarray(np.bincount(class_codes, weights=factors, minlength=2), dtype=np.float64)
-
     def class_variances(self, factors: Floats, class_codes: ClassCodes) -> Floats:
         """Return the weighted variance of every column within the classes, times the weights.
 
         The result, shape (n_features,), is ``sum_i factors[i] * (X[i] - mean of i's class) ** 2``.
         """
-        totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)[:, None]
-        first = self.class_sums(factors, class_codes)
-        second = self.class_sums(factors, class_codes, squared=True)
-        variances = second - first**2 / totals
-        variances[variances <= VARIANCE_ROUNDING * second] = 0.0
-        return np.asarray(variances.sum(axis=0))
+        return np.asarray(self.class_moments(factors, class_codes).variances)
+
+    def class_moments(
+        self, factors: Floats, class_codes: ClassCodes, *, columns: bool = True, whole: bool = False
+    ) -> ClassMoments:
+        """Return the weighted variances of the columns within the classes, the ``whole`` covariance, or both.
+
+        O(n_rows * n_features) for the columns; for the whole see :meth:`class_covariance`.
+        """
+        if whole and self._is_csc:
+            return LinearModel(self.data.tocsr()).class_moments(
+                factors, class_codes, columns=columns, whole=True
+            )
+
+        def chunk_moments(start: int, stop: int) -> Floats:
+            moments, rows = np.zeros((self.n_features + 2, self.n_features)), slice(start, stop)
+            self.add_block_moments(start, stop, factors[rows], class_codes[rows], moments[:-2], moments[-2:])
+            return moments
+
+        moments = None
+        if whole:
+            both = sum_chunks(chunk_moments, self.chunks)
+            moments, sums = both[:-2], both[-2:]
+        else:
+            sums = self.class_sums(factors, class_codes)
+        squares = self.class_sums(factors, class_codes, squared=True) if columns else None
+        totals = np.asarray(np.bincount(class_codes, weights=factors, minlength=2), dtype=np.float64)
+        return ClassMoments.from_sums(totals, sums, squares, moments)
 
     def check_range(self) -> None:
         """Raise when a column's squares are no normal floats.
@@ -284,19 +338,20 @@ class LinearModel(FeatureSpace):
         ValueError
             When a column varies by more than 1e75, or by less than 1e-145 but not zero.
         """
-        sums, squares = self.rmatvec(np.ones(self.n_rows)), self.column_squares()
-        is_zero = (squares == 0.0) & (sums == 0.0)  # squares may underflow, and sums cancel, but hardly both
-        unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & ~is_zero)
-        if unusable.any():
-            raise ValueError(
-                f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
-                "of solvers (above 1e75 or below 1e-145); scale it, for example with StandardScaler."
-            )
+        check_column_range(sum_chunks(self.column_sums, self.chunks))
+
+    def column_sums(self, start: int, stop: int) -> Floats:
+        """Return the sums of the columns and of their squares, shape (2, n_features), rows start to stop."""
+        sums = np.zeros((2, 2, self.n_features))
+        for first, last in self.blocks(start, stop):
+            ones, one_class = np.ones(last - first), np.zeros(last - first, dtype=np.uint8)
+            for out, squared in zip(sums, (False, True), strict=True):
+                self.add_block_sums(first, last, ones, one_class, out, squared)
+        return sums[:, 0]
 
     def column_squares(self) -> Floats:
         """Return the sum of every column's squares, shape (n_features,)."""
-        one_class = np.zeros(self.n_rows, dtype=np.uint8)
-        squares: Floats = self.class_sums(np.ones(self.n_rows), one_class, squared=True)[0]
+        squares: Floats = sum_chunks(self.column_sums, self.chunks)[1]
         return squares
 
     def gram(self) -> Floats:
@@ -323,31 +378,23 @@ class LinearModel(FeatureSpace):
         The result, shape (n_features, n_features), costs O(n_rows * n_features ** 2), or for sparse data
         O(n_rows * stored entries of a row ** 2), and a block of memory.
         """
+        return np.asarray(self.class_moments(factors, class_codes, columns=False, whole=True).covariance)
+
+    def add_block_moments(
+        self, start: int, stop: int, factors: Floats, class_codes: ClassCodes, moments: Floats, sums: Floats
+    ) -> None:
+        """Add ``factors[i] * outer(X[i], X[i])`` to ``moments``, whose lower triangle means nothing.
+
+        To ``sums``, shape (2, n_features), ``factors[i] * X[i]`` is added by class code.
+        """
         if self._is_csc:
-            return LinearModel(self.data.tocsr()).class_covariance(factors, class_codes)
+            by_rows = LinearModel(self.data.tocsr())
+            return by_rows.add_block_moments(start, stop, factors, class_codes, moments, sums)
         few_entries = MAX_SPARSE_DENSITY * self.n_rows * self.n_features
-        stays_sparse = sp.issparse(self.data) and self.data.nnz < few_entries
-        moments_of = self._sparse_moments if stays_sparse else self._dense_moments
-        moments = sum_chunks(
-            lambda start, stop: moments_of(start, stop, factors[start:stop], class_codes[start:stop]),
-            self.chunks,
-        )
-        covariance, class_sums = moments[:-2], moments[-2:]
-        for total, sums in zip(self.class_totals(factors, class_codes), class_sums, strict=True):
-            if total > 0.0:
-                covariance -= np.outer(sums, sums) / total
-        return covariance
-
-    def _sparse_moments(self, start: int, stop: int, factors: Floats, class_codes: ClassCodes) -> Floats:
-        moments = np.zeros((self.n_features + 2, self.n_features))
-        csr_moments(*self._arrays, start, stop, factors, moments[:-2])
-        moments[:-2] += np.triu(moments[:-2], 1).T
-        self.add_block_sums(start, stop, factors, class_codes, moments[-2:])
-        return moments
-
-    def _dense_moments(self, start: int, stop: int, factors: Floats, class_codes: ClassCodes) -> Floats:
-        """Return the sum of ``factors[i] * outer(X[i], X[i])``, and below it the sums of rows by class."""
-        moments, roots = np.zeros((self.n_features + 2, self.n_features)), np.sqrt(factors)
+        if sp.issparse(self.data) and self.data.nnz < few_entries:
+            csr_moments(*self._arrays, start, stop, factors, moments)
+            return self.add_block_sums(start, stop, factors, class_codes, sums)
+        roots = np.sqrt(factors)
         sides = roots * np.array([class_codes == 0, class_codes == 1])
         length = max(MIN_BLOCK_ROWS, MOMENT_ELEMENTS // self.n_features)
         for first in range(0, stop - start, length):
@@ -356,9 +403,9 @@ class LinearModel(FeatureSpace):
                 continue
             rows = self.rows(slice(start + block.start, start + block.stop))
             rows *= roots[block, None]
-            moments[:-2] += rows.T @ rows  # a matrix with itself: half the work of two
-            moments[-2:] += sides[:, block] @ rows
-        return moments
+            moments += rows.T @ rows  # a matrix with itself: half the work of two
+            sums += sides[:, block] @ rows
+        return None
 
     @property
     def references(self) -> Floats:
@@ -385,7 +432,28 @@ def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:
         yield slice(start, min(start + width, n_features))
 
 
-def _reference(X: NDArray[np.floating]) -> Floats:
-    """Return the median of a few rows: the value of a constant column, and no outlier of another."""
+def median_row(X: Any) -> Floats:
+    """Return the median of a few rows: the value of a constant column, and no outlier of another.
+
+    Of ``X`` its length is asked, and for rows by a list of their numbers.
+    """
     few = np.linspace(0, len(X) - 1, 5).astype(np.intp)
-    return np.median(X[few].astype(np.float64), axis=0)
+    return np.asarray(np.median(X[few].astype(np.float64), axis=0))
+
+
+def check_column_range(sums: Floats) -> None:
+    """Raise when a column's squares are no normal floats, by its sum and that of its squares.
+
+    Raises
+    ------
+    ValueError
+        When a column varies by more than 1e75, or by less than 1e-145 but not zero.
+    """
+    squares = sums[1]
+    is_zero = (squares == 0.0) & (sums[0] == 0.0)  # squares may underflow, and sums cancel, but hardly both
+    unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & ~is_zero)
+    if unusable.any():
+        raise ValueError(
+            f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
+            "of solvers (above 1e75 or below 1e-145); scale it, for example with StandardScaler."
+        )

@@ -40,6 +40,7 @@ class RowSpace:
     of the products of the rows ``pivots``, lower triangular and not singular.
     """
 
+    in_row_space = True
     features: Any  # the model of the features
     pivots: NDArray[np.intp]
     factor: Floats

@@ -120,7 +120,11 @@ class Mirrored:
     def __init__(self, push: ObjectiveEvaluation) -> None:
         self._push = push
         self.value = push.value
-        self.euler_derivative = push.euler_derivative
+
+    @property
+    def euler_derivative(self) -> float:
+        """That of the push."""
+        return self._push.euler_derivative
 
     def gradient(self) -> ByClass:
         """Return the gradient."""

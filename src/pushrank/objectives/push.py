@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -196,13 +198,31 @@ class PushObjective:
         ObjectiveEvaluation
             The objective at this point.
         """
+        return self.composed(partial(self._push, sample, scores), sample)
+
+    def composed(self, push: Callable[..., ObjectiveEvaluation], sample: Sample) -> ObjectiveEvaluation:
+        """Return the objective made of pushes, which the scale and the side put together.
+
+        Parameters
+        ----------
+        push : callable
+            ``push(scale, swapped)`` returns the push of the rows on the scale "raw" or "log", or of the rows
+            with exchanged classes and negated scores.
+        sample : Sample
+            The rows, or any with the same weights of the classes.
+
+        Returns
+        -------
+        ObjectiveEvaluation
+            The objective at the point of the pushes.
+        """
         if self.scale != "mean":
-            return self._on_scale(sample, scores, self.scale)
+            return self._on_scale(push, self.scale)
         if self._price.homogeneous:
-            return power_mean(self._on_scale(sample, scores, "log"), self.log_unit(sample))
+            return power_mean(self._on_scale(push, "log"), self.log_unit(sample))
         inner, outer = self._pushed(sample).class_weights
         terms = outer + self.bottom_weight * inner if self.side == "both" else outer
-        return weighted_sum([self._on_scale(sample, scores, "raw")], [1.0 / terms])
+        return weighted_sum([self._on_scale(push, "raw")], [1.0 / terms])
 
     def log_unit(self, sample: Sample) -> float:
         """Return the push's log scale where every pair's loss is one: the unit of a power mean."""
@@ -211,19 +231,25 @@ class PushObjective:
     def _pushed(self, sample: Sample) -> Sample:
         return sample if self.side != "pull" else sample.swapped()
 
-    def _on_scale(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> ObjectiveEvaluation:
+    def _on_scale(
+        self, push_on: Callable[..., ObjectiveEvaluation], scale: Literal["raw", "log"]
+    ) -> ObjectiveEvaluation:
         if self.side == "push":
-            return self._push(sample, scores, scale)
-        pull = Mirrored(self._push(sample.swapped(), -scores, scale))
+            return push_on(scale, False)
+        pull = Mirrored(push_on(scale, True))
         if self.side == "pull":
             return pull
-        push = self._push(sample, scores, scale)
+        push = push_on(scale, False)
         divisor = self._price.log_divisor
         if scale == "raw" or divisor is None:
             return weighted_sum([push, pull], [1.0, self.bottom_weight])
         return log_sum([push, pull], [1.0, self.bottom_weight], divisor)
 
-    def _push(self, sample: Sample, scores: Floats, scale: Literal["raw", "log"]) -> PushEvaluation:
+    def _push(
+        self, sample: Sample, scores: Floats, scale: Literal["raw", "log"], swapped: bool
+    ) -> PushEvaluation:
+        if swapped:
+            sample, scores = sample.swapped(), -scores
         sums = log_inner_sums(self._loss, sample, scores, float(self.accuracy))
         weights = 1.0 if sample.negative_weights is None else sample.negative_weights
         return PushEvaluation(sums, self._price.total(sums.log_sums, weights, scale))

@@ -18,18 +18,17 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pushrank._numeric import Floats
-from pushrank.models import RowSpace
 from pushrank.solvers import tolerances
 from pushrank.solvers.dual_newton import dual_newton
 from pushrank.solvers.preconditioning import (
     Preconditioner,
     can_whiten,
-    column_curvature,
+    column_scales,
     diagonal,
     preconditioner_at,
     whitening,
 )
-from pushrank.solvers.problem import LinearProblem
+from pushrank.solvers.problem import LinearProblem, SumProblem
 from pushrank.solvers.result import Callback, Result, offset_callback
 
 UNBOUNDED = (
@@ -42,7 +41,7 @@ NO_PRECONDITIONER = Preconditioner(lambda v: v, lambda coef_gradient: coef_gradi
 
 
 def lbfgs(
-    problem: LinearProblem,
+    problem: SumProblem,
     start: Floats,
     tol: float,
     max_iter: int,
@@ -62,7 +61,7 @@ def lbfgs(
 
 
 def newton_cg(
-    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: SumProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise by Newton-CG in restarts, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
 
@@ -78,7 +77,7 @@ def newton_cg(
 def minimise(
     method: str,
     options: dict[str, Any],
-    problem: LinearProblem,
+    problem: SumProblem,
     start: Floats,
     tol: float,
     max_iter: int,
@@ -94,40 +93,43 @@ def minimise(
     coefficients are good enough; if not it has to shrink further. scipy's own stopping rules should be off in
     ``options``.
     """
-    problem.model.check_range()
-    # units are those of the data, whatever the start
-    row_weights = problem.row_weights(np.zeros_like(start))
-    curvature, scales = column_curvature(problem, row_weights)
-    if start.any():
-        row_weights = problem.row_weights(start)
-        curvature = column_curvature(problem, row_weights)[0]
-    n_rows, n_features = problem.model.n_rows, problem.model.n_features
-    wide = not can_whiten(problem.model)
+    problem.check_range()
+    n_rows, n_features = problem.n_rows, problem.n_features
+    wide = not can_whiten(problem)
     cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
     # of nearly as many columns as rows no few stand out, and units of their own lead nowhere
     few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
     whitened = cheap or (not wide and few_rows)
     length = tolerances.LATER_RESTARTS if whitened else tolerances.FIRST_RESTART
+    in_row_space = problem.in_row_space
+    # whose variables are the rows' weights, for which these have to be in memory
+    dual = problem if isinstance(problem, LinearProblem) and (wide or in_row_space) else None
+    if dual is not None and (dual.powers is None or dual.alpha == 0.0):
+        dual = None
+    starts_in_dual = dual is not None and in_row_space and not start.any()
+    # units are those of the data, whatever the start
+    goes_on = not starts_in_dual and not start.any()
+    moments = problem.moments(np.zeros_like(start), whole=whitened and goes_on)
+    scales = column_scales(moments, n_rows)
     # a proof says what is small enough
     refined = tolerances.REFINED if cheap and proven is None else 1.0
     # line searches go after a descent that rounding may hide; a trust region does not
     searches = method == "L-BFGS-B"
     iterates = _Iterates(problem, start, scales, tol, refined, proven, searches)
     stalled, message = 0, CONVERGED if iterates.converged else ""
-    in_row_space = isinstance(problem.model, RowSpace)
-    has_dual = problem.powers is not None and problem.alpha > 0.0 and (wide or in_row_space)
     # with many rows a column the steps of the dual cost more, and are seldom needed
     patience = 0 if few_rows else tolerances.FIRST_RESTART + tolerances.LATER_RESTARTS_WIDE
-    if has_dual and in_row_space and not start.any() and not message:
-        has_dual = False
-        iterates.jump(dual_newton(problem, scales, refined * tol, max_iter, callback))
-        row_weights = problem.row_weights(iterates.coef)
+    if dual is not None and starts_in_dual and not message:
+        iterates.jump(dual_newton(dual, scales, refined * tol, max_iter, callback))
+        dual = None
         message = _reason_to_stop(problem, iterates, max_iter)
     if not message:
+        if not goes_on:
+            moments = problem.moments(iterates.coef, columns=not whitened, whole=whitened)
         iterates.preconditioner = (
-            whitening(problem, row_weights, scales) if whitened else diagonal(problem, curvature)
+            whitening(moments, problem.alpha, scales) if whitened else diagonal(moments, problem.alpha)
         )
-    del row_weights
+    del moments
     while not message:
         before, n_before = iterates.path[-1], len(iterates.path)
         limit = min(length, max_iter - n_before + 1)
@@ -136,11 +138,11 @@ def minimise(
         stalled = stalled + 1 if iterates.path[-1] >= before else 0
         message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
         n_done = len(iterates.path) - 1
-        if has_dual and not message and n_done >= patience:
+        if dual is not None and not message and n_done >= patience:
             # scores that have not settled by now have far to go
-            has_dual = False
             shifted = offset_callback(callback, n_done)
-            iterates.jump(dual_newton(problem, scales, tol, max_iter - n_done, shifted))
+            iterates.jump(dual_newton(dual, scales, tol, max_iter - n_done, shifted))
+            dual = None
             message = _reason_to_stop(problem, iterates, max_iter)
         if not message:
             length = tolerances.LATER_RESTARTS_WIDE if wide else tolerances.LATER_RESTARTS
@@ -159,7 +161,7 @@ def minimise(
 
 
 def _run(
-    problem: LinearProblem,
+    problem: SumProblem,
     iterates: _Iterates,
     method: str,
     options: dict[str, Any],
@@ -199,7 +201,7 @@ def _run(
 class _Iterates:
     """The objective along the iterations, the best point among them, and whether to stop there."""
 
-    problem: LinearProblem
+    problem: SumProblem
     start: InitVar[Floats]
     scales: Floats
     tol: float
@@ -279,7 +281,7 @@ class _Iterates:
 
 
 def _reason_to_stop(
-    problem: LinearProblem,
+    problem: SumProblem,
     iterates: _Iterates,
     max_iter: int,
     stalled: int = 0,

@@ -30,7 +30,7 @@ from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
-from pushrank.solvers.preconditioning import column_curvature, newton_direction
+from pushrank.solvers.preconditioning import newton_direction
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Certificate, Result
 from pushrank.solvers.tolerances import (
@@ -230,7 +230,7 @@ def certified_lbfgs(
 
 def _newton_step(problem: LinearProblem, coef: Floats) -> Floats:
     """Return the way to the minimum of the quadratic model."""
-    diagonal = column_curvature(problem, problem.row_weights(coef))[0] + problem.alpha
+    diagonal = np.asarray(problem.moments(coef).variances) + problem.alpha
     gradient = problem.value_and_gradient(coef)[1]
     product = partial(problem.hessian_product, coef)
     return newton_direction(product, gradient, diagonal, EXACT, MAX_HESSIAN_PRODUCTS)

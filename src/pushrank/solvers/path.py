@@ -14,7 +14,7 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import newton
-from pushrank.solvers.preconditioning import can_whiten, column_curvature
+from pushrank.solvers.preconditioning import can_whiten, column_scales
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import NEWTON_STEPS, PATH_REFINED
@@ -77,7 +77,7 @@ class RegularisationPath:
             start, scores = min(starts, key=lambda known: problem.at(*known)[0])
         steps_before: Floats = np.zeros(0)
         # the Hessian is a covariance, not singular, and small enough to factor
-        if objective.powers is not None and alpha > 0.0 and can_whiten(self.model):
+        if objective.powers is not None and alpha > 0.0 and can_whiten(problem):
             result = newton(
                 problem,
                 start,
@@ -105,6 +105,6 @@ class RegularisationPath:
         """Return the units of the gradient, which are those of the data, found once an objective."""
         objective = problem.objective
         if objective not in self._scales:
-            at_zero = problem.row_weights(np.zeros(self.model.n_features))
-            self._scales[objective] = column_curvature(problem, at_zero)[1]
+            at_zero = problem.moments(np.zeros(self.model.n_features))
+            self._scales[objective] = column_scales(at_zero, problem.n_rows)
         return self._scales[objective]

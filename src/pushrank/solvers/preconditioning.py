@@ -12,8 +12,9 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
-from pushrank.models import ArrayLinearModel, LinearModel, RowSpace
-from pushrank.solvers.problem import LinearProblem
+from pushrank.models import LinearModel
+from pushrank.models.linear import ClassMoments
+from pushrank.solvers.problem import SumProblem
 from pushrank.solvers.tolerances import (
     MAX_EIGEN_FEATURES,
     MAX_WHITENED_FEATURES,
@@ -30,44 +31,38 @@ class Preconditioner(NamedTuple):
     gradient: Callable[[Floats], Floats]  # S.T times the gradient in the coefficients: that in v
 
 
-def column_curvature(problem: LinearProblem, row_weights: Floats) -> tuple[Floats, Floats]:
-    """Return the curvature along every coefficient, and the columns' standard deviations.
+def column_scales(moments: ClassMoments, n_rows: int) -> Floats:
+    """Return the columns' standard deviations within the classes, under the weights of the moments.
 
-    Both are taken within the classes, under the given row weights; the penalty is left out. Gradients are
-    measured in units of the deviations (of one for a constant column, or of its value where that is more),
-    so that a tolerance does not depend on the units of a feature. Two passes over the data.
+    Gradients are measured in units of these (of one for a constant column, or of its value where that is
+    more), so that a tolerance does not depend on the units of a feature.
     """
-    curvature = problem.model.class_variances(row_weights, problem.class_codes)
-    class_weights = problem.model.class_totals(row_weights, problem.class_codes)
     # where all losses are zero no row has a weight
-    scales = np.sqrt(curvature / max(float(class_weights.sum()), TINY))
+    scales = np.sqrt(np.asarray(moments.variances) / max(float(moments.totals.sum()), TINY))
     if not scales.all():
         # a column that is constant within the classes is measured by its step from one to the other
-        totals = np.maximum(class_weights, TINY)
-        means = problem.model.class_sums(row_weights, problem.class_codes) / totals[:, None]
+        means = moments.sums / np.maximum(moments.totals, TINY)[:, None]
         steps, sizes = np.abs(means[1] - means[0]), np.abs(means).max(axis=0)
         # a step that rounding could have made is none, and large values leave that much of a gradient
-        steps = np.where(steps > MEAN_ROUNDING * problem.model.n_rows * sizes, steps, np.maximum(sizes, 1.0))
+        steps = np.where(steps > MEAN_ROUNDING * n_rows * sizes, steps, np.maximum(sizes, 1.0))
         scales = np.where(scales > 0.0, scales, steps)
-    return curvature, scales
+    return scales
 
 
-def diagonal(problem: LinearProblem, curvature: Floats) -> Preconditioner:
+def diagonal(moments: ClassMoments, alpha: float) -> Preconditioner:
     """Return a preconditioner that scales every coefficient by the curvature along it."""
-    scaled = partial(np.multiply, _units(curvature + problem.alpha))
+    scaled = partial(np.multiply, _units(np.asarray(moments.variances) + alpha))
     return Preconditioner(scaled, scaled)
 
 
-def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Preconditioner:
+def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditioner:
     """Return a preconditioner of the axes and units of the whole curvature.
 
     The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
-    Push on the log scale this is the exact Hessian. O(n_rows * n_features ** 2) time, O(n_features ** 2)
-    memory.
+    Push on the log scale this is the exact Hessian. O(n_features ** 3) time, O(n_features ** 2) memory.
     """
-    covariance = problem.model.class_covariance(row_weights, problem.class_codes)
-    curvature = covariance / np.outer(scales, scales)
-    curvature[np.diag_indices_from(curvature)] += problem.alpha / scales**2
+    curvature = np.asarray(moments.covariance) / np.outer(scales, scales)
+    curvature[np.diag_indices_from(curvature)] += alpha / scales**2
     if len(curvature) <= MAX_EIGEN_FEATURES:
         eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
         # columns that are copies or constants leave directions without curvature: they get a little
@@ -90,17 +85,17 @@ def whitening(problem: LinearProblem, row_weights: Floats, scales: Floats) -> Pr
     )
 
 
-def preconditioner_at(problem: LinearProblem, coef: Floats, scales: Floats) -> Preconditioner:
+def preconditioner_at(problem: SumProblem, coef: Floats, scales: Floats) -> Preconditioner:
     """Return the preconditioner of a restart: whitening, or diagonal on more than 1,024 columns."""
-    row_weights = problem.row_weights(coef)
-    if can_whiten(problem.model):
-        return whitening(problem, row_weights, scales)
-    return diagonal(problem, column_curvature(problem, row_weights)[0])
+    if can_whiten(problem):
+        moments = problem.moments(coef, columns=False, whole=True)
+        return whitening(moments, problem.alpha, scales)
+    return diagonal(problem.moments(coef), problem.alpha)
 
 
-def can_whiten(model: LinearModel | ArrayLinearModel) -> bool:
+def can_whiten(problem: SumProblem | LinearModel) -> bool:
     """Return whether factoring a matrix of the columns is cheap, or no dearer than what led to them."""
-    return model.n_features <= MAX_WHITENED_FEATURES or isinstance(model, RowSpace)
+    return problem.n_features <= MAX_WHITENED_FEATURES or problem.in_row_space
 
 
 def _units(curvature: Floats) -> Floats:

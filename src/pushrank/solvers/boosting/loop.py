@@ -22,7 +22,7 @@ from pushrank.solvers.boosting.objective import (
 )
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
 from pushrank.solvers.early_stopping import EarlyStopping
-from pushrank.solvers.preconditioning import column_curvature
+from pushrank.solvers.preconditioning import column_scales
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import MAX_PROOFS, TIGHTER
@@ -403,5 +403,5 @@ def slope_units(problem: LinearProblem, units: Floats) -> Floats:
     Slopes are compared with the tolerance in these, so that it does not depend on the units of a feature.
     ``units`` are one over the ranges; zero for a constant.
     """
-    scales = column_curvature(problem, problem.row_weights(np.zeros_like(units)))[1]
+    scales = column_scales(problem.moments(np.zeros_like(units)), problem.n_rows)
     return np.where(units > 0.0, scales * units, 1.0)

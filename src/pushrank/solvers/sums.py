@@ -1,0 +1,464 @@
+"""The exponential loss in sums over blocks of rows, wherever the rows are kept.
+
+All that a descent needs of the data are sums over the rows: of terms, of weighted rows, of their squares and
+products. Each is a function of blocks that returns partial sums, and a function that combines these in the
+order of the blocks, so that rounding does not depend on who was finished first. The rows may be an array, a
+file, or on other machines: a :class:`RowSource` maps a function over its chunks and returns what came out.
+
+Two classes under the exponential loss take one round where the sums over both classes do not need each other,
+which is the two-sum objective (the P-Norm Push at any p), and two under any other price: the inner sum first,
+:math:`\\ln A = \\ln \\sum_i w_i e^{-s_i}` over the positives of a push, then the price of
+:math:`l_k = \\ln A + t_k` over its negatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from pushrank import prices
+from pushrank._numeric import Floats
+from pushrank._parallel import compiled, map_chunks
+from pushrank.models import LinearModel
+from pushrank.models.linear import ClassCodes, ClassMoments
+from pushrank.objectives import PushObjective
+from pushrank.pairs.samples import BipartiteSample, ByClass
+from pushrank.prices import Power, Price
+
+Part = TypeVar("Part")
+POSITIVE = 1  # the class code
+
+
+class Block(NamedTuple):
+    """Rows of two classes that lie together: those of a model from ``first`` to ``last``."""
+
+    model: LinearModel
+    first: int
+    last: int
+    class_codes: ClassCodes  # of these rows
+    log_weights: Floats | None  # None where all weigh one; minus infinity for a row that takes no part
+
+    def scores(self, coef: Floats) -> Floats:
+        """Return the scores, less the constant of the model."""
+        scores = np.empty(self.last - self.first)
+        self.model.block_scores(self.first, self.last, coef, scores)
+        return scores
+
+    def add_sums(self, factors: Floats, out: Floats, squared: bool = False) -> None:
+        """Add ``factors[i] * x_i``, or its square, to ``out`` by class code, shape (2, n_features)."""
+        self.model.add_block_sums(self.first, self.last, factors, self.class_codes, out, squared)
+
+
+Blocks = Iterable[Block]
+
+
+class RowSource(Protocol):
+    """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines.
+
+    All models of the blocks have the same reference row, so that their sums add up.
+    """
+
+    n_rows: int
+    n_features: int
+
+    @property
+    def class_weights(self) -> tuple[float, float]:
+        """The total sample weight of the positives and of the negatives."""
+
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return ``function(blocks)`` of the blocks of each chunk, in the order of the chunks.
+
+        The function may be sent elsewhere: it is a partial one of this module, of arrays of n_features
+        entries, and what it returns is made of such arrays.
+        """
+
+
+class ArrayRows:
+    """Rows in memory: those of a linear model, in its chunks, worked on in threads."""
+
+    def __init__(
+        self,
+        model: LinearModel,
+        class_codes: ClassCodes,
+        log_weights: Floats | None,
+        class_weights: tuple[float, float],
+    ) -> None:
+        self.model, self.class_codes, self.log_weights = model, class_codes, log_weights
+        self.class_weights = class_weights
+        self.n_rows, self.n_features = model.n_rows, model.n_features
+
+    def blocks(self, start: int, stop: int) -> Iterator[Block]:
+        """Yield the rows from start to stop in blocks that fit the processor's cache."""
+        for first, last in self.model.blocks(start, stop):
+            weights = None if self.log_weights is None else self.log_weights[first:last]
+            yield Block(self.model, first, last, self.class_codes[first:last], weights)
+
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each chunk, in order."""
+        return map_chunks(lambda start, stop: function(self.blocks(start, stop)), self.model.chunks)
+
+
+class SoftmaxSums(NamedTuple):
+    """Sums of ``w exp(c z)`` and of ``w exp(c z) x`` over each class, in units of ``exp(largest)``."""
+
+    largest: Floats
+    totals: Floats
+    rows: Floats  # of shape (2, n_features); (2, 0) where they were not asked for
+
+
+@compiled()
+def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, factors):
+    """Replace scores by their terms in units of the class's running maximum, and move that maximum.
+
+    A class whose power is zero is left out: its terms are zero.
+    """
+    previous = largest.copy()
+    for i in range(scores.shape[0]):
+        power = powers[class_codes[i]]
+        exponent = power * scores[i]
+        if log_weights.shape[0]:
+            exponent += log_weights[i]
+        if power == 0.0:
+            exponent = -np.inf
+        scores[i] = exponent
+        if exponent > largest[class_codes[i]]:
+            largest[class_codes[i]] = exponent
+    for c in range(2):
+        # both -inf: nothing has been seen of this class yet
+        factors[c] = 1.0 if previous[c] == largest[c] else np.exp(previous[c] - largest[c])
+        totals[c] *= factors[c]
+    for i in range(scores.shape[0]):
+        below = scores[i] - largest[class_codes[i]]
+        # exp underflows below -745; NaN, -inf less -inf, is the term of a row without weight too
+        term = np.exp(below) if below > -745.0 else 0.0
+        scores[i] = term
+        totals[class_codes[i]] += term
+
+
+def softmax_sums(blocks: Blocks, coef: Floats, powers: Floats, with_rows: bool) -> SoftmaxSums:
+    """Return the sums over both classes, of their signed powers by class code; zero leaves a class out.
+
+    One reading of the blocks, each while it lies in the processor's cache; O(n_features) memory.
+    """
+    rows = np.zeros((2, len(coef) if with_rows else 0))
+    sums, factors, none = SoftmaxSums(np.full(2, -np.inf), np.zeros(2), rows), np.ones(2), np.empty(0)
+    for block in blocks:
+        terms = block.scores(coef)
+        weights = none if block.log_weights is None else block.log_weights
+        _weigh_block(terms, block.class_codes, weights, powers, sums.largest, sums.totals, factors)
+        if with_rows:
+            if factors[0] != 1.0 or factors[1] != 1.0:
+                np.multiply(rows, factors[:, None], out=rows)
+            block.add_sums(terms, rows)
+    return sums
+
+
+def combined_softmax(parts: Sequence[SoftmaxSums]) -> tuple[Floats, Floats]:
+    """Return the logarithms of the sums by class code, shape (2,), and the softmax means of the rows."""
+    largest = np.max([part.largest for part in parts], axis=0)
+    finite = np.where(largest > -np.inf, largest, 0.0)  # a class left out has the maximum -inf
+    totals, rows = np.zeros(2), np.zeros_like(parts[0].rows)
+    for part in parts:
+        unit = np.exp(part.largest - finite)
+        totals += unit * part.totals
+        rows += unit[:, None] * part.rows
+    with np.errstate(divide="ignore"):
+        log_sums = largest + np.log(totals)
+    return log_sums, rows / np.where(totals > 0.0, totals, 1.0)[:, None]
+
+
+class PriceSums(NamedTuple):
+    """Sums of a price's terms over the outer rows, each but the shift in units of ``exp(shift)``."""
+
+    shift: float
+    totals: Floats  # of the value, the first derivative in ln h and its absolute value
+    rows: Floats  # of the first derivative times the row; empty where not asked for
+
+
+def price_sums(
+    blocks: Blocks, coef: Floats, price: Price, log_total: float, code: int, with_rows: bool
+) -> PriceSums:
+    """Return the sums over the class ``code``, whose log inner sums are those of ``log_total`` and the score.
+
+    The scores of positives are negated: they are then the outer rows of a pull.
+    """
+    shift, totals, rows = -np.inf, np.zeros(3), np.zeros((2, len(coef) if with_rows else 0))
+    for block in blocks:
+        log_sums, weights, mine = _outer_rows(block, block.scores(coef), log_total, code)
+        if not mine.any():
+            continue
+        terms = price.terms(log_sums)
+        unit = 1.0
+        if terms.shift > shift:
+            before = np.exp(shift - terms.shift)
+            totals *= before
+            rows *= before
+            shift = terms.shift
+        elif terms.shift < shift:
+            unit = float(np.exp(terms.shift - shift))
+        first = unit * weights * terms.first
+        totals[0] += unit * float(np.sum(weights * terms.value))
+        totals[1:] += float(first.sum()), float(np.abs(first).sum())
+        if with_rows:
+            factors = np.zeros(len(mine))
+            factors[mine] = first
+            block.add_sums(factors, rows)
+    return PriceSums(shift, totals, rows[code])
+
+
+def combined_prices(parts: Sequence[PriceSums]) -> PriceSums:
+    """Return the sums of all parts, in the order of the parts."""
+    shift = max(part.shift for part in parts)
+    totals, rows = np.zeros(3), np.zeros_like(parts[0].rows)
+    for part in parts:
+        unit = float(np.exp(part.shift - shift))
+        totals += unit * part.totals
+        rows += unit * part.rows
+    return PriceSums(shift, totals, rows)
+
+
+def _outer_rows(block: Block, scores: Floats, log_total: float, code: int) -> tuple[Floats, Any, Any]:
+    """Return the log inner sums and the weights of a class's rows of a block, and which they are."""
+    mine = block.class_codes == code
+    if block.log_weights is not None:
+        mine &= block.log_weights > -np.inf
+    weights = 1.0 if block.log_weights is None else np.exp(block.log_weights[mine])
+    return log_total + (-scores[mine] if code == POSITIVE else scores[mine]), weights, mine
+
+
+class SoftmaxWeights(NamedTuple):
+    """The softmax weights of a class's rows, whose exponents are a signed power of the score."""
+
+    code: int
+    power: float
+    log_sum: float
+
+    def of_rows(self, block: Block, scores: Floats) -> Floats:
+        """Return the weights of the rows of a block; zero for the other class."""
+        exponents = self.power * scores - self.log_sum
+        if block.log_weights is not None:
+            exponents += block.log_weights
+        return np.exp(np.where(block.class_codes == self.code, exponents, -np.inf))
+
+
+class CurvatureWeights(NamedTuple):
+    """The weights by which a price curves in the log inner sums of the outer rows, where that is upwards."""
+
+    code: int
+    price: Price
+    log_total: float
+    shift: float
+
+    def of_rows(self, block: Block, scores: Floats) -> Floats:
+        """Return the weights of the rows of a block; zero for the other class."""
+        log_sums, weights, mine = _outer_rows(block, scores, self.log_total, self.code)
+        of_block = np.zeros(len(mine))
+        if mine.any():
+            terms = self.price.terms(log_sums)
+            of_block[mine] = np.maximum(weights * terms.second, 0.0) * np.exp(terms.shift - self.shift)
+        return of_block
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Weights of the rows that are functions of their scores, with factors: formed block by block."""
+
+    terms: tuple[tuple[float, SoftmaxWeights | CurvatureWeights], ...]
+
+    def __add__(self, other: RowWeights) -> RowWeights:
+        """Return the sum of two."""
+        return RowWeights(self.terms + other.terms)
+
+    def __rmul__(self, factor: float) -> RowWeights:
+        """Return a multiple."""
+        return RowWeights(tuple((factor * own, weights) for own, weights in self.terms))
+
+    @classmethod
+    def total(cls, at_point: Any) -> RowWeights:
+        """Return the weights of all rows by which an objective of sums curves at a point."""
+        return sum(at_point.diagonal(), cls(()))
+
+    def of_rows(self, block: Block, scores: Floats) -> Floats:
+        """Return the weights of the rows of a block."""
+        total = np.zeros(len(scores))
+        for factor, weights in self.terms:
+            total += factor * weights.of_rows(block, scores)
+        return total
+
+
+def moment_sums(
+    blocks: Blocks, coef: Floats, weights: RowWeights, columns: bool, whole: bool
+) -> list[Floats | None]:
+    """Return the sums by class code of weights, of weighted rows, of their squares, and all rows' products.
+
+    The squares are taken for the ``columns``, the products for the ``whole`` covariance.
+    """
+    n_features = len(coef)
+    totals, sums = np.zeros(2), np.zeros((2, n_features))
+    squares = np.zeros((2, n_features)) if columns else None
+    products = np.zeros((n_features, n_features)) if whole else None
+    for block in blocks:
+        factors = weights.of_rows(block, block.scores(coef))
+        totals += np.bincount(block.class_codes, factors, 2)
+        if products is None:
+            block.add_sums(factors, sums)
+        else:
+            rows = block.first, block.last
+            block.model.add_block_moments(*rows, factors, block.class_codes, products, sums)
+        if squares is not None:
+            block.add_sums(factors, squares, squared=True)
+    return [totals, sums, squares, products]
+
+
+def combined_moments(parts: Iterable[list[Floats | None]]) -> ClassMoments:
+    """Return the moments about the classes' means; the first part is added to."""
+    total, *others = parts
+    for part in others:
+        for into, more in zip(total, part, strict=True):
+            if into is not None and more is not None:
+                into += more
+    totals, sums, squares, products = total
+    return ClassMoments.from_sums(np.asarray(totals), np.asarray(sums), squares, products)
+
+
+def column_sums(blocks: Blocks, n_features: int) -> Floats:
+    """Return the sums of the columns and of their squares, shape (2, n_features)."""
+    sums = np.zeros((2, n_features))
+    for block in blocks:
+        sums += block.model.column_sums(block.first, block.last)
+    return sums
+
+
+def score_bounds(blocks: Blocks, coef: Floats) -> tuple[float, float]:
+    """Return the lowest score of a positive and the highest of a negative, of rows that have a weight."""
+    lowest, highest = np.inf, -np.inf
+    for block in blocks:
+        scores = block.scores(coef)
+        lowest = min(lowest, -float(_outer_rows(block, scores, 0.0, POSITIVE)[0].max(initial=-np.inf)))
+        highest = max(highest, float(_outer_rows(block, scores, 0.0, 0)[0].max(initial=-np.inf)))
+    return lowest, highest
+
+
+@dataclass(frozen=True, eq=False)
+class SummedPush:
+    """A push at some coefficients: an objective's evaluation of which the sums over the rows are taken.
+
+    The gradient is that in the coefficients, by class: rows times their derivatives are added up already.
+    """
+
+    value: float
+    rows: ByClass  # zeros where they were not asked for
+    weights: ByClass  # of ``RowWeights``
+
+    def gradient(self) -> ByClass:
+        """Return the gradient in the coefficients: the part of either class."""
+        return self.rows
+
+    def diagonal(self) -> ByClass:
+        """Return the weights of the rows by which the objective curves, as functions of the scores."""
+        return self.weights
+
+
+def two_sum_push(
+    source: RowSource,
+    coef: Floats,
+    powers: tuple[float, float],
+    *,
+    swapped: bool = False,
+    with_rows: bool = True,
+) -> SummedPush:
+    r"""Return the two-sum objective at some coefficients, in one round.
+
+    .. math::
+
+        \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k}
+
+    The powers are :math:`(c_+, c_-)`; if ``swapped``, the classes are exchanged and the scores negated.
+    O(nnz) time and one pass over the data; O(n_features) memory.
+    """
+    sign = -1.0 if swapped else 1.0
+    inner, outer = (0, 1) if swapped else (1, 0)
+    signed = np.zeros(2)
+    signed[inner], signed[outer] = -sign * powers[0], sign * powers[1]
+    sums = partial(softmax_sums, coef=coef, powers=signed, with_rows=with_rows)
+    log_sums, means = combined_softmax(source.map(sums))
+    weights: Any = (
+        RowWeights(((power, SoftmaxWeights(code, signed[code], log_sums[code])),))
+        for power, code in zip(powers, (inner, outer), strict=True)
+    )
+    rows = ByClass(-means[inner], means[outer])
+    return SummedPush(float(np.sum(log_sums / np.abs(signed))), rows, ByClass(*weights))
+
+
+def priced_push(
+    source: RowSource,
+    coef: Floats,
+    price: Price,
+    scale: str,
+    *,
+    swapped: bool = False,
+    with_rows: bool = True,
+) -> SummedPush:
+    """Return the push of the exponential loss under a price, on the scale "raw" or "log", in two rounds.
+
+    The price is the sum of those of the inner sums. O(nnz) time and two passes over the data.
+    """
+    inner, outer = (0, 1) if swapped else (1, 0)
+    powers = np.zeros(2)
+    powers[inner] = -1.0 if inner == POSITIVE else 1.0
+    sums = partial(softmax_sums, coef=coef, powers=powers, with_rows=with_rows)
+    log_sums, means = combined_softmax(source.map(sums))
+    log_total = float(log_sums[inner])
+    second_round = partial(
+        price_sums, coef=coef, price=price, log_total=log_total, code=outer, with_rows=with_rows
+    )
+    shift, (value, first, size), rows = combined_prices(source.map(second_round))
+    divisor = price.log_divisor
+    if scale == "log" and divisor is not None:
+        # a total of zero has no derivative in the logarithms of the sums
+        unit = 1.0 / (divisor * value) if value > 0.0 else 0.0
+        total = (shift + float(np.log(value))) / divisor if value > 0.0 else -np.inf
+    else:
+        unit = float(np.exp(shift))
+        total, shift = unit * value, 0.0
+    slopes: Any = RowWeights(((unit * size, SoftmaxWeights(inner, powers[inner], log_total)),))
+    curved: Any = RowWeights(
+        ((unit if scale == "log" else 1.0, CurvatureWeights(outer, price, log_total, shift)),)
+    )
+    gradient = ByClass(-unit * first * means[inner], unit * rows)
+    return SummedPush(float(total), gradient, ByClass(slopes, curved))
+
+
+def summed_objective(
+    objective: PushObjective, source: RowSource, coef: Floats, *, with_rows: bool = True
+) -> Any:
+    """Return an objective of the exponential loss at some coefficients: value, gradient, weights of the rows.
+
+    With ``side="both"`` the passes are those of a push and of a pull.
+    """
+    if objective.powers is not None:
+        return two_sum_push(source, coef, objective.powers, with_rows=with_rows)
+    price = prices.resolve(objective.price)
+
+    def push(scale: Literal["raw", "log"], swapped: bool) -> Any:
+        if scale == "log" and isinstance(price, Power):
+            powers = (1.0, price.log_divisor)
+            return two_sum_push(source, coef, powers, swapped=swapped, with_rows=with_rows)
+        return priced_push(source, coef, price, scale, swapped=swapped, with_rows=with_rows)
+
+    # of the rows the scales ask for the classes' weights alone, which two rows can have
+    numbers = np.arange(2)
+    weights = (np.array([weight]) for weight in source.class_weights)
+    return objective.composed(push, BipartiteSample(2, numbers[:1], numbers[1:], *weights))
+
+
+def summed_moments(
+    source: RowSource, coef: Floats, weights: RowWeights, *, columns: bool = True, whole: bool = False
+) -> ClassMoments:
+    """Return how rows vary within the classes under weights that are functions of their scores."""
+    sums = partial(moment_sums, coef=coef, weights=weights, columns=columns, whole=whole)
+    return combined_moments(source.map(sums))
