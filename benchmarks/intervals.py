@@ -67,8 +67,8 @@ def measures_of(counts, of_negatives, ends, negative_ends, totals, k, out):
     resample_kernels.sum_in_order(counts, ends, at)
     resample_kernels.sum_in_order(of_negatives, negative_ends, within)
     p, n = totals
-    out[0] = 1.0 - rank_kernels.misranked_share(at, within, p, n, 0.5)
-    out[1] = rank_kernels.sum_precisions(at, within) / p
+    out[0] = 1.0 - rank_kernels.misranked_share((0.0, 0.0), at, within, p, n, 0.5)[1]
+    out[1] = rank_kernels.sum_precisions((0.0, 0.0, 0.0), at, within)[2] / p
     area = rank_kernels.roc_area(at / p, within / n, 0.5, 0.1, 0.0)
     out[2] = 0.5 * (1.0 + (area - 0.005) / (0.1 - 0.005))
     hits, misses, tied, tied_misses = rank_kernels.counts_around_rank(at, within, k)

@@ -38,6 +38,7 @@ SECTIONS = {
     "pushrank.interop.lightgbm": ("LightGBM", ""),
     "pushrank.interop.xgboost": ("XGBoost", ""),
     "pushrank.interop.torch": ("Losses for torch", ""),
+    "pushrank.distributed": ("Where the rows are: Dask", ""),
     "pushrank.plots": ("Displays", ""),
     "pushrank.datasets": ("Data sets", ""),
     "pushrank.persistence": ("Model files", ""),

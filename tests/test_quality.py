@@ -30,6 +30,7 @@ PUBLIC = (
     "pushrank.theory.rudin_2009",
     "pushrank.objectives",
     "pushrank.exceptions",
+    "pushrank.distributed",
     "pushrank.interop.lightgbm",
     "pushrank.interop.xgboost",
     "pushrank.model_selection",

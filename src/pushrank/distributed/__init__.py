@@ -1,1 +1,7 @@
 """Rankers and measures on the Dask collections of a cluster."""
+
+from __future__ import annotations
+
+from pushrank.distributed.measures import auc, average_precision, positives_at_top, precision_at_k
+
+__all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]

@@ -247,31 +247,35 @@ def expected_reciprocal_ranks(above, positives, sizes):
 
 
 @_compiled
-def misranked_share(positive_counts, negative_counts, total_positive, total_negative, tied_error):
-    """Return the share of misranked pairs.
+def misranked_share(state, positive_counts, negative_counts, total_positive, total_negative, tied_error):
+    """Return the weight of the negatives so far, and the share of misranked pairs.
 
-    Divided one at a time, as the product of two totals may underflow.
+    The list is walked from the top on, from the state that the part above left, zeros at the top. Divided one
+    at a time, as the product of two totals may underflow.
     """
-    above, misranked = 0.0, 0.0
+    above, misranked = state
     for g in range(len(negative_counts) - 1, -1, -1):
         above_here = above
         above += negative_counts[g]
         if g & 1:
             errors = (above_here + tied_error * negative_counts[g]) / total_negative
             misranked += errors * (positive_counts[g >> 1] / total_positive)
-    return misranked
+    return above, misranked
 
 
 @_compiled
-def sum_precisions(positive_counts, negative_counts):
-    """Return the sum of the precisions at the positives, if all rows of a tie enter the list together."""
-    positives, negatives, total = 0.0, 0.0, 0.0
+def sum_precisions(state, positive_counts, negative_counts):
+    """Return the weights of both classes so far, and the sum of the precisions at the positives.
+
+    All rows of a tie enter the list together. The state is that of :func:`misranked_share`.
+    """
+    positives, negatives, total = state
     for g in range(len(positive_counts) - 1, -1, -1):
         positives += positive_counts[g]
         negatives += negative_counts[2 * g + 2] + negative_counts[2 * g + 1]
         if positive_counts[g] > 0.0:
             total += positive_counts[g] * (positives / (positives + negatives))
-    return total
+    return positives, negatives + negative_counts[0], total
 
 
 @_compiled

@@ -22,6 +22,7 @@ from pushrank.metrics._ranking import (
     counts_around_recall,
     depth_in_rows,
     evaluate_metric,
+    negatives_above,
     register_rank_metric,
     round_up_to_rows,
     sum_precisions,
@@ -251,12 +252,32 @@ def average_precision(
 
 def ranking_average_precision(ranking: RankCounts, ties: Ties) -> float:
     """Return the metric of a ranking that has been checked."""
-    positives = ranking.positive_counts
+    counts = ranking.positive_counts, ranking.negative_counts
+    return float(add_precisions((0.0, 0.0, 0.0), *counts, ties)[2] / ranking.total_positive)
+
+
+PrecisionState = tuple[float, float, float]
+
+
+def add_precisions(
+    state: PrecisionState, positive_counts: Floats, negative_counts: Floats, ties: Ties
+) -> PrecisionState:
+    """Return the weights of both classes and the sum of the precisions at the positives, further down a list.
+
+    The sum is taken in the order of the list, so that a list in parts, the state of each being that of the
+    part above, has the same.
+    """
     if tied_error(ties) == 0.5:
-        return float(sum_precisions(positives, ranking.negative_counts) / ranking.total_positive)
-    positives_above = np.cumsum(positives[::-1])[::-1] - positives
-    found = _sum_precisions_one_by_one(positives, positives_above, ranking.negatives_above(ties))
-    return float(np.sum(found) / ranking.total_positive)
+        walked: PrecisionState = sum_precisions(state, positive_counts, negative_counts)
+        return walked
+    positives, negatives, total = state
+    found = _sum_precisions_one_by_one(
+        positive_counts,
+        positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts),
+        negatives + negatives_above(negative_counts, tied_error(ties)),
+    )
+    total = float(np.cumsum(np.append(total, found[::-1]))[-1])  # unlike np.sum, one after the other
+    return positives + float(positive_counts.sum()), negatives + float(negative_counts.sum()), total
 
 
 def _sum_precisions_one_by_one(positives: Floats, positives_above: Floats, negatives_above: Floats) -> Floats:

@@ -65,9 +65,8 @@ def auc(
 def ranking_auc(ranking: RankCounts, ties: Ties) -> float:
     """Return the metric of a ranking that has been checked."""
     counts = ranking.positive_counts, ranking.negative_counts
-    return 1.0 - float(
-        misranked_share(*counts, ranking.total_positive, ranking.total_negative, tied_error(ties))
-    )
+    totals = ranking.total_positive, ranking.total_negative
+    return 1.0 - float(misranked_share((0.0, 0.0), *counts, *totals, tied_error(ties))[1])
 
 
 @register_rank_metric
