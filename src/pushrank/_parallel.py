@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache, wraps
 from itertools import pairwise
 from threading import Lock
@@ -51,15 +50,14 @@ def map_chunks(
 ) -> list[Part]:
     """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads.
 
-    The number of threads is by default that of :func:`thread_limit`, or else ``NUMBA_NUM_THREADS`` (the
-    processors this process may use).
+    The number of threads is by default ``NUMBA_NUM_THREADS`` (the processors this process may use).
 
     Examples
     --------
     >>> map_chunks(lambda start, stop: stop - start, [(0, 3), (3, 5)])
     [3, 2]
     """
-    n_threads = min(n_threads or _max_threads.get() or int(config.NUMBA_NUM_THREADS), len(chunks))
+    n_threads = min(n_threads or int(config.NUMBA_NUM_THREADS), len(chunks))
     if n_threads <= 1:
         return [function(start, stop) for start, stop in chunks]
     with ThreadPoolExecutor(n_threads) as pool:
@@ -89,19 +87,6 @@ def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
     """
     calls = [(number, number + 1) for number in range(len(functions))]
     return map_chunks(lambda number, _: functions[number](), calls, None if many else 1)
-
-
-_max_threads: ContextVar[int | None] = ContextVar("max_threads", default=None)
-
-
-@contextmanager
-def thread_limit(n_threads: int) -> Iterator[None]:
-    """Let chunks that this thread maps take no more than some threads."""
-    token = _max_threads.set(n_threads)
-    try:
-        yield
-    finally:
-        _max_threads.reset(token)
 
 
 class _Limit:

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from pushrank.distributed.linear import DaskIRPush, DaskPNormPush, DaskPushRanker
 from pushrank.distributed.measures import auc, average_precision, positives_at_top, precision_at_k
 
-__all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
+__all__ = [
+    "DaskIRPush",
+    "DaskPNormPush",
+    "DaskPushRanker",
+    "auc",
+    "average_precision",
+    "positives_at_top",
+    "precision_at_k",
+]

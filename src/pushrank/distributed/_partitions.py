@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pushrank._optional import import_optional
-from pushrank._parallel import one_blas_thread, thread_limit
+from pushrank._parallel import map_chunks, one_blas_thread
 from pushrank._validation import warn
 from pushrank.exceptions import LostPartitionsError
 
@@ -112,11 +112,13 @@ class Partitions:
 def _values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -> tuple[str, list[Any]]:
     """Return where this task runs, and a function of each partition; ``differ`` says which arguments do."""
     worker = import_optional("distributed", "dask").get_worker()
-    with thread_limit(worker.state.nthreads), one_blas_thread():
-        return worker.address, [
-            function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
-            for place in range(len(arguments[0]))
-        ]
+
+    def value(place: int, _: int) -> Any:
+        return function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
+
+    places = [(place, place + 1) for place in range(len(arguments[0]))]
+    with one_blas_thread():
+        return worker.address, map_chunks(value, places, worker.state.nthreads)
 
 
 def _shares(client: Any, n_parts: int) -> list[tuple[list[str] | None, range]]:

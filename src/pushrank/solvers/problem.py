@@ -74,6 +74,10 @@ class SumProblem(Protocol):
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
 
+    def value(self, coef: Floats) -> float:
+        """Return the penalised objective alone."""
+        return self.value_and_gradient(coef)[0]
+
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves.
 

@@ -1,0 +1,269 @@
+"""Rows of two classes in the partitions of Dask collections, checked, and sums over them for the solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from sys import getsizeof
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from pushrank._numeric import Floats
+from pushrank._optional import import_optional
+from pushrank._validation import check_ordered_categorical, distinct, two_classes
+from pushrank.distributed._partitions import Partitions
+from pushrank.distributed._selection import Values, neighbours, order_statistic
+from pushrank.estimators._target import midway, row_weights
+from pushrank.models import LinearModel
+from pushrank.models.linear import ClassCodes, median_row
+from pushrank.pairs.samples import check_both_classes
+from pushrank.solvers.sums import ArrayRows, Blocks
+
+Part = TypeVar("Part")
+MAX_LABELS = 10  # of a partition that are told where there are more than two
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The checked rows of a partition: features, dense or CSR, labels, and weights where there are any."""
+
+    X: Any
+    labels: NDArray[Any]
+    weights: Floats | None
+
+    def __sizeof__(self) -> int:
+        """Return the memory of the arrays, which Dask asks before it moves or spills something."""
+        X = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        arrays = (*X, self.labels) if self.weights is None else (*X, self.labels, self.weights)
+        return sum(getsizeof(array) if array.base is None else array.nbytes for array in arrays)
+
+
+class Target(NamedTuple):
+    """Class codes of a partition's rows, and logarithms of their weights; None where all weigh one."""
+
+    class_codes: ClassCodes
+    log_weights: Floats | None
+
+
+@dataclass(eq=False)
+class DaskRows:
+    """Rows of two classes on the workers of a cluster: a ``RowSource``, of which a chunk is a partition."""
+
+    rows: Partitions  # of Rows
+    targets: Partitions  # of Target
+    classes: NDArray[Any]
+    reference: Floats
+    n_rows: int
+    n_features: int
+    dtype: Any
+    class_weights: tuple[float, float]  # of the positives and of the negatives
+
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each partition, in order: one round."""
+        return self.rows.map(of_blocks, self.targets, self.reference, function)
+
+    def break_even_threshold(self, coef: NDArray[np.floating]) -> float:
+        """Return the threshold above which as much weight is predicted positive as is positive.
+
+        As :func:`pushrank.estimators._target.break_even_threshold`, by threshold counts.
+        """
+        scores = self.rows.derive(scored, self.targets, coef)
+        total = self.class_weights[1]
+        # a little less than the negatives' weight, which a sum of weights may miss by rounding
+        cut = order_statistic(scores, coef.dtype, total * (1.0 - 1e-12)).value
+        below, above = zip(*scores.map(neighbours, cut), strict=True)
+        if min(above) < np.inf:
+            return midway(cut, min(above), coef)
+        return midway(max(below), cut, coef) if max(below) > -np.inf else cut
+
+
+def of_blocks(rows: Rows, target: Target, reference: Floats, function: Callable[[Blocks], Part]) -> Part:
+    """Return a function of the blocks of a partition's rows."""
+    n_rows = rows.X.shape[0]
+    if not n_rows:
+        return function(())
+    model = LinearModel(rows.X, reference=reference)
+    return function(ArrayRows(model, *target, (0.0, 0.0)).blocks(0, n_rows))
+
+
+def scored(rows: Rows, target: Target, coef: NDArray[np.floating]) -> Values:
+    """Return the scores of a partition's rows in the dtype of the coefficients, with their weights."""
+    scores = np.empty(rows.X.shape[0])
+    if len(scores):
+        model = LinearModel(rows.X, centred=False)
+        model.block_scores(0, len(scores), coef.astype(np.float64), scores)
+    weights = None if target.log_weights is None else np.exp(target.log_weights)
+    return Values(scores.astype(coef.dtype), weights)
+
+
+def features_of(X: Any, ranker: str) -> Any:
+    """Return something of the columns of a collection and of few rows, for checks of names and numbers.
+
+    Raises
+    ------
+    TypeError
+        When it is no Dask collection.
+    ValueError
+        When it has other than two dimensions.
+    """
+    check_collection("X", X, ranker)
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, found {X.ndim}.")
+    return X._meta if hasattr(X, "columns") else np.empty((1, X.shape[1]))
+
+
+def load_rows(ranker: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool = True) -> DaskRows:
+    """Return the rows of collections, checked and kept on the workers.
+
+    The features' names are set on the ranker, or if not ``reset`` compared with those that it has.
+
+    Raises
+    ------
+    TypeError
+        When something is no Dask collection.
+    ValueError
+        When partitions do not match, a value is not finite, or ``y`` has not two classes of positive weight.
+    """
+    client = find_client(ranker)
+    given = {"X": X, "y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
+    name = type(ranker).__name__
+    for argument, collection in given.items():
+        check_collection(argument, collection, name)
+    validate_data(ranker, features_of(X, name), reset=reset, skip_check_array=True)  # the columns alone
+    parts = aligned_parts(given)
+    check_ordered_categorical(getattr(y, "_meta", None))
+    dtype = float_type(X)
+    delayed = import_optional("dask", "dask").delayed(checked_rows, pure=False)
+    rows = Partitions.of_delayed(client, [delayed(i, dtype, *part) for i, part in enumerate(parts)])
+    lengths, labels, medians = zip(*rows.map(_summary), strict=True)
+    n_features = int(ranker.n_features_in_)
+    reference = np.zeros(n_features)
+    if any(median is not None for median in medians):
+        reference = np.median([median for median in medians if median is not None], axis=0)
+    known = np.concatenate([found for found in labels if len(found)] or [np.zeros(0)])
+    classes, _ = two_classes(known, ranker=name)
+    targets = rows.derive(_target, classes[1])
+    weights = np.sum(targets.map(class_weights), axis=0)
+    check_both_classes(*(int(weight > 0.0) for weight in weights))
+    found = float(weights[0]), float(weights[1])
+    return DaskRows(rows, targets, classes, reference, sum(lengths), n_features, dtype, found)
+
+
+def find_client(ranker: Any) -> Any:
+    """Return the ranker's client, or the one that was made last.
+
+    Raises
+    ------
+    ValueError
+        When there is none.
+    """
+    if ranker.client is not None:
+        return ranker.client
+    try:
+        return import_optional("distributed", "dask").get_client()
+    except ValueError as error:
+        raise ValueError(
+            "found no client of a Dask cluster: make one first by distributed.Client(), or pass it as client."
+        ) from error
+
+
+def check_collection(name: str, collection: Any, ranker: str) -> None:
+    """Raise unless an argument of a ranker is a Dask array or data frame.
+
+    Raises
+    ------
+    TypeError
+        When it is something else.
+    """
+    if not (
+        import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "npartitions")
+    ):
+        raise TypeError(
+            f"{ranker} takes Dask arrays and data frames, and {name} is {type(collection).__name__}: convert "
+            "it, for example by dask.array.from_array, or use the ranker without Dask."
+        )
+
+
+def aligned_parts(given: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return, for each partition of the first of some collections, the delayed partitions of all.
+
+    Raises
+    ------
+    ValueError
+        When their partitions do not match.
+    """
+    dask = import_optional("dask", "dask")
+    X = given["X"]
+    lengths = known_lengths(X)
+    matched = []
+    for name, collection in given.items():
+        own = known_lengths(collection)
+        if lengths and own and sum(own) != sum(lengths):
+            raise ValueError(f"{name} has {sum(own)} rows for {sum(lengths)} of X; they must agree.")
+        if hasattr(collection, "chunks"):
+            by_row = {0: lengths or own} if own else {}
+            collection = collection.rechunk(by_row | ({1: -1} if collection.ndim == 2 else {}))
+        matched.append(collection)
+    # arrays together, so that what they share is loaded once; frames apart, which dask.optimize would mix up
+    arrays = iter(dask.optimize(*(c for c in matched if hasattr(c, "chunks"))))
+    optimised = [next(arrays) if hasattr(c, "chunks") else c.optimize() for c in matched]
+    delayed = [np.ravel(c.to_delayed(optimize_graph=False)) for c in optimised]
+    counts = [len(parts) for parts in delayed]
+    if len(set(counts)) > 1:
+        found = ", ".join(f"{count} of {name}" for name, count in zip(given, counts, strict=True))
+        raise ValueError(f"found {found} partitions, which must match row by row; repartition them alike.")
+    return list(zip(*delayed, strict=True))
+
+
+def known_lengths(collection: Any) -> tuple[int, ...]:
+    """Return the rows of each chunk of an array; none where they are not known, as those of frames are."""
+    chunks: tuple[int, ...] = getattr(collection, "chunks", ((),))[0]
+    return () if np.isnan(chunks).any() else chunks
+
+
+def float_type(X: Any) -> Any:
+    """Return float32 where all of a collection's columns have it, else float64."""
+    found = np.result_type(*X.dtypes) if hasattr(X, "dtypes") else X.dtype
+    return np.dtype(np.float32 if found == np.float32 else np.float64)
+
+
+def checked_rows(place: int, dtype: Any, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+    """Return the checked rows of a partition, by its number."""
+    try:
+        X = check_array(X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0, input_name="X")
+        labels = column_or_1d(np.asarray(y))
+        check_consistent_length(X, labels)
+        if sp.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return Rows(X, labels, row_weights(sample_weight, len(labels)))
+    except ValueError as error:
+        raise ValueError(f"partition {place}: {error}") from error
+
+
+def _summary(rows: Rows) -> tuple[int, NDArray[Any], Floats | None]:
+    """Return how many rows there are, their distinct labels, and the median of a few dense rows."""
+    n_rows = len(rows.labels)
+    if not n_rows:
+        return 0, rows.labels, None
+    check_classification_targets(rows.labels)
+    return n_rows, distinct(rows.labels)[:MAX_LABELS], None if sp.issparse(rows.X) else median_row(rows.X)
+
+
+def _target(rows: Rows, positive: Any) -> Target:
+    """Return what the solvers ask about the rows beside the features."""
+    with np.errstate(divide="ignore"):
+        log_weights = None if rows.weights is None else np.log(rows.weights)
+    return Target((rows.labels == positive).astype(np.uint8), log_weights)
+
+
+def class_weights(target: Target) -> Floats:
+    """Return the weight of a partition's positives and negatives."""
+    weights = None if target.log_weights is None else np.exp(target.log_weights)
+    return np.bincount(target.class_codes, weights, 2)[::-1].astype(np.float64)

@@ -1,0 +1,206 @@
+"""Rankers on Dask collections learn what those in memory do, wherever the partitions are."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from pushrank import distributed
+from pushrank.distributed import DaskIRPush, DaskPNormPush, DaskPushRanker, _partitions
+from pushrank.exceptions import LostPartitionsError
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+
+RANKERS = [name for name in distributed.__all__ if name.startswith("Dask")]
+
+
+def table(n=400, d=4, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(n, d)) * np.arange(1, d + 1) + 2.0).astype(dtype)
+    y = X @ np.linspace(1.0, -1.0, d) + rng.normal(size=n) > 0.5
+    return X, y.astype(int), rng.integers(0, 3, n).astype(float)
+
+
+def spread(*arrays, chunks=90):
+    return [da.from_array(array, chunks=(chunks,) + (3,) * (array.ndim - 1)) for array in arrays]
+
+
+def in_memory(ranker, *data):
+    """Return the ranker in memory with the same parameters, fitted."""
+    return clone(ranker.to_local()).fit(*data)
+
+
+def assert_equal_fits(found, expected):
+    np.testing.assert_allclose(
+        found.coef_, expected.coef_, rtol=1e-10, atol=1e-10 * abs(expected.coef_).max()
+    )
+    assert found.threshold_ == pytest.approx(expected.threshold_, rel=1e-9)
+    assert found.n_iter_ == expected.n_iter_
+    assert found.converged_ == expected.converged_
+    assert found.primal_objective_ == pytest.approx(expected.primal_objective_, rel=1e-12)
+    assert found.classes_.tolist() == expected.classes_.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # rounds cost the most here
+@pytest.mark.parametrize(
+    ("ranker", "weighted"),
+    [
+        (DaskPNormPush(p=4.0, side="both", max_iter=2), True),
+        (DaskIRPush(max_iter=2), False),
+        pytest.param(DaskPNormPush(p=8.0), False, marks=pytest.mark.nightly),
+        pytest.param(DaskIRPush(), True, marks=pytest.mark.nightly),
+        pytest.param(DaskPushRanker(price="log_one_plus", side="pull"), False, marks=pytest.mark.nightly),
+    ],
+)
+@pytest.mark.usefixtures("client")
+def test_a_fit_is_that_in_memory(ranker, weighted):
+    X, y, weights = table(dtype=np.float32)
+    data = (X, y, weights) if weighted else (X, y)
+    found = clone(ranker).fit(*spread(*data))
+    assert_equal_fits(found, in_memory(found, *data))
+
+
+def test_one_worker_finds_what_two_do_to_the_last_bit(client, monkeypatch):
+    data = spread(*table(dtype=np.float32)[:2])
+    address, n_threads = next(iter(client.nthreads().items()))
+    found = []
+    for threads in (client.nthreads(), {address: n_threads}):
+        monkeypatch.setattr(client, "nthreads", lambda threads=threads: threads)
+        found.append(DaskPNormPush(tol=0.1, client=client).fit(*data))
+    assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
+    assert found[0].threshold_ == found[1].threshold_
+    assert found[0].objective_path_.tolist() == found[1].objective_path_.tolist()
+
+
+@pytest.mark.usefixtures("client")
+def test_frames_texts_names_and_empty_partitions():
+    import pandas as pd
+
+    X, y, weights = table(200, dtype=np.float32)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["hit"], frame["weight"] = np.where(y, "yes", "no"), weights
+    there = dd.from_pandas(frame, npartitions=4)
+    there, frame = there[there["a"] > 1.0].partitions[[0, 1, 2]], frame[:150][frame["a"][:150] > 1.0]
+    there = dd.concat([there, there[there["a"] > 1e6].partitions[[0]]])
+    ranker = DaskPNormPush(tol=0.1).fit(there[list("abcd")], there["hit"], there["weight"])
+    local = in_memory(ranker, frame[list("abcd")], frame["hit"], frame["weight"])
+    assert_equal_fits(ranker, local)
+    assert ranker.feature_names_in_.tolist() == list("abcd")
+    predicted = ranker.predict(there[list("abcd")]).compute()
+    pd.testing.assert_series_equal(
+        predicted, pd.Series(local.predict(frame[list("abcd")]), index=frame.index), check_dtype=False
+    )
+    assert ranker.score(there[list("abcd")], there["hit"]) == pytest.approx(
+        local.score(frame[list("abcd")], frame["hit"]), rel=1e-12
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.decision_function(there[list("dcba")])
+
+
+def test_sparse_chunks_scores_and_what_is_learned_from_them(client):
+    X, y, _ = table(120)
+    X[X < 2.0] = 0.0
+    chunks = [da.from_delayed(dask.delayed(sp.csr_array)(X[i : i + 40]), (40, 4), float) for i in (0, 40, 80)]
+    there = da.concatenate(chunks)
+    data = there, da.from_array(y, chunks=40)
+    ranker = clone(DaskPNormPush(warm_start=True, client=client)).fit(*data)
+    local = in_memory(ranker, sp.csr_array(X), y)
+    assert_equal_fits(ranker, local)
+    np.testing.assert_allclose(
+        ranker.decision_function(there).compute(), local.decision_function(X), atol=1e-12
+    )
+    copied = pickle.loads(pickle.dumps(ranker))  # noqa: S301
+    assert copied.client is None
+    assert copied.fit(*data).n_iter_ <= 1
+    with pytest.raises(NotImplementedError, match="argtopk"):
+        ranker.rank(there)
+
+
+def test_what_is_sent_does_not_grow_with_the_rows(client, monkeypatch):
+    submit, gather, sent, received = client.submit, client.gather, [], []
+
+    def submitted(function, *arguments, **options):
+        if function is _partitions._values:
+            futures = [isinstance(a, list) and type(a[0]).__name__ == "Future" for a in arguments]
+            sent.append(
+                pickle.dumps([a for a, is_future in zip(arguments, futures, strict=True) if not is_future])
+            )
+        return submit(function, *arguments, **options)
+
+    def gathered(futures, **options):
+        received.append(pickle.dumps(gather(futures, **options)))
+        return pickle.loads(received[-1])  # noqa: S301
+
+    monkeypatch.setattr(client, "submit", submitted)
+    monkeypatch.setattr(client, "gather", gathered)
+    bytes_moved = []
+    for n in (400, 40000):
+        sent.clear(), received.clear()
+        DaskPNormPush(tol=0.1).fit(*spread(*table(n, dtype=np.float32)[:2], chunks=n // 4))
+        bytes_moved.append([*map(len, sorted(sent, key=len)[-5:]), *map(len, sorted(received, key=len)[-9:])])
+    np.testing.assert_allclose(bytes_moved[1], bytes_moved[0], rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"X": np.zeros((4, 2))}, TypeError, "X is ndarray"),
+        ({"y": np.zeros(4)}, TypeError, "y is ndarray"),
+        ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
+        ({"y": da.zeros(4, chunks=2)}, ValueError, "class"),
+        ({"X": da.full((4, 2), np.nan, chunks=2)}, ValueError, "partition 0: Input X contains NaN"),
+        (
+            {"sample_weight": -da.ones(4, chunks=2)},
+            ValueError,
+            "partition 0: sample_weight must not be negative",
+        ),
+        ({"sample_weight": da.zeros(4, chunks=2)}, ValueError, "no positive example"),
+        ({"ranker": DaskPNormPush(solver="newton-cg")}, ValueError, "solver must be 'lbfgs' on Dask"),
+        ({"ranker": DaskIRPush(discount="rank")}, ValueError, "discount must be 'reverse_height' on Dask"),
+        ({"ranker": DaskPushRanker(loss="logistic")}, ValueError, "exponential loss"),
+        ({"ranker": DaskPNormPush(p=0.5)}, ValueError, "p must"),
+    ],
+)
+@pytest.mark.usefixtures("client")
+def test_what_cannot_be_learned_from_is_refused(change, error, message):
+    data = {"X": da.ones((4, 2), chunks=2), "y": da.from_array([0, 1, 1, 0], chunks=2)} | change
+    ranker = data.pop("ranker", DaskPNormPush())
+    with pytest.raises(error, match=message):
+        ranker.fit(**data)
+
+
+def test_no_client_no_workers_and_scattered_data(client, monkeypatch):
+    X, y = spread(*table()[:2])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("distributed.get_client", lambda: (_ for _ in ()).throw(ValueError("none")))
+        with pytest.raises(ValueError, match="found no client"):
+            DaskPNormPush().fit(X, y)
+    monkeypatch.setattr(_partitions, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(_partitions, "PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr(client, "nthreads", dict)
+    with pytest.raises(LostPartitionsError, match="has had no worker"):
+        _partitions._wait(client, [client.submit(pow, 2, 3, workers=["tcp://127.0.0.1:1"])])
+    gone = client.scatter([1.0])[0]
+    gone.cancel()
+    with pytest.raises(LostPartitionsError, match="scattered"):
+        _partitions._wait(client, [gone])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.usefixtures("client")
+def test_examples_run_on_a_cluster(name):
+    parser, checker = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    member = getattr(distributed, name)
+    test = parser.get_doctest(member.__doc__, {name: member}, name, None, None)
+    for example in test.examples:
+        example.options.pop(doctest.SKIP, None)
+    assert checker.run(test).failed == 0
