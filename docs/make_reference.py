@@ -39,6 +39,7 @@ SECTIONS = {
     "pushrank.interop.xgboost": ("XGBoost", ""),
     "pushrank.interop.torch": ("Losses for torch", ""),
     "pushrank.distributed": ("Where the rows are: Dask", ""),
+    "pushrank.interop.onnx": ("ONNX", ""),
     "pushrank.plots": ("Displays", ""),
     "pushrank.datasets": ("Data sets", ""),
     "pushrank.persistence": ("Model files", ""),

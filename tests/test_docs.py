@@ -60,11 +60,15 @@ def test_the_tutorials_classes_keep_the_laws():
 
 
 @pytest.mark.nightly
-def test_the_screening_guides_code_runs(capsys):
-    pytest.importorskip("rdkit")
-    guide = (ROOT / "docs" / "virtual_screening.md").read_text(encoding="utf-8")
-    exec(re.search(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
-    assert capsys.readouterr().out.startswith("1.0 ")
+@pytest.mark.parametrize(
+    ("name", "package", "printed"),
+    [("virtual_screening", "rdkit", "1.0 "), ("deploy", "onnxruntime", "True")],
+)
+def test_code_runs_that_needs_a_package_beyond_the_tests(name, package, printed, capsys):
+    pytest.importorskip(package)
+    guide = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    exec(re.search(r"^```python\n([^>].*?)^```", guide, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
+    assert capsys.readouterr().out.startswith(printed)
 
 
 def test_the_guide_to_measures_prints_what_it_shows(capsys):

@@ -32,6 +32,7 @@ PUBLIC = (
     "pushrank.exceptions",
     "pushrank.distributed",
     "pushrank.interop.lightgbm",
+    "pushrank.interop.onnx",
     "pushrank.interop.xgboost",
     "pushrank.model_selection",
     "pushrank.persistence",

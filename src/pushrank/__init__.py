@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TopRankerCV,
         TrimmedPush,
     )
+    from pushrank.interop.numpy import export_numpy
     from pushrank.objectives import PushObjective
     from pushrank.persistence import load, save
 
@@ -56,6 +57,7 @@ __all__ = [
     "StructSVM",
     "TopRankerCV",
     "TrimmedPush",
+    "export_numpy",
     "load",
     "losses",
     "metrics",
@@ -67,7 +69,12 @@ __all__ = [
     "weak_rankers",
 ]
 
-HOMES = {"PushObjective": "objectives", "load": "persistence", "save": "persistence"}  # the rest: estimators
+HOMES = {  # the rest: estimators
+    "PushObjective": "objectives",
+    "export_numpy": "interop.numpy",
+    "load": "persistence",
+    "save": "persistence",
+}
 SUBMODULES = {
     "datasets",
     "estimators",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,3 +65,20 @@ def test_a_model_of_the_command_line_is_a_pipeline_in_python(tmp_path):
     call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.csv")
     scores = load(tmp_path / "m.skops").decision_function(frame)
     np.testing.assert_allclose(pd.read_csv(tmp_path / "ranked.csv")["score"], np.sort(scores)[::-1])
+
+
+def test_a_model_is_exported_to_a_file_of_numpy(tmp_path):
+    frame, y = table()
+    frame.loc[::7, "a"], frame.loc[::5, "kind"] = np.nan, None
+    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
+    model, program = tmp_path / "m.skops", tmp_path / "scoring.py"
+    call("fit", tmp_path / "data.csv", "--label", "label", "-o", model)
+    for _ in range(2):  # what it wrote is replaced
+        call("export", model, "-o", program)
+    scores = runpy.run_path(str(program))["decision_function"](frame)
+    np.testing.assert_allclose(scores, load(model).decision_function(frame), rtol=1e-12)
+    program.write_text("my = 'own'")
+    assert "was not written by pushrank" in call("export", model, "-o", program, code=2).stderr
+    call("fit", tmp_path / "data.csv", "--label", "label", "--model", "logistic-regression", "-o", model)
+    assert "no ranker of pushrank" in call("export", model, "-o", program, "--force", code=2).stderr
+    assert program.read_text() == "my = 'own'"

@@ -32,6 +32,7 @@ from pushrank.cli.read import (
 )
 
 MODELS_WRITTEN = (".skops",)
+PROGRAMS_WRITTEN = (".py",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 SIGNATURE = {b"written by": b"pushrank"}
@@ -91,6 +92,8 @@ def _is_ours(path: Path, kind: str) -> bool:
                 return b"pushrank" in archive.read("schema.json")
         if kind in REPORTS_WRITTEN:
             return '<meta name="generator" content="pushrank">' in path.read_text(encoding="utf-8")
+        if kind in PROGRAMS_WRITTEN:
+            return ", written by pushrank " in path.read_text(encoding="utf-8").partition("\n")[0]
         if kind == ".parquet":
             return SIGNATURE.items() <= (pq.read_schema(path).metadata or {}).items()
         if kind in SHEETS:

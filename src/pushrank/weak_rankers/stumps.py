@@ -419,36 +419,40 @@ class Stumps(WeakRankers):
         O(n_rows * used features * log(thresholds)), however many rounds there were.
         """
         out = np.zeros(X.shape[0])
-        totals = np.bincount(indices, weights, minlength=1).astype(np.float64)
-        used = np.unique(self._features(np.flatnonzero(totals)))
-        tables = [self._table(feature, totals) for feature in used]
-        numeric = [table for table in tables if self.categories_[table.feature] is None]
-        for table in tables:
-            known = self.categories_[table.feature]
-            if known is not None:
-                places = category_bins(dense_column(X, table.feature), known)
-                kept = np.searchsorted(table.places, places, side="left")
-                out += table.values[np.where(places == MISSING, len(table.values) - 1, kept)]
+        functions = self.step_functions(indices, weights)
+        numeric = [function for function in functions if function.categories is None]
+        for function in functions:
+            if function.categories is not None:
+                bins = category_bins(dense_column(X, function.feature), function.categories)
+                out += function.values[np.minimum(bins, len(function.categories))]
         if sp.issparse(X):
             by_column = X.tocsc()
-            for table in numeric:
-                column = dense_column(by_column, table.feature)[:, None]
-                _add_tables(column, [table._replace(feature=0)], out)
+            for function in numeric:
+                column = dense_column(by_column, function.feature)[:, None]
+                _add_tables(column, [function._replace(feature=0)], out)
         elif numeric:
             _add_tables(X, numeric, out)
         return out
 
-    def _table(self, feature: int, weights: Floats) -> _Table:
-        """Return the weighted sums of rankers as a function of a feature."""
-        edges = self.edges_[feature]
+    def step_functions(self, indices: Numbers, weights: Floats) -> list[StepFunction]:
+        """Return the weighted sums of rankers as functions of the single features that they read."""
+        totals = np.bincount(indices, weights, minlength=1).astype(np.float64)
+        used = np.unique(self._features(np.flatnonzero(totals)))
+        return [self._step_function(int(feature), totals) for feature in used]
+
+    def _step_function(self, feature: int, weights: Floats) -> StepFunction:
+        edges, known = self.edges_[feature], self.categories_[feature]
         own_weights = np.zeros(2 * len(edges) + 1)
-        known = weights[self.first_stump_[feature] : self.first_stump_[feature + 1]]
-        own_weights[: len(known)] = known
+        own = weights[self.first_stump_[feature] : self.first_stump_[feature + 1]]
+        own_weights[: len(own)] = own
         above = own_weights[: len(edges)] + own_weights[len(edges) : -1]
         places = np.flatnonzero(above)
+        values = np.append(0.0, np.cumsum(above[places]))
         missing = own_weights[len(edges) :].sum()
-        values = np.concatenate([[0.0], np.cumsum(above[places]), [missing]])
-        return _Table(int(feature), places, edges[places], values)
+        if known is None:
+            return StepFunction(feature, edges[places], np.append(values, missing))
+        values = values[np.searchsorted(places, np.arange(len(known)))]
+        return StepFunction(feature, np.zeros(0), np.append(values, missing), known)
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature."""
@@ -500,25 +504,28 @@ class Stumps(WeakRankers):
         return numbers.astype(np.intp)
 
 
-class _Table(NamedTuple):
-    """A step function of one feature: its thresholds, and a value for each place among them and for NaN."""
+class StepFunction(NamedTuple):
+    """A step function of one feature.
+
+    Its values are those below the first threshold, between each two and above the last, and of NaN; of a
+    feature whose values are names, those of each category, and of NaN and any other name.
+    """
 
     feature: int
-    places: Numbers
-    edges: Floats
+    thresholds: Floats
     values: Floats
+    categories: Floats | None = None
 
 
-def _add_tables(X: Any, tables: list[_Table], out: Floats) -> None:
+def _add_tables(X: Any, functions: list[StepFunction], out: Floats) -> None:
     """Add the step functions of the features to the scores."""
-    features = np.array([table.feature for table in tables])
-    firsts = np.concatenate([[0], np.cumsum([len(table.edges) for table in tables])])
-    edges, values = (
-        np.concatenate(parts) for parts in zip(*((t.edges, t.values) for t in tables), strict=True)
-    )
+    features = np.array([function.feature for function in functions])
+    firsts = np.concatenate([[0], np.cumsum([len(function.thresholds) for function in functions])])
+    thresholds = np.concatenate([function.thresholds for function in functions])
+    values = np.concatenate([function.values for function in functions])
     map_chunks(
-        lambda start, stop: add_tables(X, features, firsts, edges, values, start, stop, out),
-        row_chunks(X.shape[0], len(tables)),
+        lambda start, stop: add_tables(X, features, firsts, thresholds, values, start, stop, out),
+        row_chunks(X.shape[0], len(functions)),
     )
 
 

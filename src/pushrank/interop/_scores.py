@@ -1,0 +1,96 @@
+"""What a fitted ranker scores rows by, to be written down elsewhere: coefficients, steps or a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pushrank._array import to_host
+from pushrank._numeric import Floats
+from pushrank.estimators._base import RankerMixin
+from pushrank.models import Kernel
+from pushrank.weak_rankers import Stumps
+from pushrank.weak_rankers.stumps import StepFunction
+
+
+class LinearScores(NamedTuple):
+    """Scores ``X @ coef``, summed in float64 and rounded to the dtype of the coefficients."""
+
+    coef: NDArray[np.floating]
+
+
+class StepScores(NamedTuple):
+    """Scores that add up step functions of single features."""
+
+    functions: list[StepFunction]
+    intercept: float
+
+
+class KernelScores(NamedTuple):
+    """Scores ``kernel(X, vectors) @ weights``."""
+
+    kernel: Kernel
+    vectors: Floats
+    weights: Floats
+
+
+Scores = LinearScores | StepScores | KernelScores
+
+
+def fitted_scores(ranker: Any) -> Scores:
+    """Return how a fitted ranker scores rows, before ``threshold_`` is taken away.
+
+    Raises
+    ------
+    TypeError
+        When the scores are none that can be written down.
+    """
+    name = type(ranker).__name__
+    if not isinstance(ranker, RankerMixin):
+        raise TypeError(f"{name} is no ranker of pushrank: export it to ONNX, by skl2onnx.")
+    check_is_fitted(ranker, "threshold_")
+    if getattr(ranker, "coef_", None) is not None:
+        return LinearScores(np.asarray(to_host(ranker.coef_)))
+    if isinstance(getattr(ranker, "weak_rankers_", None), Stumps):
+        if ranker._encoder is not None:
+            raise TypeError(
+                f"{name} was fitted to columns of text, which cannot be exported: encode them by an "
+                "OrdinalEncoder in a ColumnTransformer before it, and name them in "
+                "Stumps(categorical_features=...) by number."
+            )
+        own = ranker.estimator_index_ >= 0
+        functions = ranker.weak_rankers_.step_functions(
+            ranker.estimator_index_[own], ranker.estimator_weights_[own]
+        )
+        return StepScores(functions, float(ranker.intercept_))
+    if hasattr(ranker, "dual_coef_"):
+        if callable(ranker.kernel):
+            raise TypeError(f"{name} has a kernel that is a function of your own, which cannot be exported.")
+        if ranker.kernel == "precomputed" or not len(ranker.support_):
+            coef = np.zeros(ranker.n_features_in_)
+            if ranker.kernel == "precomputed":
+                coef[ranker.support_] = ranker.dual_coef_
+            return LinearScores(coef)
+        vectors = ranker.support_vectors_
+        vectors = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+        kernel = Kernel(ranker.kernel, ranker.gamma_, int(ranker.degree), float(ranker.coef0))
+        return KernelScores(kernel, vectors, ranker.dual_coef_)
+    if hasattr(ranker, "booster_"):
+        raise TypeError(
+            f"{name} scores by trees of another library, whose model is ranker.booster_: export that, by "
+            "onnxmltools or by its own save_model, and take ranker.threshold_ from its scores."
+        )
+    raise TypeError(f"{name} cannot be exported: linear scores, sums of stumps and kernels can.")
+
+
+def label_cuts(ranker: Any) -> Floats | None:
+    """Return the scores that a row must exceed for each class above the lowest; None where there is none."""
+    if getattr(ranker, "classes_", None) is None:
+        return None
+    if len(ranker.classes_) == 2:
+        return np.zeros(1)
+    cuts: Floats = ranker.thresholds_ - ranker.threshold_
+    return cuts

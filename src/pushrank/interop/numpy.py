@@ -1,0 +1,336 @@
+"""A fitted ranker as a Python file that needs numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import chain, count
+from numbers import Real
+from pathlib import Path
+from pprint import pformat
+from textwrap import indent
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+
+from pushrank._io import atomic_write
+from pushrank.interop._scores import KernelScores, LinearScores, Scores, fitted_scores, label_cuts
+
+__all__ = ["export_numpy"]
+
+SCALERS: dict[type, tuple[tuple[str, str], ...]] = {
+    StandardScaler: (("-", "mean_"), ("/", "scale_")),
+    RobustScaler: (("-", "center_"), ("/", "scale_")),
+    MinMaxScaler: (("*", "scale_"), ("+", "min_")),
+    MaxAbsScaler: (("/", "scale_"),),
+}
+"""What each does to its columns, with which fitted attributes; None is nothing."""
+KNOWN_STEPS = "scalers, SimpleImputer of numbers, and OneHotEncoder in a ColumnTransformer"
+
+FILE = '''"""Scores by {name}, written by pushrank {version}; numpy is all that this file needs.
+
+decision_function(X) returns a score for each row, the higher the better{and_predict}.
+X is an array of the columns FEATURES in this order, or holds them by name, as a data frame or a dict does.
+"""
+
+import numpy as np
+
+{constants}
+
+
+def decision_function(X):
+    """Return a score for each row, the higher the better: above zero the row is predicted positive."""
+{body}
+{predict}
+
+def numbers(X, names):
+    """Return columns as floats, shape (n_rows, n_columns)."""
+    if hasattr(X, "keys"):
+        return np.stack([np.asarray(X[name], dtype=np.float64) for name in names], axis=1)
+    X = np.asarray(X)
+    if X.ndim != 2 or X.shape[1] != len(FEATURES):
+        raise ValueError(f"X must have {{len(FEATURES)}} columns, got an array of shape {{X.shape}}.")
+    places = {{name: place for place, name in enumerate(FEATURES)}}
+    return X[:, [places[name] for name in names]].astype(np.float64)
+{helpers}'''
+PREDICT = '''
+
+def predict(X):
+    """Return the class of each row."""
+    return CLASSES[np.searchsorted(CUTS, decision_function(X))]
+'''
+ONE_HOT = '''
+
+def one_hot(X, name, frequent, rare, unknown):
+    """Return a column of zeros and ones for each frequent category, and one for all rare ones."""
+    values = X[name] if hasattr(X, "keys") else np.asarray(X, dtype=object)[:, FEATURES.index(name)]
+    places = {value: place for place, value in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
+    table = np.zeros((len(values), len(frequent) + bool(rare)))
+    for row, value in enumerate(values):
+        value = None if value is None or value != value else value  # a missing one
+        if value in places:
+            table[row, places[value]] = 1.0
+        elif unknown == "error":
+            raise ValueError(f"{name} holds {value!r}, which was not there in training.")
+        elif unknown == "rare" and rare:
+            table[row, -1] = 1.0
+    return table
+'''
+STUMPS = """scores = np.zeros(len(Z))
+for feature, categories, values in CATEGORIES:
+    place = [categories.get(value, len(categories)) for value in Z[:, feature].tolist()]
+    scores += np.take(values, place)
+for feature, thresholds, values in STEPS:
+    place = np.searchsorted(thresholds, Z[:, feature])
+    scores += np.take(values, np.where(np.isnan(Z[:, feature]), len(thresholds) + 1, place))
+scores = scores + INTERCEPT - THRESHOLD"""
+KERNELS = {
+    "rbf": """products = Z @ VECTORS.T
+squares = np.square(Z).sum(axis=1)[:, None] - 2.0 * products + np.square(VECTORS).sum(axis=1)
+scores = np.exp(-GAMMA * np.maximum(squares, 0.0)) @ WEIGHTS - THRESHOLD""",
+    "poly": "scores = (GAMMA * (Z @ VECTORS.T) + COEF0) ** DEGREE @ WEIGHTS - THRESHOLD",
+}
+
+
+def export_numpy(model: Any, path: str | Path) -> None:
+    r"""Write a fitted ranker as a Python file that needs numpy alone.
+
+    The file is meant to be read. Its ``decision_function`` returns :math:`f(x) - \theta` and its ``predict``
+    the class, as the ranker's; it holds the names of the features, :math:`\theta`, and the coefficients,
+    thresholds of stumps or support vectors.
+
+    Parameters
+    ----------
+    model : object
+        A ranker whose scores are linear, sums of stumps, or those of a kernel, or a pipeline or a search that
+        ends in one, after scikit-learn's scalers, ``SimpleImputer`` of numbers, and ``OneHotEncoder`` in a
+        ``ColumnTransformer``, such as ``pushrank fit`` saves.
+    path : str or Path
+        Where to, such as ``"score.py"``; an existing file is replaced, whole or not at all.
+
+    Raises
+    ------
+    NotFittedError
+        When the model is not fitted.
+    TypeError
+        When the ranker, or a step before it, cannot be written so.
+    OSError
+        When the file cannot be written; nothing is left in its place.
+
+    Notes
+    -----
+    Numbers are written so that they are read back as they are, and rows are taken as float64. Scores of
+    stumps are those of the ranker to the last bit, others but for the order of adding up. A kernel's file
+    grows with its support vectors.
+
+    Examples
+    --------
+    >>> import runpy, tempfile
+    >>> import numpy as np
+    >>> from pushrank import PNormPush, export_numpy
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> ranker = PNormPush().fit(X, ["no", "no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_numpy(ranker, Path(folder) / "scoring.py")
+    ...     scoring = runpy.run_path(Path(folder) / "scoring.py")
+    >>> scoring["predict"](X).tolist()
+    ['no', 'no', 'yes']
+    """
+    text = source(model)
+    with atomic_write(Path(path)) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+@dataclass
+class Source:
+    """The constants and the lines of a file that grows."""
+
+    constants: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+
+    def constant(self, name: str, value: Any) -> str:
+        """Add a constant, and return its name, which is numbered where it is taken."""
+        numbered = (f"{name}_{number}" for number in count(2))
+        name = next(free for free in chain([name], numbered) if free not in self.constants)
+        self.constants[name] = literal(value)
+        return name
+
+
+def source(model: Any) -> str:
+    """Return the Python file of a model.
+
+    Raises
+    ------
+    NotFittedError, TypeError
+        As :func:`export_numpy` does.
+    """
+    model = getattr(model, "best_estimator_", model)
+    *steps, ranker = _steps(model)
+    found = fitted_scores(ranker)
+    names = getattr(model, "feature_names_in_", None)
+    features = [str(name) for name in names] if names is not None else list(range(model.n_features_in_))
+    file = Source()
+    file.constant("FEATURES", features)
+    cuts, predict = label_cuts(ranker), ""
+    if cuts is not None:
+        file.constant("CLASSES", np.asarray(ranker.classes_))
+        file.constant("CUTS", cuts)
+        predict = PREDICT
+    file.constant("THRESHOLD", float(ranker.threshold_))
+    if steps and isinstance(steps[0], ColumnTransformer):
+        _write_columns(steps.pop(0), features, file)
+    else:
+        file.lines.append("Z = numbers(X, FEATURES)")
+    for step in steps:
+        _write_step(step, file)
+    _write_scores(found, file)
+    file.lines.append("return scores")
+    return FILE.format(
+        name=type(ranker).__name__,
+        version=version("pushrank"),
+        and_predict=", and predict(X) its class" if predict else "",
+        constants="\n".join(f"{name} = {value}" for name, value in file.constants.items()),
+        body=indent("\n".join(file.lines), "    "),
+        predict=predict,
+        helpers=ONE_HOT if any("one_hot(" in line for line in file.lines) else "",
+    )
+
+
+def _steps(model: Any) -> Iterator[Any]:
+    """Yield the steps of a pipeline and of pipelines within it, but for those that do nothing."""
+    if isinstance(model, Pipeline):
+        for _, step in model.steps:
+            yield from _steps(step)
+    elif not (model in (None, "passthrough") or (isinstance(model, FunctionTransformer) and not model.func)):
+        yield model
+
+
+def _write_columns(transformer: ColumnTransformer, features: list[Any], file: Source) -> None:
+    """Write what makes a matrix Z of the columns of X."""
+    file.lines.append("parts = []")
+    for name, step, _ in transformer.transformers_:
+        columns = [features[place] for place in transformer._transformer_to_input_indices[name]]
+        if not columns or (isinstance(step, str) and step == "drop"):
+            continue
+        first, *others = [*_steps(step)] or [None]
+        if isinstance(first, OneHotEncoder):
+            _write_one_hot(first, columns, file)
+            continue
+        file.lines.append(f"Z = numbers(X, {file.constant('NUMBERS', columns)})")
+        for one in [first, *others] if first is not None else []:
+            _write_step(one, file)
+        file.lines.append("parts.append(Z)")
+    file.lines.append("Z = np.hstack(parts)")
+
+
+def _write_one_hot(encoder: OneHotEncoder, columns: list[Any], file: Source) -> None:
+    """Write what adds the zeros and ones of columns to the parts of the matrix."""
+    if encoder.drop is not None:
+        raise TypeError("OneHotEncoder(drop=...) cannot be exported: leave drop out.")
+    infrequent = getattr(encoder, "infrequent_categories_", [None] * len(columns))
+    for column, categories, together in zip(columns, encoder.categories_, infrequent, strict=True):
+        rare = [] if together is None else [_plain(value) for value in together]
+        frequent = [value for value in map(_plain, categories) if value not in rare]
+        known = f"{file.constant('FREQUENT', frequent)}, {file.constant('RARE', rare)}"
+        unknown = encoder.handle_unknown if encoder.handle_unknown in ("error", "ignore") else "rare"
+        file.lines.append(f"parts.append(one_hot(X, {column!r}, {known}, {unknown!r}))")
+
+
+def _write_step(step: Any, file: Source) -> None:
+    """Write what a fitted step does to the matrix Z.
+
+    Raises
+    ------
+    TypeError
+        When it is none of the known steps, or one with a parameter that is not.
+    """
+    if type(step) in SCALERS and not getattr(step, "clip", False):
+        for sign, attribute in SCALERS[type(step)]:
+            value = getattr(step, attribute)
+            if value is not None and (attribute != "mean_" or step.with_mean):
+                file.lines.append(f"Z = Z {sign} {file.constant(attribute.rstrip('_').upper(), value)}")
+    elif isinstance(step, SimpleImputer) and _is_of_numbers(step):
+        file.lines.append("is_missing = np.isnan(Z)")
+        file.lines.append(
+            f"Z = np.where(is_missing, {file.constant('FILL', step.statistics_.astype(np.float64))}, Z)"
+        )
+        if step.indicator_ is not None and len(step.indicator_.features_):
+            gaps = file.constant("GAPS", step.indicator_.features_.tolist())
+            file.lines.append(f"Z = np.hstack([Z, is_missing[:, {gaps}]])")
+    else:
+        raise TypeError(
+            f"{step!r} before the ranker cannot be exported: {KNOWN_STEPS} can; others export to ONNX."
+        )
+
+
+def _is_of_numbers(imputer: SimpleImputer) -> bool:
+    """Return whether an imputer fills NaN, and every column, with a number."""
+    are_numbers = all(isinstance(fill, Real) and fill == fill for fill in imputer.statistics_)
+    return are_numbers and imputer.missing_values != imputer.missing_values
+
+
+def _write_scores(found: Scores, file: Source) -> None:
+    """Write the scores of the matrix Z."""
+    takes_missing = not isinstance(found, LinearScores | KernelScores)
+    wrong, said = ("np.isinf(Z)", "infinity") if takes_missing else ("~np.isfinite(Z)", "NaN or infinity")
+    file.lines += [f"if ({wrong}).any():", f'    raise ValueError("X must not hold {said}.")']
+    if isinstance(found, LinearScores):
+        file.constant("COEF", found.coef.astype(np.float64))
+        scores = "Z @ COEF - THRESHOLD"
+        if found.coef.dtype == np.float32:  # as the ranker's own are rounded
+            scores = "(Z @ COEF).astype(np.float32) - np.float32(THRESHOLD)"
+        file.lines.append(f"scores = {scores}")
+    elif isinstance(found, KernelScores):
+        file.constant("GAMMA", float(found.kernel.gamma))
+        if found.kernel.kind == "poly":
+            file.constant("COEF0", found.kernel.coef0)
+            file.constant("DEGREE", found.kernel.degree)
+        file.constant("VECTORS", found.vectors)
+        file.constant("WEIGHTS", found.weights)
+        file.lines += KERNELS[str(found.kernel.kind)].splitlines()
+    else:
+        functions = found.functions
+        of_numbers = [
+            (one.feature, one.thresholds.tolist(), one.values.tolist())
+            for one in functions
+            if one.categories is None
+        ]
+        of_names = [
+            (
+                one.feature,
+                {value: place for place, value in enumerate(one.categories.tolist())},
+                one.values.tolist(),
+            )
+            for one in functions
+            if one.categories is not None
+        ]
+        file.constant("STEPS", of_numbers)
+        file.constant("CATEGORIES", of_names)
+        file.constant("INTERCEPT", found.intercept)
+        file.lines += STUMPS.splitlines()
+
+
+def _plain(value: Any) -> Any:
+    """Return a category as Python has it, None for a missing one."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if value is None or value != value else value
+
+
+def literal(value: Any) -> str:
+    """Return Python's text of a value, with numbers that are read back as they are."""
+    is_array = isinstance(value, np.ndarray)
+    text = pformat(value.tolist() if is_array else value, width=96, compact=True, sort_dicts=False)
+    text = f"(\n{indent(text, '    ')}\n)" if "\n" in text else f"({text})" if is_array else text
+    return f"np.array{text}" if is_array else text

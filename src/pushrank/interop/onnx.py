@@ -1,0 +1,182 @@
+"""ONNX: converters for skl2onnx, so that a pipeline with a ranker at its end converts as any other."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from pushrank import estimators
+from pushrank._optional import import_optional
+from pushrank.interop._scores import KernelScores, LinearScores, Scores, fitted_scores, label_cuts
+
+__all__ = ["register_converters"]
+
+ALIAS = "PushrankRanker"
+BOOSTERS = {"lightgbm": "LGBM", "xgboost": "XGB"}
+LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}  # by kind of dtype; the rest: text
+
+
+def register_converters() -> None:
+    r"""Teach skl2onnx all rankers whose scores are linear, sums of stumps, or those of a kernel.
+
+    ``skl2onnx.to_onnx(model, X[:1])`` then converts a ranker, a pipeline, a search or a
+    ``CalibratedClassifierCV`` that holds one. A ranker has the outputs ``label``, as ``predict``, and
+    ``scores``, as ``decision_function``: :math:`f(x) - \theta`, shape (n_rows,); without classes, after a fit
+    to pairs, ``scores`` alone.
+
+    Raises
+    ------
+    ImportError
+        When skl2onnx is not installed: it comes with ``pip install "pushrank[onnx]"``.
+
+    Notes
+    -----
+    Scores are summed in float64, as ``decision_function`` does, whatever the inputs are: a threshold is
+    compared with the very float32 that comes in, and no ties are made by rounding. Missing values are taken
+    where the ranker takes them. Stumps cost a comparison for each threshold used, kernels a product with all
+    ``support_vectors_``. Conversion raises TypeError for what cannot be exported: cascades, weak rankers that
+    are estimators or functions, kernels of one's own, columns of text that stumps encode themselves (encode
+    them in a ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost.
+
+    References
+    ----------
+    The ONNX operators of the default domain, from opset 13 on.
+
+    Examples
+    --------
+    >>> from pushrank.interop.onnx import register_converters
+    >>> register_converters()  # doctest: +SKIP
+    >>> pipeline = make_pipeline(StandardScaler(), PNormPush()).fit(X, y)  # doctest: +SKIP
+    >>> model = skl2onnx.to_onnx(pipeline, X[:1])  # doctest: +SKIP
+    """
+    skl2onnx = import_optional("skl2onnx", "onnx")
+    names = [getattr(estimators, name) for name in estimators.__all__]
+    for library, prefix in BOOSTERS.items():
+        if find_spec(library):
+            module = import_module(f"pushrank.interop.{library}")
+            names += [getattr(module, f"Push{prefix}Ranker"), getattr(module, f"Push{prefix}RankerCV")]
+    for ranker in names:
+        skl2onnx.update_registered_converter(
+            ranker,
+            ALIAS,
+            _set_shapes,
+            _convert,
+            parser=_parse,
+            options={"raw_scores": [False, True], "zipmap": [False]},
+        )
+
+
+def _tensor(kind: str, shape: list[Any] | None = None) -> Any:
+    """Return a type of skl2onnx."""
+    types = import_module("skl2onnx.common.data_types")
+    return getattr(types, f"{kind}TensorType")(shape)
+
+
+def _label_type(ranker: Any, shape: list[Any] | None = None) -> Any:
+    return _tensor(LABEL_TYPES.get(np.asarray(ranker.classes_).dtype.kind, "String"), shape)
+
+
+def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
+    """Declare the outputs of a ranker."""
+    scores = fitted_scores(ranker)
+    operator = scope.declare_local_operator(ALIAS, ranker)
+    operator.inputs = inputs
+    if label_cuts(ranker) is not None:
+        operator.outputs.append(scope.declare_local_variable("label", _label_type(ranker)))
+    is_single = isinstance(scores, LinearScores) and scores.coef.dtype == np.float32
+    kind = "Float" if is_single else "Double"
+    operator.outputs.append(scope.declare_local_variable("scores", _tensor(kind)))
+    return operator.outputs
+
+
+def _set_shapes(operator: Any) -> None:
+    """Set the shapes of a ranker's outputs, and the type of its labels."""
+    ranker, n_rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
+    operator.outputs[-1].type.shape = [n_rows]
+    if len(operator.outputs) == 2:
+        operator.outputs[0].set_type(_label_type(ranker, [n_rows]))
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Add the nodes of a ranker to the graph."""
+    nodes, types = import_module("skl2onnx.algebra.onnx_ops"), import_module("onnx").TensorProto
+    ranker, outputs = operator.raw_operator, operator.outputs
+
+    def node(name: str, *inputs: Any, **attributes: Any) -> Any:
+        return getattr(nodes, f"Onnx{name}")(*inputs, op_version=container.target_opset, **attributes)
+
+    def add(name: str, *inputs: Any, output: Any, **attributes: Any) -> None:
+        node(name, *inputs, output_names=[output.full_name], **attributes).add_to(scope, container)
+
+    to_double = partial(node, "Cast", to=types.DOUBLE)
+    widths = [variable.type.shape[1] for variable in operator.inputs if len(variable.type.shape) == 2]
+    if len(widths) == len(operator.inputs) and all(widths) and sum(widths) != ranker.n_features_in_:
+        raise RuntimeError(
+            f"{type(ranker).__name__} was fitted to {ranker.n_features_in_} features, and the graph of the "
+            f"steps before it makes {sum(widths)}: skl2onnx overlooks a parameter of theirs, as it does "
+            "SimpleImputer(add_indicator=True) and OneHotEncoder(max_categories=...)."
+        )
+    X = node("Concat", *(to_double(variable) for variable in operator.inputs), axis=1)
+    found = fitted_scores(ranker)
+    dtype: Any = found.coef.dtype.type if isinstance(found, LinearScores) else np.float64
+    scores = node(
+        "Cast", _sums(found, X, node, to_double), to=types.FLOAT if dtype is np.float32 else types.DOUBLE
+    )
+    scores = node("Sub", scores, np.array([ranker.threshold_], dtype=dtype))
+    column = node("ReshapeApi13", scores, np.array([-1, 1]))
+    cuts = label_cuts(ranker)
+    if cuts is not None:
+        n_below = node(
+            "MatMul", to_double(node("Greater", column, cuts[None].astype(dtype))), np.ones(len(cuts))
+        )
+        add("Gather", np.asarray(ranker.classes_), node("Cast", n_below, to=types.INT64), output=outputs[0])
+    if container.get_options(ranker, {"raw_scores": False})["raw_scores"]:  # as calibration asks
+        scores = node("MatMul", column, np.array([[-1.0, 1.0]], dtype=dtype))
+    add("Cast", scores, to=outputs[-1].type._get_element_onnx_type(), output=outputs[-1])
+
+
+def _sums(found: Scores, X: Any, node: Any, to_double: Any) -> Any:
+    """Return the node of the scores before the threshold, shape (n_rows,)."""
+    if isinstance(found, LinearScores):
+        return node("MatMul", X, found.coef.astype(np.float64))
+    if isinstance(found, KernelScores):
+        kernel, vectors = found.kernel, found.vectors
+        products = node("MatMul", X, vectors.T)
+        if kernel.kind == "poly":
+            values = node("Add", node("Mul", products, np.array([kernel.gamma])), np.array([kernel.coef0]))
+            values = node("Pow", values, np.array([float(kernel.degree)]))
+        else:
+            norms = node("MatMul", node("Mul", X, X), np.ones((vectors.shape[1], 1)))
+            squares = node("Sub", norms, node("Mul", products, np.array([2.0])))
+            squares = node("Add", squares, np.square(vectors).sum(axis=1)[None])
+            squares = node("Max", squares, np.zeros(1))  # rounding makes small ones negative
+            values = node("Exp", node("Mul", squares, np.array([-kernel.gamma])))
+        return node("MatMul", values, found.weights)
+    constant = found.intercept
+    # the first test, which no row passes, gives the sum its shape where there is no other
+    tests: dict[str, list[tuple[int, float, float]]] = {
+        "Greater": [(0, np.inf, 0.0)],
+        "Equal": [],
+        "IsNaN": [],
+    }
+    for feature, thresholds, values, categories in found.functions:
+        if categories is None:
+            steps = np.diff(values[:-1])
+            tests["Greater"] += [(feature, *step) for step in zip(thresholds, steps, strict=True)]
+            tests["IsNaN"] += [(feature, np.nan, values[-1])] * bool(values[-1])
+        else:
+            constant += values[-1]
+            gains = values[:-1] - values[-1]
+            tests["Equal"] += [(feature, *gain) for gain in zip(categories, gains, strict=True)]
+    total = np.array([constant])
+    for name, found_tests in tests.items():
+        if found_tests:
+            features, compared, weights = (np.array(part) for part in zip(*found_tests, strict=True))
+            entries = node("Gather", X, features.astype(np.int64), axis=1)
+            outcome = node(name, entries) if name == "IsNaN" else node(name, entries, compared[None])
+            total = node("Add", node("MatMul", to_double(outcome), weights), total)
+    return total

@@ -1,0 +1,207 @@
+"""Rankers written as Python files of numpy alone, and as ONNX graphs, score as they do."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+
+from pushrank import (
+    AdaBoostRanker,
+    CascadeRanker,
+    InfinitePush,
+    PNormPush,
+    PushBoost,
+    RankBoost,
+    RankSVM,
+    export_numpy,
+)
+from pushrank.weak_rankers import Stumps
+
+RNG = np.random.default_rng(0)
+X = np.round(RNG.normal(size=(80, 3)), 1)
+Y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.5 * RNG.normal(size=80) > 1.0
+TEXT, GRADES = np.where(Y, "yes", "no"), Y.astype(int) + (X[:, 0] > 0.9)
+GAPS = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
+CODES = np.column_stack([X[:, :2], np.where(X[:, 2] > 1.5, np.nan, np.abs(np.round(X[:, 2] * 2)))])
+BY_CODE = Stumps(categorical_features=[2], max_bins=4)
+CASES = {
+    "linear": (make_pipeline(StandardScaler(), PNormPush()), X, TEXT),
+    "grades": (make_pipeline(RobustScaler(), PNormPush()), X, GRADES),
+    "single": (PNormPush(), X.astype(np.float32), Y),
+    "stumps": (PushBoost(n_estimators=10), X, Y),
+    "stumps of float32": (PushBoost(n_estimators=10), X.astype(np.float32), Y),
+    "constant": (AdaBoostRanker(n_estimators=10, constant_ranker=True), X, Y),
+    "gaps": (PushBoost(n_estimators=20), GAPS, TEXT),
+    "categories": (PushBoost(n_estimators=20, weak_rankers=BY_CODE), CODES, Y),
+    "columns": (RankBoost(n_estimators=5, weak_rankers="columns"), X, Y.astype(float)),
+    "rbf": (make_pipeline(MinMaxScaler(), InfinitePush(kernel="rbf")), X, Y),
+    "poly": (make_pipeline(MaxAbsScaler(), RankSVM(kernel="poly", coef0=1.0)), X, TEXT),
+    "precomputed": (InfinitePush(kernel="precomputed"), X @ X.T, Y),
+    "search": (GridSearchCV(make_pipeline(StandardScaler(), PNormPush()), {"pnormpush__p": [2]}, cv=2), X, Y),
+}
+OF_STUMPS = ("stumps", "stumps of float32", "constant", "gaps", "categories")
+WAYS = pytest.mark.parametrize("case", CASES)
+
+
+def exported(model, folder):
+    """Return the names in the exported file of a model, which imports numpy and nothing else."""
+    export_numpy(model, folder / "scoring.py")
+    text = (folder / "scoring.py").read_text(encoding="utf-8")
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [ast.unparse(node) for node in imports] == ["import numpy as np"]
+    return runpy.run_path(str(folder / "scoring.py"))
+
+
+@WAYS
+def test_a_file_scores_as_the_ranker(case, tmp_path):
+    model, rows, y = CASES[case]
+    model.fit(rows, y)
+    file = exported(model, tmp_path)
+    scores = model.decision_function(rows)
+    tolerance = 0.0 if case in OF_STUMPS else 1e-12
+    if case == "single":
+        tolerance = 2.0 * np.finfo(np.float32).eps
+    np.testing.assert_allclose(file["decision_function"](rows), scores, rtol=tolerance, atol=tolerance)
+    assert file["decision_function"](rows).dtype == scores.dtype
+    assert np.array_equal(file["predict"](rows), model.predict(rows))
+
+
+@pytest.fixture(scope="module")
+def of_columns():
+    """A pipeline of columns of numbers with gaps and of text with rare and missing values, and its rows."""
+    frame = pd.DataFrame(GAPS, columns=["a", "b", "the c"])
+    frame["job"] = np.where(Y, "clerk", "cook")
+    frame.loc[::3, "job"], frame.loc[::9, "job"], frame.loc[5::20, "job"] = "vet", None, "a 'rare' one"
+    numbers = make_pipeline(
+        "passthrough",
+        StandardScaler(),
+        SimpleImputer(strategy="constant", fill_value=0.0, add_indicator=True),
+    )
+    words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=3)
+    columns = make_column_transformer(
+        (words, ["job"]), (numbers, ["the c", "a"]), ("drop", ["b"]), sparse_threshold=0.0
+    )
+    return make_pipeline(columns, PNormPush()).fit(frame, TEXT), frame
+
+
+@pytest.mark.parametrize("unknown", ["infrequent_if_exist", "ignore", "error"])
+def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
+    model, frame = of_columns
+    model[0].named_transformers_["onehotencoder"].handle_unknown = unknown
+    file, scores = exported(model, tmp_path), model.decision_function(frame)
+    for rows in (frame, frame.iloc[:, ::-1], frame.to_dict("list"), frame.to_numpy(dtype=object)):
+        np.testing.assert_allclose(file["decision_function"](rows), scores, rtol=1e-12)
+    strange = frame.assign(job="pilot")
+    if unknown == "error":
+        with pytest.raises(ValueError, match="job holds 'pilot'"):
+            file["decision_function"](strange)
+    else:
+        expected = model.decision_function(strange)
+        np.testing.assert_allclose(file["decision_function"](strange), expected, rtol=1e-12)
+
+
+def test_a_file_refuses_rows_that_the_ranker_refuses(tmp_path):
+    file = exported(PNormPush().fit(X, Y), tmp_path)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        file["decision_function"](GAPS)
+    with pytest.raises(ValueError, match="must have 3 columns"):
+        file["decision_function"](X[:, :2])
+    assert "predict" not in exported(PNormPush().fit(X, pairs=[[0, 1], [2, 3]]), tmp_path)
+
+
+def test_what_cannot_be_exported_is_told(tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "job": np.where(Y, "x", "y")})
+    for model, rows, said in (
+        (CascadeRanker(), X, "CascadeRanker cannot be exported"),
+        (PushBoost(weak_rankers="regressors", n_estimators=2), X, "PushBoost cannot be exported"),
+        (PushBoost(n_estimators=2), frame, "columns of text"),
+        (InfinitePush(kernel=lambda a, b: a @ b.T), X, "kernel that is a function"),
+        (LogisticRegression(), X, "no ranker of pushrank"),
+        (make_pipeline(MinMaxScaler(clip=True), PNormPush()), X, r"MinMaxScaler\(clip=True\) before"),
+        (make_pipeline(make_column_transformer((OneHotEncoder(drop="first"), [2])), PNormPush()), X, "drop"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            export_numpy(model.fit(rows, Y), tmp_path / "scoring.py")
+    with pytest.raises(NotFittedError):
+        export_numpy(PNormPush(), tmp_path / "scoring.py")
+    assert not any(tmp_path.iterdir())
+
+
+def outputs(model, rows, **options):
+    """Return the outputs by name of the ONNX graph of a model."""
+    runtime, skl2onnx = pytest.importorskip("onnxruntime"), pytest.importorskip("skl2onnx")
+    from pushrank.interop.onnx import register_converters
+
+    register_converters()
+    graph = skl2onnx.to_onnx(model, rows[:1], **options).SerializeToString()
+    session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    given = {"X": rows} if isinstance(rows, np.ndarray) else {name: rows[[name]].to_numpy() for name in rows}
+    return dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@WAYS
+def test_a_graph_scores_as_the_ranker(case, dtype):
+    """But for scalers in float32, and coefficients in it."""
+    model, rows, y = CASES[case]
+    rows = model.fit(rows, y) and rows.astype(dtype)
+    found, scores = outputs(model, rows), model.decision_function(rows)
+    is_exact = case in OF_STUMPS or (dtype is np.float64 and case != "single")
+    tolerance = 1e-12 if is_exact else 1e-5
+    np.testing.assert_allclose(found["scores"], scores, rtol=tolerance, atol=tolerance)
+    assert np.array_equal(found["label"], model.predict(rows))
+    assert found["scores"].dtype == scores.dtype
+
+
+@pytest.mark.nightly
+def test_graphs_of_thresholds_are_exact_between_neighbouring_floats():
+    """A threshold in float64 midway between two neighbours in float32 would be one of them if rounded."""
+    low = np.float32(0.1)
+    high = np.nextafter(low, np.float32(1.0))
+    rows = np.array([[low], [high]] * 20)
+    model = RankBoost(n_estimators=1).fit(rows, rows[:, 0] == high)
+    for given in (rows, rows.astype(np.float64)):
+        assert np.array_equal(outputs(model, given)["label"], rows[:, 0] == high)
+
+
+@pytest.mark.nightly
+def test_graphs_of_pairs_frames_and_calibrated_rankers():
+    assert list(outputs(PNormPush().fit(X, pairs=[[0, 1], [2, 3]]), X)) == ["scores"]
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = PNormPush().fit(frame, TEXT)
+    found = outputs(model, frame)
+    np.testing.assert_allclose(found["scores"], model.decision_function(frame), rtol=1e-12, atol=1e-12)
+    calibrated = CalibratedClassifierCV(PushBoost(n_estimators=3), cv=2).fit(X, TEXT)
+    for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-6)):
+        found = outputs(calibrated, X.astype(dtype), options={"zipmap": False})
+        expected = calibrated.predict_proba(X.astype(dtype))
+        np.testing.assert_allclose(found["probabilities"], expected, atol=tolerance)
+
+
+@pytest.mark.nightly
+def test_what_cannot_be_a_graph_is_told():
+    pytest.importorskip("lightgbm")
+    from pushrank.interop.lightgbm import PushLGBMRanker
+
+    for model, said in (
+        (CascadeRanker(), "CascadeRanker cannot be exported"),
+        (PushLGBMRanker(n_estimators=2, n_jobs=1, min_child_samples=2), "booster_"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            outputs(model.fit(X, Y), X)
+    imputed = make_pipeline(SimpleImputer(add_indicator=True), PNormPush()).fit(GAPS, Y)
+    with pytest.raises(RuntimeError, match=r"6 features.*makes 3"):
+        outputs(imputed, GAPS)
