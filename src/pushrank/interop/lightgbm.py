@@ -7,6 +7,7 @@ Learning Research 10 (2009), 2233-2271.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import scipy.sparse as sp
@@ -62,8 +63,8 @@ class LGBMObjective(CustomObjective):
     Labels, weights and groups are those of the ``Dataset``; there may be grades of relevance. Time is linear
     in the rows for the exponential loss and other analytic ones, that of sorting for the squared hinge. All
     rows are seen before any are drawn for a tree, so that bagging changes no gradient. LightGBM starts custom
-    objectives at a score of 0. ``boosting="rf"`` refuses custom objectives, and in LightGBM's Dask
-    interface each worker would push its own rows alone.
+    objectives at a score of 0. ``boosting="rf"`` refuses custom objectives. In LightGBM's Dask interface,
+    where each worker would push its own rows alone, it is an error.
 
     A positive's second derivative is one in the mean, as many times larger as there are more positives than
     the sum of a softmax, so that ``min_child_weight`` and ``reg_lambda`` mean what they do for ``"binary"``.
@@ -92,6 +93,7 @@ class LGBMObjective(CustomObjective):
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, Dataset)`` or labels and scores."""
+        _check_all_rows("push")
         return self.at(*_unpacked(y_true, y_pred, weight, group))
 
 
@@ -123,6 +125,7 @@ class LGBMMetric(CustomMetric):
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[str, float, bool]:
         """Return the name, the measure and that higher is better."""
+        _check_all_rows("measure")
         return self.__name__, self.of(*_unpacked(y_true, y_pred, weight, group)), True
 
 
@@ -132,6 +135,17 @@ def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, A
         data, y_pred = y_pred, y_true
         y_true, weight, group = data.get_label(), data.get_weight(), data.get_group()
     return y_true, y_pred, weight, labels_of_sizes(group)
+
+
+def _check_all_rows(verb: str) -> None:
+    """Raise in a task of lightgbm.dask, which has a worker's own rows and no way to ask for the others'."""
+    worker = sys.modules.get("distributed.worker")
+    task = str(getattr(getattr(worker, "thread_state", None), "key", ""))
+    if task.startswith("_train_part"):
+        raise NotImplementedError(
+            f"lightgbm.dask has every worker {verb} its own rows alone, and a list is of all rows: use "
+            "pushrank.distributed.xgboost.DaskPushXGBRanker, or LightGBM in one process."
+        )
 
 
 class LightGBM:
