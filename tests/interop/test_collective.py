@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Barrier
 
 import numpy as np
@@ -23,7 +24,6 @@ class Threads:
         self.given, self.barrier = {}, Barrier(n, timeout=10.0)
 
     def of(self, rank):
-        self.rank = rank
         return self.Member(self, rank)
 
     class Member:
@@ -81,7 +81,7 @@ def test_the_gradient_is_that_of_all_rows(price, side, scale):
         starts = [0, 20, 25, 25, 60]  # and one without rows
         parts = [
             (labels[a:b].astype(float), None if weights is None else weights[a:b], scores[a:b])
-            for a, b in zip(starts[:-1], starts[1:], strict=True)
+            for a, b in pairwise(starts)
         ]
         sample = BipartiteSample.from_mask(labels, weights)
         expected = (*derivatives(objective, sample, scores), objective.evaluation(sample, scores).value)
@@ -114,7 +114,7 @@ def test_what_sums_over_all_rows_do_not_give_is_told_by_all(objective, labels, m
 
 
 def test_xgboosts_processes_are_asked(monkeypatch):
-    """The objective takes part in the sums where there are others, and a measure of one's own rows is none."""
+    """The objective takes part in the sums where there are others, and no measure is of its rows."""
     y, scores = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.5, -0.2, 0.1, 0.7])
     push = XGBObjective(PushObjective(price=Power(4.0), scale="log"))
     alone = push(y, scores)

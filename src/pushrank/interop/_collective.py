@@ -171,6 +171,6 @@ def collective_problem(
     counted = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
     positives, negatives = (np.flatnonzero(counted & (labels == label)) for label in (high, -low))
     rows = (None, None) if weights is None else (weights[positives], weights[negatives])
-    sample = CollectiveSample(len(labels), positives, negatives, *rows, collective)
+    sample = CollectiveSample(len(labels), positives, negatives, *rows, collective=collective)
     price: Any = objective.price
     return replace(objective, price=CollectivePrice(price, collective)), sample
