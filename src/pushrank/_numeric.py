@@ -6,6 +6,8 @@ in its inner loop, free of their dispatching cost, and for arrays of any library
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pushrank._array import Floats as Floats
@@ -67,3 +69,10 @@ def sigmoid(x: Floats) -> Floats:
     small = xp.exp(-xp.abs(x))  # at most one on either side of zero
     risen: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
     return risen
+
+
+def midway(lower: float, higher: float, scores: Any) -> float:
+    """Return a threshold between two of the scores that, in their dtype, the higher alone is above."""
+    middle = 0.5 * lower + 0.5 * higher
+    # between neighbouring floats there is no other
+    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower

@@ -28,22 +28,22 @@ class ParquetBatches:
     ----------
     paths : str, Path or list of such
         The files, read in this order; all must have the columns that are used.
-    label : str
-        The column of labels.
+    label : str or None
+        The column of labels; None where there are none, and chunks are ``(X,)`` or ``(X, weight)``.
     features : list of str, default=None
         The columns of features, numbers or booleans; None for all that are neither label nor weight, nor the
         index of a data frame that pandas wrote.
     weight : str, default=None
         A column of sample weights.
     dtype : {"float64", "float32"}, default="float64"
-        The type of the features.
+        The type of the features; None for float32 where all columns have it, otherwise float64.
     chunk_rows : int, default=None
         The largest number of rows in a chunk, at least 1; None for as many as 32 MiB hold.
 
     Attributes
     ----------
     classes : ndarray
-        The labels that occur, sorted; the label column is read once to find them.
+        The labels that occur, sorted; the label column is read once to find them. Empty without one.
     feature_names : list of str
         The columns of features.
     n_rows : int
@@ -86,7 +86,7 @@ class ParquetBatches:
     def __init__(
         self,
         paths: str | Path | Iterable[str | Path],
-        label: str,
+        label: str | None,
         *,
         features: Iterable[str] | None = None,
         weight: str | None = None,
@@ -95,7 +95,7 @@ class ParquetBatches:
     ) -> None:
         import_optional("pandas", "io")
         self.paths = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        self.label, self.weight, self.dtype = label, weight, np.dtype(dtype)
+        self.label, self.weight, self.dtype = label, weight, np.dtype(dtype or "float64")
         if not self.paths:
             raise ValueError("paths is empty: name at least one Parquet file.")
         if self.dtype not in (np.float64, np.float32):
@@ -117,37 +117,40 @@ class ParquetBatches:
         self._numbers = [*self.feature_names, *([] if weight is None else [weight])]
         for path, schema in zip(self.paths, schemas, strict=True):
             _check_columns(path, schema, self._numbers, label)
+        if dtype is None and all(
+            str(schema.field(name).type) == "float" for schema in schemas for name in self.feature_names
+        ):
+            self.dtype = np.dtype(np.float32)
         self.chunk_rows = chunk_rows or max(1, CHUNK_BYTES // (self.dtype.itemsize * len(self.feature_names)))
         self.n_rows = sum(footer.num_rows for footer in footers)
-        self.classes = self._find_classes()
+        self.classes = np.zeros(0) if label is None else self._find_classes(label)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Yield chunks of ``(X, y)`` or ``(X, y, weight)``."""
         pd = import_optional("pandas", "io")
+        labels = [] if self.label is None else [self.label]
         for path in self.paths:
-            for batch in _read(path, [*self._numbers, self.label], self.chunk_rows):
+            for batch in _read(path, [*self._numbers, *labels], self.chunk_rows):
                 X = np.empty((batch.num_rows, len(self.feature_names)), dtype=self.dtype)
                 for j, name in enumerate(self.feature_names):
                     X[:, j] = _column(batch, name)
                 frame = pd.DataFrame(X, columns=self.feature_names, copy=False)
                 weights = [] if self.weight is None else [_column(batch, self.weight).astype(np.float64)]
-                yield frame, _column(batch, self.label), *weights
+                yield frame, *[_column(batch, label) for label in labels], *weights
 
-    def _find_classes(self) -> NDArray[Any]:
+    def _find_classes(self, label: str) -> NDArray[Any]:
         found: set[Any] = set()
         for path in self.paths:
-            for batch in _read(path, [self.label], LABELS_AT_ONCE):
+            for batch in _read(path, [label], LABELS_AT_ONCE):
                 if batch.column(0).null_count:
-                    raise ValueError(
-                        f"column {self.label!r} of {path} has missing labels: leave those rows out."
-                    )
+                    raise ValueError(f"column {label!r} of {path} has missing labels: leave those rows out.")
                 found.update(batch.column(0).unique().to_pylist())
         try:
             return np.array(sorted(found))
         except TypeError as error:
-            one_of_each = list({type(label): label for label in found}.values())
+            one_of_each = list({type(value): value for value in found}.values())
             raise ValueError(
-                f"column {self.label!r} holds labels of different kinds, such as {one_of_each}: give "
+                f"column {label!r} holds labels of different kinds, such as {one_of_each}: give "
                 "them one type in all files."
             ) from error
 
@@ -175,9 +178,10 @@ def _read_footer(path: Path) -> Any:
         raise ValueError(f"{path} is no Parquet file ({error}).") from error
 
 
-def _check_columns(path: Path, schema: Any, numbers: list[str], label: str) -> None:
+def _check_columns(path: Path, schema: Any, numbers: list[str], label: str | None) -> None:
     types = import_optional("pyarrow", "io").types
-    missing = [name for name in (*numbers, label) if name not in schema.names]
+    labels = [] if label is None else [label]
+    missing = [name for name in (*numbers, *labels) if name not in schema.names]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; its columns are {schema.names}.")
     for name in numbers:
@@ -187,7 +191,7 @@ def _check_columns(path: Path, schema: Any, numbers: list[str], label: str) -> N
                 f"column {name!r} of {path} holds {kind}, and features must be numbers: encode it, or "
                 "leave it out with features=."
             )
-    if types.is_nested(kind := schema.field(label).type):
+    if label is not None and types.is_nested(kind := schema.field(label).type):
         raise ValueError(
             f"column {label!r} of {path} holds {kind}, and a label must be a single value: take it "
             "out of the nested column."

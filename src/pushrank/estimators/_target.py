@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
+from pushrank._numeric import midway as midway
 from pushrank._validation import (
     check_number,
     check_ordered_categorical,
@@ -365,10 +366,3 @@ def break_even_threshold(scores: Any, sample: BipartiteSample | ArraySample) -> 
         return midway(float(cut), float(xp.min(above)), scores)
     below = scores[scores < cut]
     return midway(float(xp.max(below)), float(cut), scores) if below.shape[0] else float(cut)
-
-
-def midway(lower: float, higher: float, scores: Any) -> float:
-    """Return a threshold between two of the scores that, in their dtype, the higher alone is above."""
-    middle = 0.5 * lower + 0.5 * higher
-    # between neighbouring floats there is no other
-    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower

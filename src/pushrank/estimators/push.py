@@ -21,6 +21,7 @@ from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades, warn
 from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._on_disk import is_on_disk, rows_on_disk
 from pushrank.estimators._target import check_alpha, check_solver, validate_ranking
 from pushrank.losses import Loss
 from pushrank.models import RowSpace, linear_model
@@ -28,7 +29,8 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, RankSample, Sample
 from pushrank.prices import Power, Price
-from pushrank.solvers import SOLVERS, LinearProblem, Result
+from pushrank.solvers import SOLVERS, LinearProblem, Result, lbfgs
+from pushrank.solvers.problem import BlockProblem, SumProblem
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 
@@ -402,6 +404,13 @@ def fit_linear(
     ``compare`` says which rows are compared, where those are others than the target's.
     """
     check_solvable(ranker, objective)
+    if is_on_disk(X, y, pairs):
+        check_by_sums(ranker, objective)
+        if qid is not None or pairs is not None:
+            raise ValueError("rows on disk are of two classes in one list: qid and pairs must be None.")
+        with rows_on_disk(ranker, X, y, sample_weight) as rows:
+            fit_by_sums(ranker, objective, rows)
+        return
     X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
     if compare is not None:
         target = replace(target, sample=compare(target.sample))
@@ -437,8 +446,52 @@ def fit_linear(
         warn(f"{name} did not converge: {result.message}", ConvergenceWarning)
 
 
+def fit_by_sums(ranker: Any, objective: PushObjective, rows: Any) -> None:
+    """Minimise, set the fitted attributes, warn: the fit of a linear push ranker to rows that are elsewhere.
+
+    ``rows`` are a :class:`~pushrank.solvers.sums.RowSource`, with their ``dtype``, ``classes`` and
+    ``break_even_threshold``.
+
+    Raises
+    ------
+    ValueError
+        When the objective or the solver needs all rows at once.
+    """
+    check_by_sums(ranker, objective)
+    check_total_weight(objective, rows)
+    continues = ranker.warm_start and hasattr(ranker, "coef_")
+    start = np.asarray(ranker.coef_, dtype=np.float64) if continues else np.zeros(rows.n_features)
+    problem = BlockProblem(objective, rows, float(ranker.alpha))
+    with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
+        result = lbfgs(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
+        coef = result.coef.astype(rows.dtype)
+        threshold = rows.break_even_threshold(coef)
+        ranker.coef_ = coef
+        set_certificate(ranker, problem, result.coef, result.certificate)
+    ranker.classes_, ranker.threshold_, ranker.thresholds_ = rows.classes, threshold, np.array([threshold])
+    ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
+    ranker.converged_ = result.converged
+    if not result.converged:
+        warn(f"{type(ranker).__name__} did not converge: {result.message}", ConvergenceWarning)
+
+
+def check_by_sums(ranker: Any, objective: PushObjective) -> None:
+    """Raise unless a ranker can be fitted to rows that are not in memory together.
+
+    Raises
+    ------
+    ValueError
+        When the objective or the solver needs all rows at once.
+    """
+    BlockProblem.check(objective)
+    for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
+        found = getattr(ranker, name, only)
+        if found != only:
+            raise ValueError(f"{name} must be {only!r} where rows are not in memory, got {found!r}.")
+
+
 def set_certificate(
-    ranker: Any, problem: LinearProblem, exact_coef: Floats, certificate: Certificate | None = None
+    ranker: Any, problem: SumProblem, exact_coef: Floats, certificate: Certificate | None = None
 ) -> None:
     """Set the objective at the ranker's coefficients, and the bound that those before rounding prove."""
     if certificate is None:
