@@ -18,11 +18,11 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_ordered_categorical, distinct, two_classes
 from pushrank.distributed._partitions import Partitions
-from pushrank.distributed._selection import Values, neighbours, order_statistic
-from pushrank.estimators._target import midway, row_weights
+from pushrank.estimators._target import row_weights
 from pushrank.models import LinearModel
 from pushrank.models.linear import ClassCodes, median_row
 from pushrank.pairs.samples import check_both_classes
+from pushrank.solvers.order_statistics import Values, break_even_threshold
 from pushrank.solvers.sums import ArrayRows, Blocks
 
 Part = TypeVar("Part")
@@ -74,13 +74,7 @@ class DaskRows:
         As :func:`pushrank.estimators._target.break_even_threshold`, by threshold counts.
         """
         scores = self.rows.derive(scored, self.targets, coef)
-        total = self.class_weights[1]
-        # a little less than the negatives' weight, which a sum of weights may miss by rounding
-        cut = order_statistic(scores, coef.dtype, total * (1.0 - 1e-12)).value
-        below, above = zip(*scores.map(neighbours, cut), strict=True)
-        if min(above) < np.inf:
-            return midway(cut, min(above), coef)
-        return midway(max(below), cut, coef) if max(below) > -np.inf else cut
+        return break_even_threshold(scores, coef, self.class_weights[1])
 
 
 def of_blocks(rows: Rows, target: Target, reference: Floats, function: Callable[[Blocks], Part]) -> Part:

@@ -10,18 +10,11 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-
-from pushrank._parallel import one_blas_thread
 from pushrank.distributed._base import DaskRankerMixin, shared_docs
 from pushrank.distributed._rows import load_rows
 from pushrank.estimators import IRPush, PNormPush, PushRanker
-from pushrank.estimators._base import progress_bar, warn
-from pushrank.estimators.push import check_solvable, check_total_weight, set_certificate
+from pushrank.estimators.push import check_by_sums, fit_by_sums
 from pushrank.objectives import PushObjective
-from pushrank.solvers.gradient import lbfgs
-from pushrank.solvers.problem import BlockProblem
 
 
 @shared_docs
@@ -195,25 +188,6 @@ class DaskPushRanker(DaskLinearPushMixin, PushRanker):  # type: ignore[misc]
 
 def fit_on_dask(ranker: Any, objective: PushObjective, X: Any, y: Any, sample_weight: Any) -> None:
     """Load, minimise, set the fitted attributes, warn: the whole fit of a linear push ranker on a cluster."""
-    check_solvable(ranker, objective)
-    BlockProblem.check(objective)
-    for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
-        found = getattr(ranker, name, only)
-        if found != only:
-            raise ValueError(f"{name} must be {only!r} on Dask collections, got {found!r}.")
+    check_by_sums(ranker, objective, "on Dask collections")
     continues = ranker.warm_start and hasattr(ranker, "coef_")
-    rows: Any = load_rows(ranker, X, y, sample_weight, reset=not continues)
-    check_total_weight(objective, rows)
-    start = np.asarray(ranker.coef_, dtype=np.float64) if continues else np.zeros(rows.n_features)
-    problem: Any = BlockProblem(objective, rows, float(ranker.alpha))
-    with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
-        result = lbfgs(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
-        coef = result.coef.astype(rows.dtype)
-        threshold = rows.break_even_threshold(coef)
-        ranker.coef_ = coef
-        set_certificate(ranker, problem, result.coef, result.certificate)
-    ranker.classes_, ranker.threshold_, ranker.thresholds_ = rows.classes, threshold, np.array([threshold])
-    ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
-    ranker.converged_ = result.converged
-    if not result.converged:
-        warn(f"{type(ranker).__name__} did not converge: {result.message}", ConvergenceWarning)
+    fit_by_sums(ranker, objective, load_rows(ranker, X, y, sample_weight, reset=not continues))

@@ -403,14 +403,14 @@ def fit_linear(
 
     ``compare`` says which rows are compared, where those are others than the target's.
     """
-    check_solvable(ranker, objective)
     if is_on_disk(X, y, pairs):
-        check_by_sums(ranker, objective)
+        check_by_sums(ranker, objective, "for rows on disk")
         if qid is not None or pairs is not None:
             raise ValueError("rows on disk are of two classes in one list: qid and pairs must be None.")
         with rows_on_disk(ranker, X, y, sample_weight) as rows:
             fit_by_sums(ranker, objective, rows)
         return
+    check_solvable(ranker, objective)
     X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
     if compare is not None:
         target = replace(target, sample=compare(target.sample))
@@ -455,9 +455,8 @@ def fit_by_sums(ranker: Any, objective: PushObjective, rows: Any) -> None:
     Raises
     ------
     ValueError
-        When the objective or the solver needs all rows at once.
+        When the weights of a class add up to too much for the price.
     """
-    check_by_sums(ranker, objective)
     check_total_weight(objective, rows)
     continues = ranker.warm_start and hasattr(ranker, "coef_")
     start = np.asarray(ranker.coef_, dtype=np.float64) if continues else np.zeros(rows.n_features)
@@ -475,19 +474,22 @@ def fit_by_sums(ranker: Any, objective: PushObjective, rows: Any) -> None:
         warn(f"{type(ranker).__name__} did not converge: {result.message}", ConvergenceWarning)
 
 
-def check_by_sums(ranker: Any, objective: PushObjective) -> None:
-    """Raise unless a ranker can be fitted to rows that are not in memory together.
+def check_by_sums(ranker: Any, objective: PushObjective, where: str) -> None:
+    """Raise unless a ranker can be fitted to rows that are not in memory together, but ``where`` says.
 
     Raises
     ------
     ValueError
-        When the objective or the solver needs all rows at once.
+        When a parameter is out of range, or the objective or the solver needs all rows at once.
+    TypeError
+        When a parameter has the wrong type.
     """
+    check_solvable(ranker, objective)
     BlockProblem.check(objective)
     for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
         found = getattr(ranker, name, only)
         if found != only:
-            raise ValueError(f"{name} must be {only!r} where rows are not in memory, got {found!r}.")
+            raise ValueError(f"{name} must be {only!r} {where}, got {found!r}.")
 
 
 def set_certificate(
