@@ -105,6 +105,13 @@ def test_what_users_gave_is_text_and_nothing_else(page, document):
         assert any(expected in text for text in texts), expected
 
 
+def test_a_notebook_shows_the_page_in_a_frame_that_runs_nothing(data, page, monkeypatch):
+    monkeypatch.setattr("pushrank.report.render", lambda shown: page if shown is data else None)
+    (frame,) = Document(data._repr_html_()).all("iframe")
+    assert frame["srcdoc"] == page
+    assert frame["sandbox"] is None  # empty: no scripts, no forms, no way out
+
+
 def test_landmarks_captions_and_headers(document):
     for landmark in ("header", "nav", "main", "h1"):
         assert len(document.all(landmark)) == 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_number
@@ -343,12 +343,8 @@ class Measurement:
         return f"{type(self).__name__}({self.title()})"
 
     def _repr_html_(self) -> str:
-        header, rows = self.cells()
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<p>{escape(self.title())}</p>{table}{said}"
+        said = html_sentences(*self.sentences())
+        return html_sentences(self.title()) + html_table(*self.cells()) + said
 
     def records(self, table: Table = "measures") -> list[dict[str, Any]]:
         """Return a table's rows as dicts, for a data frame of any library.

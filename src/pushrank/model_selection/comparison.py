@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t
 
+from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._optional import import_optional
 from pushrank.model_selection._folds import on_one_scale
 
@@ -111,6 +112,29 @@ class RankerComparison:
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
         return f"{type(self).__name__}({self._n_models} models, {folds})\n{self.verdict()}"
+
+    def _repr_html_(self) -> str:
+        """Return the verdict, the means of all measures, and the best model's differences as pictures."""
+        best, by = self.best_, self.name_of(self.criterion)
+        measures = sorted(self.measures[best], key=lambda name: name != self.criterion)
+        shown = [[model, *(self.mean_and_error(model, name) for name in measures)] for model in self.measures]
+        page = html_sentences(self.verdict()) + html_table(
+            ["model", *map(self.name_of, measures)], shown, "Means over the test parts ± standard errors"
+        )
+        found = self.differences_
+        if not found:
+            return page
+        digits = self.digits(self.criterion)
+        means, lows, highs = (
+            [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")
+        )
+        pictures = interval_pictures(means, lows, highs, zero=True)
+        rows = [
+            [model, picture, *(f"{value:+.{digits}f}" for value in (one.mean, one.low, one.high))]
+            for (model, one), picture in zip(found.items(), pictures, strict=True)
+        ]
+        caption = f"{best} against the others, by {by}, with 95 % intervals of all together"
+        return page + html_table(["against", "", "difference", "low", "high"], rows, caption)
 
     @property
     def _n_models(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 
@@ -75,6 +76,12 @@ def render(data: ReportData | MeasurementData) -> str:
     return environment.from_string(_asset("template.html")).render(
         **template_context(data), pictures=pictures(data.lists), style=style, style_hash=style_hash
     )
+
+
+def framed(data: ReportData | MeasurementData) -> str:
+    """Return the report as a frame for a notebook, in which nothing of the page can run or leave it."""
+    style = "width: 100%; height: 80vh; border: 0"
+    return f'<iframe sandbox srcdoc="{escape(render(data))}" style="{style}" title="report"></iframe>'
 
 
 def _asset(name: str) -> str:

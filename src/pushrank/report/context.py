@@ -90,6 +90,11 @@ class ReportData:
     models: Mapping[str, Any] = field(default_factory=dict)
     X: Any = None
 
+    def _repr_html_(self) -> str:
+        from pushrank.report import framed
+
+        return framed(self)
+
     @cached_property
     def lists(self) -> RankedLists:
         """The lists of the models, from fits that had not seen the rows."""
@@ -150,6 +155,11 @@ class MeasurementData:
     title: str
     meaning: str
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        from pushrank.report import framed
+
+        return framed(self)
 
     @cached_property
     def lists(self) -> RankedLists:

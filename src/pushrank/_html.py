@@ -1,0 +1,78 @@
+"""What notebooks show of results: HTML that needs no style sheet, script or network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+WIDTH, MARGIN = 120, 6  # of the picture of an interval, in pixels
+
+
+class Picture(str):
+    """HTML of our own, to be taken as it is."""
+
+    __slots__ = ()
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Return a table of texts, which are escaped, and of pictures.
+
+    Examples
+    --------
+    >>> html_table(["model"], [["<b>"]])
+    '<table><thead><tr><th>model</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{c if isinstance(c, Picture) else escape(c)}</td>" for c in row) + "</tr>"
+        for row in rows
+    )
+    said = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_sentences(*sentences: str) -> str:
+    """Return paragraphs of escaped text.
+
+    Examples
+    --------
+    >>> html_sentences("a < b")
+    '<p>a &lt; b</p>'
+    """
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+
+
+def interval_pictures(
+    values: Sequence[float], lows: Sequence[float], highs: Sequence[float], *, zero: bool = False
+) -> list[Picture]:
+    """Return a point in its interval for each value, all on one scale, which may hold a line at zero.
+
+    Examples
+    --------
+    >>> first, second = interval_pictures([1.0, 2.0], [0.0, 1.5], [2.0, 2.5])
+    >>> 'cx="92.4"' in second
+    True
+    """
+    ends = np.array([*lows, *highs, *values, *([0.0] if zero else [])])
+    ends = ends[np.isfinite(ends)]
+    start, reach = ends.min(initial=np.inf), np.ptp(ends) if len(ends) else 0.0
+
+    def place(value: float) -> str:
+        share = (value - start) / reach if reach > 0.0 else 0.5
+        return f"{MARGIN + (WIDTH - 2 * MARGIN) * share:.1f}"
+
+    pictures = []
+    for value, low, high in zip(values, lows, highs, strict=True):
+        marks = f'<path d="M{place(0.0)} 0V16" stroke="currentColor" stroke-dasharray="2 2"/>' * zero
+        if np.isfinite([low, high]).all():
+            marks += f'<path d="M{place(low)} 8H{place(high)}" stroke="currentColor" stroke-width="2"/>'
+        if np.isfinite(value):
+            marks += f'<circle cx="{place(value)}" cy="8" r="4" fill="currentColor"/>'
+        pictures.append(
+            Picture(
+                f'<svg width="{WIDTH}" height="16" viewBox="0 0 {WIDTH} 16" aria-hidden="true">{marks}</svg>'
+            )
+        )
+    return pictures
