@@ -6,7 +6,8 @@ import ast
 import doctest
 import inspect
 import re
-import runpy
+import subprocess
+import sys
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -18,7 +19,8 @@ from pushrank import plots
 from test_quality import PUBLIC, public, public_names
 
 ROOT = Path(__file__).parent.parent
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAPERS = sorted((ROOT / "docs" / "papers").glob("*.md"))
+DOCS = [*sorted((ROOT / "docs").glob("*.md")), *PAPERS]
 TEXTS = [*DOCS, ROOT / "README.md"]
 GUIDES = [path for path in TEXTS if ">>>" in path.read_text(encoding="utf-8")]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -84,11 +86,20 @@ def test_the_guide_to_measures_prints_what_it_shows(capsys):
         assert next(without_numbers) == next(without_numbers)
 
 
-def test_the_reference_is_that_of_the_code():
-    pytest.importorskip("torch", reason="the reference lists losses for torch, which is not installed")
-    names = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
-    assert set(PUBLIC) <= set(names["SECTIONS"])
-    assert names["PAGE"].read_text(encoding="utf-8") == names["reference"](), "run docs/make_reference.py"
+def test_the_sites_api_has_every_public_module():
+    assert set(PUBLIC) <= set((ROOT / "docs" / "api.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.nightly
+def test_the_site_is_built_without_a_warning(tmp_path):
+    """With every example of the gallery; by the command that CONTRIBUTING says."""
+    pytest.importorskip("sphinx_gallery")
+    command = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", "docs"]
+    assert "python " + " ".join(command[1:]) in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    built = subprocess.run([*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    pictures = (tmp_path / "_images").glob("sphx_glr_plot_*_001.png")
+    assert len(list(pictures)) == len(list((ROOT / "examples").glob("*/plot_*.py")))
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
@@ -138,22 +149,13 @@ def test_what_a_guide_names_exists(text):
                     assert {keyword.arg for keyword in node.keywords} <= takes, span
                     settings = (getattr(keyword.value, "value", None) for keyword in node.keywords)
                     assert all(f'"{said}"' in doc for said in settings if isinstance(said, str)), span
-            elif isinstance(node, ast.Name) and (node.id.endswith("_") or text.stem == "from_the_papers"):
+            elif isinstance(node, ast.Name) and (node.id.endswith("_") or text in PAPERS):
                 assert node.id in words or hasattr(pushrank, node.id), (node.id, span)
 
 
-def test_the_pictures_guide_names_every_display():
-    guide = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`(\w+Display)`", guide)) == set(plots.__all__)
-
-
-def test_the_readme_shows_what_the_demo_prints():
-    """As the guide has it, whose examples are run."""
-    readme, guide = (
-        path.read_text(encoding="utf-8") for path in (ROOT / "README.md", ROOT / "docs" / "command_line.md")
-    )
-    (demo,) = re.findall(r"^```console\n(\$ pushrank demo\n.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    assert demo in guide
+def test_every_display_is_in_the_gallery():
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*/plot_*.py"))
+    assert set(plots.__all__) <= set(re.findall(r"\w+Display", scripts))
 
 
 def measured():
@@ -229,18 +231,18 @@ def numbers(text):
 
 
 def test_figures_beside_the_papers_are_those_kept():
-    """Of each section, in the results of the experiments that it links and the benchmarks that it names."""
-    guide = (ROOT / "docs" / "from_the_papers.md").read_text(encoding="utf-8")
+    """Of each page, in the results of the experiments that it links and the benchmarks that it names."""
     checked = 0
-    for section in guide.split("\n## ")[1:]:
-        folders = re.findall(r"\.\./experiments/(\w+)/README", section)
+    for page in PAPERS:
+        text = page.read_text(encoding="utf-8")
+        folders = re.findall(r"\.\./experiments/(\w+)/README", text)
         files = [file for name in folders for file in (ROOT / "experiments" / name).glob("*.txt")]
-        files += [ROOT / name for name in re.findall(r"`(benchmarks/\w+\.txt)`", section)]
+        files += [ROOT / name for name in re.findall(r"`(benchmarks/\w+\.txt)`", text)]
         kept = numbers("\n".join(file.read_text(encoding="utf-8") for file in files))
-        of_ours = re.sub(r"^Slips\..*?(?=^\[|\Z)|\(\d\.\d\d\)", "", section, flags=re.MULTILINE | re.DOTALL)
+        of_ours = re.sub(r"\(\d\.\d\d\)", "", text.partition("## Slips")[0])
         for figure in re.findall(r"\b\d+,\d{3}\b|\d*\.\d{2,}\b", of_ours):
             places = len(figure.partition(".")[2])
             close = (abs(float(figure.replace(",", "")) - number) <= 0.501 * 10.0**-places for number in kept)
-            assert any(close), (section[:30], figure)
+            assert any(close), (page.stem, figure)
             checked += 1
     assert checked > 20

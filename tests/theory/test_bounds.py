@@ -94,7 +94,7 @@ def test_a_fraction_is_no_number_of_rows():
 
 
 def test_the_example_of_one_dimension_simulates_what_it_knows():
-    path = Path(__file__).parents[2] / "examples" / "one_dimension.py"
+    path = Path(__file__).parents[2] / "examples" / "pictures" / "plot_7_one_dimension.py"
     simulated = runpy.run_path(str(path))["simulated"]
     m, epsilon, n_draws = 50, 0.01, 2000
     inside, of_them, increasing = simulated(m, epsilon, n_draws, np.random.default_rng(m))

@@ -251,9 +251,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     on a scale that does not overflow: the logarithm for the exponential loss and for the exponential price,
     the power mean for another loss with a power price, the largest mean loss with the maximum, and the mean
-    otherwise (see the scales of :class:`pushrank.PushObjective`). Duplicating every row does not change the
-    solution for a given ``alpha``, except with the price ``LogOnePlus`` (slightly) and ``ExponentialPrice``
-    (whose log-scale objective grows with the inner sums).
+    otherwise (see the scales of :class:`~pushrank.objectives.PushObjective`). Duplicating every row does not
+    change the solution for a given ``alpha``, except with the price ``LogOnePlus`` (slightly) and
+    ``ExponentialPrice`` (whose log-scale objective grows with the inner sums).
 
     Parameters
     ----------
@@ -301,7 +301,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
     :class:`pushrank.prices.Price`. The sigmoid losses, the price ``LogOnePlus`` with a loss other than
     the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
-    convex: the answer is then a local minimum. ``examples/roc_portion.py`` has a price that falls.
+    convex: the answer is then a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that
+    falls.
 
     No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
     loss whose sums have no fast way, or where the pairs themselves are the data.

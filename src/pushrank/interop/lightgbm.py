@@ -45,7 +45,7 @@ class LGBMObjective(CustomObjective):
     .. math:: a_i \propto w_i e^{-s_i}, \qquad b_k \propto w_k e^{p t_k} ,
 
     both times the weight of the positives. A diagonal of others, which is above their Hessian too, is derived
-    in :mod:`pushrank.pairs` and :mod:`pushrank.objectives`.
+    in ``pushrank.pairs`` and ``pushrank.objectives``.
 
     Parameters
     ----------
@@ -250,7 +250,8 @@ class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
     Of the parameters, ``objective``, ``metric``, numbers of rounds and early stopping are the ranker's own.
     ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits count rows whatever
     they weigh, but for rows of weight zero, which are left out. Categories that ``fit`` has not seen are
-    scored as missing values. Models are saved with :func:`pushrank.save`, as LightGBM's own text.
+    scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, as LightGBM's own
+    text.
 
     References
     ----------

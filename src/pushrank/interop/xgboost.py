@@ -246,8 +246,8 @@ class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
     -----
     Of the parameters, ``objective``, ``eval_metric``, ``base_score``, numbers of rounds and early stopping
     are the ranker's own; of unknown ones XGBoost warns. Rows of weight zero are left out. XGBoost refuses to
-    score categories that ``fit`` has not seen. Models are saved with :func:`pushrank.save`, as XGBoost's own
-    text.
+    score categories that ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, as
+    XGBoost's own text.
 
     References
     ----------

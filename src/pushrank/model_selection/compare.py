@@ -248,10 +248,10 @@ def default_rankers(
     -------
     dict of str to estimator
         Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
-        at every strength, the IR Push, the trimmed push, the linear ranker that :class:`TopRankerCV` chooses,
-        boosted stumps, and what people take for tables otherwise: the gradient boosting and the random forest
-        of scikit-learn and, where it is installed, LightGBM, with their defaults (31 leaves a tree), and
-        LightGBM's trees under the P-Norm Push.
+        at every strength, the IR Push, the trimmed push, the linear ranker that
+        :class:`~pushrank.TopRankerCV` chooses, boosted stumps, and what people take for tables otherwise: the
+        gradient boosting and the random forest of scikit-learn and, where it is installed, LightGBM, with
+        their defaults (31 leaves a tree), and LightGBM's trees under the P-Norm Push.
 
     Notes
     -----

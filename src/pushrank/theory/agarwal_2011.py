@@ -92,10 +92,11 @@ def infinite_push_bound(
     Notes
     -----
     Derived here, for what the Infinite Push minimises: the share of positives below the best negative. It
-    asks nothing of the distribution, where :func:`theorem_5_1` needs to know how heavy the top of the
-    negatives is, and its excess is at most a quarter of the theorem's; but what it bounds is the error at the
-    best of the negatives drawn, not at the best there is. Take
-    the member g of the cover within :math:`\theta / 4` of f, and u its best training negative.
+    asks nothing of the distribution, where
+    :func:`~pushrank.theory.agarwal_2011.theorem_5_1` needs to know how heavy the top of the negatives is, and
+    its excess is at most a quarter of the theorem's; but what it bounds is the error at the best of the
+    negatives drawn, not at the best there is. Take the member g of the cover within :math:`\theta / 4` of f,
+    and u its best training negative.
 
     - A negative with :math:`f > t + \theta / 2` has :math:`g > t + \theta / 4 \ge u`. The chance of more than
       :math:`\eta` of the negatives lying above the best of K is at most :math:`(1 - \eta)^K`.
@@ -176,7 +177,7 @@ def theorem_5_1(
 
     See Also
     --------
-    infinite_push_bound : What can be said of the negatives drawn, whatever the distribution.
+    pushrank.theory.infinite_push_bound : What can be said of the negatives drawn, whatever the distribution.
 
     Notes
     -----

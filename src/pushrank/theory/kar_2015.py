@@ -128,8 +128,9 @@ def precision_at_k_bound(
     Notes
     -----
     Derived here, for rows drawn independently and scores without ties: a uniform convergence bound of the
-    kind of :func:`theorem_12`, which asks for a finite class and the share of positives. Its statement and
-    constants are those of this proof. Raising positives, or lowering negatives, never lowers the precision of
+    kind of :func:`~pushrank.theory.kar_2015.theorem_12`, which asks for a finite class and the share of
+    positives. Its statement and constants are those of this proof.
+    Raising positives, or lowering negatives, never lowers the precision of
     a list. So for the member g of the cover within :math:`\theta / 4` of f,
     :math:`\mathrm{prec}_\lambda(f) \ge \mathrm{prec}_\lambda(g')` with :math:`g' = g - \theta y / 2`, and on
     the training rows that of :math:`f - \theta y` is at most that of g'. For each g', let t be the k-th

@@ -3,7 +3,7 @@ r"""Margins in ranking: a bound on misranked pairs of new data, and how fast the
 Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
 middle*, COLT 2005: theorem 1 as printed, with crucial pairs; a tighter bound of its kind for two classes;
 and, as lemma 1 and theorem 2 are not true as printed, what is true in their place.
-:mod:`pushrank.theory.margin` computes the largest margin of the paper's section 2.
+:func:`pushrank.theory.max_margin` computes the largest margin of the paper's section 2.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ def margin_ranking_bound(
 
     Notes
     -----
-    Derived here, of the kind of :func:`theorem_1`, for two classes. It is the tighter one: with a share q of
-    positives, E = q (1 - q), the theorem's excess :math:`\sqrt{8 (\ln N + \ln(2 / \delta)) / m} / E`, with
-    the finer cover, is at least :math:`4 \sqrt{\min(q, 1 - q)} / E \ge 10` times as large. Take the member g
-    of the cover within :math:`\theta / 4` of f: margins of pairs differ by at most :math:`\theta / 2`. So a
-    pair that f misranks has a margin of at most :math:`\theta / 2` under g, and the pairs with such a margin
-    under g have at most :math:`\theta` under f. For each g, Hoeffding's inequality for two-sample
-    U-statistics says that the share of pairs exceeds its mean over the sample by :math:`\varepsilon` with a
-    chance of at most :math:`e^{-2 \min(I, K) \varepsilon^2}`; the union over the cover gives the bound. O(n
-    log n).
+    Derived here, of the kind of :func:`~pushrank.theory.rudin_2005.theorem_1`, for two classes. It is the
+    tighter one: with a share q of positives, E = q (1 - q), the theorem's excess :math:`\sqrt{8 (\ln N +
+    \ln(2 / \delta)) / m} / E`, with the finer cover, is at least :math:`4 \sqrt{\min(q, 1 - q)} / E \ge 10`
+    times as large. Take the member g of the cover within :math:`\theta / 4` of f: margins of pairs differ by
+    at most :math:`\theta / 2`. So a pair that f misranks has a margin of at most :math:`\theta / 2` under g,
+    and the pairs with such a margin under g have at most :math:`\theta` under f. For each g, Hoeffding's
+    inequality for two-sample U-statistics says that the share of pairs exceeds its mean over the sample by
+    :math:`\varepsilon` with a chance of at most :math:`e^{-2 \min(I, K) \varepsilon^2}`; the union over the
+    cover gives the bound. O(n log n).
 
     References
     ----------
@@ -165,7 +165,7 @@ def theorem_1(
 
     See Also
     --------
-    margin_ranking_bound : A tighter bound for two classes.
+    pushrank.theory.margin_ranking_bound : A tighter bound for two classes.
 
     Notes
     -----

@@ -86,12 +86,12 @@ def p_norm_push_bound(
 
     Notes
     -----
-    Derived here; it is of the kind of :func:`theorem_2`, and :math:`\varepsilon_+ + \varepsilon_-^{1/p}` is
-    at most half of that theorem's excess, if this is below 2: each of the two is at most a quarter of it, and
-    the cover is coarser. For a member g of the cover within :math:`\theta / 4` of f, let
-    :math:`h(\tilde x) = P_x(g(x) \le g(\tilde x) + \theta / 2)`, which is at least
-    :math:`P_x(f(x) \le f(\tilde x))`, and :math:`\hat h` its share of the training positives, at most that of
-    f with margin :math:`\theta`.
+    Derived here; it is of the kind of :func:`~pushrank.theory.rudin_2009.theorem_2`, and :math:`\varepsilon_+
+    + \varepsilon_-^{1/p}` is at most half of that theorem's excess, if this is below 2: each of the two is at
+    most a quarter of it, and the cover is coarser. For a member g of the cover within :math:`\theta / 4` of
+    f, let :math:`h(\tilde x) = P_x(g(x) \le g(\tilde x) + \theta / 2)`, which is at least :math:`P_x(f(x) \le
+    f(\tilde x))`, and :math:`\hat h` its share of the training positives, at most that of f with margin
+    :math:`\theta`.
 
     - By Hoeffding's inequality :math:`E h^p \le \frac1K \sum_k h(\tilde x_k)^p + \varepsilon_-` but for a
       chance of :math:`e^{-2 K \varepsilon_-^2}`.
@@ -352,7 +352,7 @@ def theorem_2(
 
     See Also
     --------
-    p_norm_push_bound : A tighter bound of the same kind.
+    pushrank.theory.p_norm_push_bound : A tighter bound of the same kind.
 
     Notes
     -----
@@ -478,7 +478,7 @@ def theorem_2_sample_size(
 
     See Also
     --------
-    sample_size : Fewer rows do, by a tighter bound.
+    pushrank.theory.sample_size : Fewer rows do, by a tighter bound.
 
     References
     ----------

@@ -1,0 +1,139 @@
+"""The site: python -m sphinx -W -n --keep-going docs build/site."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.ext.autodoc.mock import mock
+
+import pushrank
+
+DOCS = Path(__file__).parent
+GENERATED = DOCS / "generated"
+
+project = "pushrank"
+author = copyright = "The pushrank developers"  # noqa: A001
+version = release = pushrank.__version__
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "myst_parser",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*/*.ipynb"]
+templates_path = ["_templates"]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(sklearn|scipy|numpy|lightgbm|xgboost)\..*")]
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_title = "pushrank"
+html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "header_links_before_dropdown": 7}
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+autodoc_typehints = "none"
+autodoc_mock_imports = [
+    package for package in ("dask", "distributed", "skl2onnx", "torch") if not find_spec(package)
+]
+autosummary_ignore_module_all = False
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "generated/gallery",
+    "subsection_order": ["../examples/questions", "../examples/pictures"],
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("pushrank",),
+    "reference_url": {"pushrank": None},
+    "show_signature": False,
+    "write_computation_times": False,
+}
+API = (DOCS / "api.md").read_text(encoding="utf-8")
+MODULES = re.findall(r"^   (pushrank[a-z_.0-9]*)$", API, re.MULTILINE)
+TAKEN = nodes.reference | nodes.title | addnodes.pending_xref  # a link, or what is no place for one
+# their pages are those of the modules where they live
+ELSEWHERE = {"pushrank.PushObjective", "pushrank.load", "pushrank.save"}
+autosummary_context = {"elsewhere": ELSEWHERE}
+
+
+def pages_of_names() -> dict[str, str]:
+    """Return the page of each public name, by what texts call it: with its module, or a class by itself."""
+    pages = {module.removeprefix("pushrank."): module for module in MODULES}
+    for module in MODULES:
+        with mock(autodoc_mock_imports):
+            members = import_module(module).__all__
+        for name in members:
+            pages[f"{module}.{name}".removeprefix("pushrank.")] = f"{module}.{name}"
+            if name[0].isupper():
+                pages[name] = f"{module}.{name}"
+    return {name: page for name, page in pages.items() if page not in ELSEWHERE}
+
+
+def link_names(app: Any, page: nodes.document) -> None:
+    """Let the names in a text lead to their pages."""
+    for literal in list(page.findall(nodes.literal)):
+        name = re.match(r"[\w.]*", literal.astext())[0].removeprefix("pushrank.")
+        if name in app.pages_of_names and not isinstance(literal.parent, TAKEN):
+            target = {"refdomain": "py", "reftype": "obj", "reftarget": app.pages_of_names[name]}
+            link = addnodes.pending_xref(
+                "", literal.deepcopy(), **target, refdoc=app.env.docname, refexplicit=True, refwarn=True
+            )
+            literal.replace_self(link)
+
+
+def write_if_new(path: Path, text: str) -> None:
+    """Write a page, unless it stands there already: what did not change is not built again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def write_pages(app: Any) -> None:
+    """Take the experiments' READMEs into the site, and write the page of the command line."""
+    app.pages_of_names = pages_of_names()
+    for readme in (DOCS.parent / "experiments").glob("*/README.md"):
+        page = GENERATED / "experiments" / f"{readme.parent.name}.md"
+        write_if_new(page, readme.read_text(encoding="utf-8"))
+    command = [sys.executable, "-m", "typer", "pushrank.cli", "utils", "docs", "--name", "pushrank"]
+    written = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    write_if_new(GENERATED / "commands.md", written.stdout.replace("'$", r"'\$").replace(" $1", r" \$1"))
+
+
+def link_generated(_app: Any, _page: str, source: list[str]) -> None:
+    """Let links to experiments and examples, which lead to files of the repository, lead to their pages."""
+    text = re.sub(r"\]\((?:\.\./)+experiments/(\w+)/README\.md", r"](/generated/experiments/\1.md", source[0])
+    source[0] = re.sub(r"\]\((?:\.\./)+examples/([\w/]+)\.py", r"](/generated/gallery/\1.rst", text)
+
+
+def escape_fitted(_app: Any, _kind: str, _name: str, _member: Any, _options: Any, lines: list[str]) -> None:
+    """Let no fitted attribute in a type, as in shape (n_iter_,), be taken for a link of reStructuredText."""
+    for number, line in enumerate(lines):
+        if re.match(r" *[\w, ]+ : .*shape", line):
+            lines[number] = re.sub(r"(?<= |\()(\w+)_(?=[ ,)])", r"\1\_", line)
+
+
+def setup(app: Any) -> None:
+    """Register what is done before pages are read."""
+    app.connect("autodoc-process-docstring", escape_fitted, priority=100)
+    app.connect("builder-inited", write_pages, priority=100)
+    app.connect("doctree-read", link_names)
+    app.connect("source-read", link_generated)

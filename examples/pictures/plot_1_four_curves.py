@@ -1,0 +1,40 @@
+"""
+Four pictures of one list
+=========================
+
+Looking for one digit among handwritten ones, of which a tenth are that digit.
+
+* :class:`~pushrank.plots.PrecisionAtKDisplay`: of the first k rows, how many are hits? The axis is
+  logarithmic, so that the top has room; the bands are Wilson's 95 % intervals, each valid at one k.
+* :class:`~pushrank.plots.RocLeftEdgeDisplay`: hits found before each false alarm. The usual axis gives the
+  first 1 % of false alarms a hundredth of the picture; a logarithmic one gives it half.
+* :class:`~pushrank.plots.CumulativeGainsDisplay`: the share of all hits found, against the share of the list
+  looked at.
+* :class:`~pushrank.plots.LiftDisplay`: how many times as many hits as a random order finds. The same by
+  tenths, as numbers, is :func:`~pushrank.metrics.gains_table`.
+"""
+
+from matplotlib import pyplot
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from pushrank import PNormPush, PushBoost
+from pushrank.plots import CumulativeGainsDisplay, LiftDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
+
+X, y = load_digits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y == 8, test_size=0.5, stratify=y, random_state=0)
+
+figure, axes = pyplot.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
+for name, model in {
+    "logistic regression": LogisticRegression(max_iter=1000),
+    "PNormPush(p=16)": PNormPush(p=16, alpha=0.1),
+    "PushBoost(p=16)": PushBoost(p=16, n_estimators=100),
+}.items():
+    ranker = make_pipeline(StandardScaler(), model).fit(X_train, y_train)
+    for display, ax in zip(
+        (PrecisionAtKDisplay, RocLeftEdgeDisplay, CumulativeGainsDisplay, LiftDisplay), axes.flat, strict=True
+    ):
+        display.from_estimator(ranker, X_test, y_test, name=name, ax=ax)
