@@ -20,6 +20,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._array import Floats
@@ -159,6 +160,13 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return numba.njit(nogil=True, error_model="numpy", **options)(function)
 
     return decorate
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to; loops are compiled anew for arrays that can and cannot."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def compiled_pointer(signature: str) -> Callable[[Callable[..., Any]], Callable[[], int]]:

@@ -82,7 +82,7 @@ def sort(scores):
         for d in range(N_DIGITS):
             starts[d, ((key >> np.uint64(8 * d)) & np.uint64(255)) + 1] += 1
     for d in range(N_DIGITS):
-        if starts[d].max() == n:
+        if n == 0 or starts[d, ((keys[0] >> np.uint64(8 * d)) & np.uint64(255)) + 1] == n:
             continue  # all share this digit
         targets = np.cumsum(starts[d])
         for i in range(n):

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
+from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 
 BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
 MOMENT_ELEMENTS = 1 << 16  # of a block that is copied and weighted before it is multiplied with itself
@@ -222,13 +222,13 @@ class LinearModel(FeatureSpace):
             self._sums = dense_sums_by_rows if by_rows else dense_sums_by_columns
             if reference is None:
                 reference = median_row(X) if centred else np.zeros(self.n_features)
-            self._arrays: tuple[Any, ...] = (X, reference)
+            self._arrays: tuple[Any, ...] = (read_only(X), reference)
             self._block_rows = block_height(self.n_features)
         elif X.format == "csr":
             per_row = X.nnz / self.n_rows
             self.chunks = row_chunks(self.n_rows, per_row)
             self._scores, self._sums = csr_scores, csr_sums
-            self._arrays = (X.data, X.indices, X.indptr)
+            self._arrays = (read_only(X.data), X.indices, X.indptr)
             self._block_rows = max(MIN_BLOCK_ROWS, int(BLOCK_ELEMENTS / max(1.0, per_row)))
         else:
             self.chunks = [(0, self.n_rows)]
@@ -260,7 +260,7 @@ class LinearModel(FeatureSpace):
         ``factors`` and ``class_codes`` are those of the block; ``out`` has shape (2, n_features).
         """
         if self._is_csc:
-            stored = (self.data.data, self.data.indices, self.data.indptr)
+            stored = (read_only(self.data.data), self.data.indices, self.data.indptr)
             csc_sums(*stored, factors, class_codes, squared, out)
         else:
             self._sums(*self._arrays, start, stop, factors, class_codes, squared, out)

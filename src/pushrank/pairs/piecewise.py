@@ -85,10 +85,18 @@ def _sort_runs(keys, index_bits, scores, order):
         if i == len(keys) or (keys[i] >> index_bits) != (keys[i - 1] >> index_bits):
             if unordered:
                 run = order[start:i].copy()
-                order[start:i] = run[np.argsort(scores[run])]
+                for place, e in enumerate(np.argsort(scores[run])):
+                    order[start + place] = run[e]
             start, unordered = i, False
         elif scores[order[i]] < scores[order[i - 1]]:
             unordered = True
+
+
+@compiled()
+def _copy(values, out):
+    """Write values to the start of an array; numba compiles 2 seconds at a slice's error message."""
+    for e in range(len(values)):
+        out[e] = values[e]
 
 
 @compiled()
@@ -140,7 +148,7 @@ def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out
                 reference = sources[last - 1]
                 behind[last, :] = 0.0
                 for i in range(last - 1, first - 1, -1):
-                    behind[i, :] = behind[i + 1, :]
+                    _copy(behind[i + 1], behind[i])
                     _add(behind[i], weights[i], reference - sources[i])
                 middle = last
                 ahead[:] = 0.0
@@ -150,7 +158,7 @@ def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out
             if coefficients[m] != 0.0:
                 total += coefficients[m] * ahead[m]
         if first < middle:
-            within[:] = behind[first]
+            _copy(behind[first], within)
             _move(within, upper - (sources[middle - 1] - target))
             for m in range(size):
                 if coefficients[m] != 0.0:
@@ -162,7 +170,7 @@ def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out
 def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out):
     """Do what ``add_piece`` does without a lower end and for at most three powers, in a third of the time."""
     padded = np.zeros(3)
-    padded[: len(coefficients)] = coefficients
+    _copy(coefficients, padded)
     zeroth_factor, first_factor, second_factor = padded
     zeroth = first = second = 0.0
     last, n_sources = 0, len(sources)

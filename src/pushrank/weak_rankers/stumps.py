@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
+from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 from pushrank._validation import check_number
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
@@ -255,8 +255,11 @@ def binned(X: Any, edges: list[Floats], categories: list[Floats | None], n_threa
     padded = np.full((n_features, 256), np.inf)
     for feature, feature_edges in enumerate(edges):
         padded[feature, : len(feature_edges)] = feature_edges
+    entries = read_only(X)
     map_chunks(
-        lambda start, stop: bin_rows(X, padded, start, stop, bins), row_chunks(n_rows, n_features), n_threads
+        lambda start, stop: bin_rows(entries, padded, start, stop, bins),
+        row_chunks(n_rows, n_features),
+        n_threads,
     )
     for feature, known in enumerate(categories):
         if known is not None:
@@ -523,8 +526,9 @@ def _add_tables(X: Any, functions: list[StepFunction], out: Floats) -> None:
     firsts = np.concatenate([[0], np.cumsum([len(function.thresholds) for function in functions])])
     thresholds = np.concatenate([function.thresholds for function in functions])
     values = np.concatenate([function.values for function in functions])
+    entries = read_only(X)
     map_chunks(
-        lambda start, stop: add_tables(X, features, firsts, thresholds, values, start, stop, out),
+        lambda start, stop: add_tables(entries, features, firsts, thresholds, values, start, stop, out),
         row_chunks(X.shape[0], len(functions)),
     )
 

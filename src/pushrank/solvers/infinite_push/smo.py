@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._parallel import compiled
+from pushrank._parallel import compiled, read_only
 from pushrank.models import KernelModel
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
 from pushrank.solvers.result import Callback, Certificate
@@ -80,7 +80,7 @@ class _State:
 
     def run(self, columns: _ColumnCache, tol: float, max_steps: int, n_steps: int) -> tuple[int, int]:
         """Step until the gap is small; return -1, or the row whose column is missing, and the steps."""
-        cache = columns.values, columns.slots, columns.last_used
+        cache = read_only(columns.values), columns.slots, columns.last_used
         state = self.variables, self._scores, self._rows, self._diagonal, *cache
         missing, n_steps = smo_steps(*state, tol, max_steps, n_steps, self._dual.squared, self._objectives)
         return int(missing), int(n_steps)

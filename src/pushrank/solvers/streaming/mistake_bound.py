@@ -31,6 +31,7 @@ from pushrank.solvers.streaming.updates import (
     StreamLearner,
     call_evaluate,
     evaluate_update,
+    largest_batch,
 )
 
 BOUNDING_SURROGATE = {PERCEPTRON_AVG: AVG, PERCEPTRON_MAX: MAX}
@@ -129,7 +130,7 @@ def total_loss(scores, positive, sample_weight, order, starts, alone, surrogate,
     Rows that come ``alone`` are compared with a score of zero of the other class.
     """
     total = 0.0
-    size = np.max(np.diff(starts))
+    size = largest_batch(starts)
     batch_scores, slope = np.empty(size + 1), np.empty(size + 1)
     classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
     for b in range(len(starts) - 1):

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, compiled_pointer, pointer_call
+from pushrank._parallel import compiled, compiled_pointer, pointer_call, read_only
 from pushrank._validation import BadRowError
 from pushrank.objectives.precision_at_k import (
     STRUCT,
@@ -56,6 +56,15 @@ with both classes; the squared norm of ``coef``; sums over batches of the negati
 most there can be, and of their share of k; the largest k; batches that lack a class."""
 
 MIN_SCALE = 1e-3  # below it the scale is multiplied into coef, before rounding of the sum of iterates shows
+
+
+@compiled()
+def largest_batch(starts):
+    """Return the most rows of a batch; NumPy's functions for it take longer to compile than all the rest."""
+    size = 0
+    for batch in range(len(starts) - 1):
+        size = max(size, starts[batch + 1] - starts[batch])
+    return size
 
 
 @compiled()
@@ -108,7 +117,7 @@ def run_batches(
     """
     n_features = len(coef)
     delta = np.zeros(n_features)
-    size = np.max(np.diff(starts))
+    size = largest_batch(starts)
     scores, slope = np.empty(size + 1), np.empty(size + 1)
     classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
     bounded = radius < np.inf  # numpy.isfinite is x - x == 0, which fast mathematics takes to be true
@@ -488,8 +497,10 @@ class StreamLearner:
         """Learn from rows in an order; ``offset`` is what is to be added to a place in a message."""
         rule, starts = self.rule, rows.batch_starts(order, self.rule.batch_size)
         mistakes = np.empty(len(starts) - 1)
-        sparse = sp.issparse(rows.X)
-        arrays = (None, rows.X.data, rows.X.indices, rows.X.indptr) if sparse else (rows.X, None, None, None)
+        if sp.issparse(rows.X):
+            arrays: tuple[Any, ...] = None, rows.X.data, rows.X.indices, rows.X.indptr
+        else:
+            arrays = read_only(rows.X), None, None, None
         bad = run_batches(
             *arrays, order, rows.positive, rows.sample_weight,
             starts, rule.batch_size == 1 and rows.groups is None, rule.update, evaluate_update(), rule.k,
