@@ -1,0 +1,103 @@
+"""What CI runs, as commands: nox -s lint, test, test-fast, lowest, docs, package, nightly, bench."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["lint", "test-fast"]
+
+FAST = (
+    "src",
+    "tests/cli/test_commands.py",
+    "tests/estimators/test_parameters_and_state.py",
+    "tests/estimators/test_rankers.py",
+    "tests/golden",
+    "tests/interop",
+    "tests/laws",
+    "tests/metrics/test_measures.py",
+    "tests/persistence",
+    "tests/plots",
+)
+N_RUNS = 3  # of each side of a comparison of times, in turn; the least ratio counts
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, types, import floors and spelling."""
+    session.install("-e", ".[lint]")
+    session.run(".ci/lint", external=True)
+
+
+@nox.session
+def test(session: nox.Session) -> None:
+    """Run all tests; what follows -- goes to pytest."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(name="test-fast")
+def test_fast(session: nox.Session) -> None:
+    """Run the tests of every floor that take seconds."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "pytest", "-n", "auto", *FAST, *session.posargs)
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """Run the same tests with the lowest versions that pyproject.toml allows."""
+    session.install("uv")
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[test]")
+    # what they need themselves comes in its newest version, which warns them
+    quiet = ("-W", "ignore::DeprecationWarning")
+    session.run("python", "-m", "pytest", "-n", "auto", *quiet, *FAST, *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site, where a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run("python", "-m", "sphinx", "-W", "-n", "--keep-going", "docs", "build/site", *session.posargs)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build wheel and sdist, and run each as installed, away from the sources."""
+    session.install("build")
+    built = Path(session.create_tmp()) / "dist"
+    session.run("python", "-m", "build", "--outdir", str(built))
+    for file in sorted(built.iterdir()):
+        session.run("pip", "uninstall", "-q", "-y", "pushrank")
+        session.install(f"pushrank[cli] @ {file.resolve().as_uri()}")
+        with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
+            session.run("pushrank", "--version")
+            session.run("pushrank", "demo")
+
+
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """Run what takes hours: fuzzing, full products, simulations of coverage."""
+    session.install("-e", ".[nightly]")
+    session.run("python", "-m", "pytest", "-n", "auto", "-m", "nightly")
+    session.run("python", "-m", "pytest", "-n", "auto", "--hypothesis-profile=nightly")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure a few ratios of times; after -- another checkout, whose ratios must not be passed."""
+    session.install("-e", ".")
+    script, kept = "benchmarks/compare_runs.py", Path(session.create_tmp())
+    sides = {"after": Path.cwd()}
+    if session.posargs:
+        sides["before"] = Path(session.posargs[0])
+    files = {name: str(kept / f"{name}.json") for name in sides}
+    for _ in range(N_RUNS):
+        for name, checkout in sides.items():
+            # before the sources that are installed
+            sources = {"PYTHONPATH": os.fspath((checkout / "src").resolve())}
+            session.run("python", script, "measure", files[name], env=sources)
+    if "before" in sides:
+        session.run("python", script, "compare", files["before"], files["after"])
