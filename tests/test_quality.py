@@ -31,6 +31,7 @@ PUBLIC = (
     "pushrank.objectives",
     "pushrank.exceptions",
     "pushrank.distributed",
+    "pushrank.distributed.xgboost",
     "pushrank.interop.lightgbm",
     "pushrank.interop.onnx",
     "pushrank.interop.xgboost",

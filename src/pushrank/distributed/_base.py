@@ -73,6 +73,8 @@ class DaskRankerMixin:
 
     local_class: ClassVar[type]
     client: Any
+    classes_: NDArray[Any]
+    coef_: NDArray[np.floating]
     get_params: Callable[..., dict[str, Any]]
 
     def to_local(self) -> Any:
@@ -103,7 +105,8 @@ class DaskRankerMixin:
         dask.array.Array or dask.dataframe.Series of shape (n_samples,)
             The scores, not computed yet.
         """
-        return self._by_partition(X, "decision_function", lambda ranker: ranker.coef_.dtype)
+        check_is_fitted(self)
+        return self._by_partition(X, "decision_function", self._score_type)
 
     def predict(self, X: Any) -> Any:
         """Return the positive class for rows scored above the break-even threshold, else the negative.
@@ -117,7 +120,8 @@ class DaskRankerMixin:
         dask.array.Array or dask.dataframe.Series of shape (n_samples,)
             Members of ``classes_``, not computed yet.
         """
-        return self._by_partition(X, "predict", lambda ranker: ranker.classes_.dtype)
+        check_is_fitted(self)
+        return self._by_partition(X, "predict", self.classes_.dtype)
 
     def rank(self, X: Any) -> Any:
         """Refuse: an order of all rows would be gathered on one machine.
@@ -166,17 +170,21 @@ class DaskRankerMixin:
         """Return what is written to files, which is all but the client."""
         return {**vars(self), "client": None}
 
-    def _by_partition(self, X: Any, method: str, dtype_of: Any) -> Any:
+    @property
+    def _score_type(self) -> Any:
+        return self.coef_.dtype
+
+    def _by_partition(self, X: Any, method: str, dtype: Any) -> Any:
         local = self.to_local()
         validate_data(self, features_of(X, type(self).__name__), reset=False, skip_check_array=True)
-        dtype = dtype_of(local)
         if hasattr(X, "chunks"):
             X = X.rechunk({1: -1})
-            return X.map_blocks(_of_rows, local, method, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-        return X.map_partitions(_of_rows, local, method, meta=(None, dtype))
+            meta = np.empty(0, dtype)
+            return X.map_blocks(_of_rows, local, method, dtype, drop_axis=1, dtype=dtype, meta=meta)
+        return X.map_partitions(_of_rows, local, method, dtype, meta=(None, dtype))
 
 
-def _of_rows(X: Any, ranker: Any, method: str) -> Any:
+def _of_rows(X: Any, ranker: Any, method: str, score_type: Any) -> Any:
     """Return what a method returns of a partition, which may be empty."""
-    found: NDArray[Any] = getattr(ranker, method)(X) if X.shape[0] else np.empty(0, ranker.coef_.dtype)
+    found: NDArray[Any] = getattr(ranker, method)(X) if X.shape[0] else np.empty(0, score_type)
     return type(X.iloc[:, 0])(found, index=X.index) if hasattr(X, "iloc") else found

@@ -193,13 +193,13 @@ def aligned_parts(given: dict[str, Any]) -> list[tuple[Any, ...]]:
         When their partitions do not match.
     """
     dask = import_optional("dask", "dask")
-    X = given["X"]
-    lengths = known_lengths(X)
+    first = next(iter(given))
+    lengths = known_lengths(given[first])
     matched = []
     for name, collection in given.items():
         own = known_lengths(collection)
         if lengths and own and sum(own) != sum(lengths):
-            raise ValueError(f"{name} has {sum(own)} rows for {sum(lengths)} of X; they must agree.")
+            raise ValueError(f"{name} has {sum(own)} rows for {sum(lengths)} of {first}; they must agree.")
         if hasattr(collection, "chunks"):
             by_row = {0: lengths or own} if own else {}
             collection = collection.rechunk(by_row | ({1: -1} if collection.ndim == 2 else {}))

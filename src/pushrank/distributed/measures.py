@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,9 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import column, distinct, two_classes
+from pushrank.distributed._rows import aligned_parts
 from pushrank.metrics._docstrings import PARAGRAPHS
 from pushrank.metrics._ranking import (
-    SIGN_BIT,
     CutCounts,
     Ranking,
     Ties,
@@ -39,6 +39,7 @@ from pushrank.metrics.precision import (
     ranking_positives_at_top,
     ranking_precision_at_k,
 )
+from pushrank.solvers.order_statistics import Values, order_statistic
 
 __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 
@@ -69,8 +70,6 @@ ValueError
 shared_docs = shared_docs_from(PARAGRAPHS | OWN_PARAGRAPHS)
 
 MAX_LABELS = 1000  # of which a partition tells, for a message
-KEY_BITS = 64
-DIGIT_BITS = 11  # a round counts 2,048 intervals, 16 kB a partition; six rounds find any float64
 GROUP_ROWS = 1 << 20  # sorted in one task: a second or so, and 50 MB
 MAX_GROUPS = 64  # every group sends a piece to every range, at 4,096 tasks or so a millisecond each
 SAMPLES = 32  # a range, of every group: ranges differ in length by a few parts in a hundred
@@ -84,13 +83,6 @@ class Rows(NamedTuple):
     weights: Floats | None
 
 
-class Scores(NamedTuple):
-    """Scores of one class and their weights, None where all weigh one."""
-
-    values: Floats
-    weights: Floats | None
-
-
 class Distinct(NamedTuple):
     """Distinct scores of one class, ascending, and their weights."""
 
@@ -98,7 +90,7 @@ class Distinct(NamedTuple):
     weights: Floats
 
 
-Classes = tuple[Scores, Scores]  # the positives and the negatives
+Classes = tuple[Values, Values]  # the positives and the negatives, without rows of weight zero
 SortedClasses = tuple[Distinct, Distinct]
 
 
@@ -111,7 +103,7 @@ class DaskRanking(Ranking):
 
     def __init__(self, y_true: Any, scores: Any, sample_weight: Any = None, pos_label: Any = None) -> None:
         self._dask = dask = import_optional("dask", "dask")
-        given = _partitions(dask, {"y_true": y_true, "scores": scores, "sample_weight": sample_weight})
+        given = _partitions({"y_true": y_true, "scores": scores, "sample_weight": sample_weight})
         rows = dask.persist(*(dask.delayed(_checked)(*arrays) for arrays in given))
         found = self._of_each(rows, _labels_or_error)
         for number, labels in enumerate(found):
@@ -146,21 +138,14 @@ class DaskRanking(Ranking):
         return self._around(max(self._of_each(self._parts, _best_negative)))
 
     def around_rank(self, k: float) -> CutCounts:
-        """Return the counts around the row with which the list reaches the weight k.
+        """Return the counts around the row with which the list reaches the weight k."""
+        # the smallest of the negated scores that, with all smaller ones, has that weight
+        found = order_statistic(self, np.float64, k * (1.0 - 1e-14))
+        return self._around(-found.value)
 
-        Its score is found digit by digit, by the weight of the rows in each of equal intervals of keys.
-        """
-        low, above = 0, 0.0
-        for shift in range(KEY_BITS - KEY_BITS % DIGIT_BITS, -1, -DIGIT_BITS):
-            high = min(low + (1 << (shift + DIGIT_BITS)), 1 << KEY_BITS) - 1
-            weights = self._sum(_weights_by_digit, low, high, shift)[::-1]
-            reached = above + np.cumsum(weights)
-            # the last interval that holds anything ends the list, whatever rounding made of the sums
-            held = np.flatnonzero(weights > 0.0)
-            first = next((i for i in held if reached[i] >= k * (1.0 - 1e-14)), held[-1])
-            above = reached[first] - weights[first]
-            low += (len(weights) - 1 - int(first)) << shift
-        return self._around(_score_of_key(low))
+    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return the sum over both classes of a function of their negated scores, for every partition."""
+        return list(self._of_each(self._parts, _of_negated, function, *arguments))
 
     def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
         """Return what a step makes of a state, from the top of the list to its end, a range at a time.
@@ -194,32 +179,21 @@ class DaskRanking(Ranking):
         return total
 
 
-def _partitions(dask: Any, arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the arrays' partitions, delayed: for each the rows of every array, None of an array that is."""
+def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of those arrays that there are for each partition, delayed."""
     given = {name: array for name, array in arrays.items() if array is not None}
     for name, array in given.items():
-        if not dask.is_dask_collection(array) or not hasattr(array, "ndim"):
+        if not hasattr(array, "npartitions"):
             raise TypeError(
                 f"{name} must be a dask array or series, found {type(array).__name__}; of arrays in memory "
                 "take pushrank.metrics."
             )
         if array.ndim != 1:
             raise TypeError(f"{name} must be one-dimensional, found {array.ndim} dimensions; ravel it.")
-    chunks = [getattr(array, "chunks", None) for array in given.values()]
-    known = all(chunk is not None and not np.isnan(chunk[0]).any() for chunk in chunks)
-    if known and len({array.shape for array in given.values()}) == 1:
-        given = {name: array.rechunk(chunks[0]) for name, array in given.items()}
-    numbers = {name: array.npartitions for name, array in given.items()}
-    if len(set(numbers.values())) > 1:
-        raise ValueError(
-            f"the arrays must have the same partitions, found {numbers} of them; rechunk or repartition "
-            "them alike, or let dask find out lengths by compute_chunk_sizes."
-        )
-    parts = [given[name].to_delayed() if name in given else repeat(None) for name in arrays]
-    return list(zip(*parts, strict=False))
+    return aligned_parts(given)
 
 
-def _checked(labels: Any, scores: Any, weights: Any) -> Rows | Exception:
+def _checked(labels: Any, scores: Any, weights: Any = None) -> Rows | Exception:
     """Return the rows of a partition, or what is wrong with them: then no task fails."""
     try:
         rows, own = column(labels, "y_true"), column(scores, "scores")
@@ -249,7 +223,7 @@ def _by_class(rows: Rows, positive: Any) -> Classes:
     is_positive = labels == positive
     counted = True if weights is None else weights > 0.0
     masks = is_positive & counted, ~is_positive & counted
-    first, second = (Scores(scores[m], None if weights is None else weights[m]) for m in masks)
+    first, second = (Values(scores[m], None if weights is None else weights[m]) for m in masks)
     return first, second
 
 
@@ -270,22 +244,8 @@ def _weights_around(part: Classes, score: float) -> Floats:
     return np.array([np.count_nonzero(m) if s.weights is None else s.weights[m].sum() for s, m in masks])
 
 
-def _weights_by_digit(part: Classes, low: int, high: int, shift: int) -> Floats:
-    """Return the weight of the rows in each interval of 2^shift keys from a lowest one to a highest."""
-    found = np.zeros(((high - low) >> shift) + 1)
-    for values, weights in part:
-        bits = values.view(np.uint64)
-        keys = np.where(bits & SIGN_BIT, ~bits, bits | SIGN_BIT)  # ascend as the scores do
-        chosen = (keys >= np.uint64(low)) & (keys <= np.uint64(high))
-        digits = ((keys[chosen] - np.uint64(low)) >> np.uint64(shift)).astype(np.intp)
-        found += np.bincount(digits, None if weights is None else weights[chosen], len(found))
-    return found
-
-
-def _score_of_key(key: int) -> float:
-    sign = int(SIGN_BIT)
-    bits = key ^ sign if key & sign else key ^ ((1 << KEY_BITS) - 1)
-    return float(np.array(bits, dtype=np.uint64).view(np.float64))
+def _of_negated(part: Classes, function: Callable[..., Any], *arguments: Any) -> Any:
+    return sum(function(Values(-values, weights), *arguments) for values, weights in part)
 
 
 def _sorted(parts: Sequence[Classes | SortedClasses]) -> SortedClasses:
@@ -294,7 +254,7 @@ def _sorted(parts: Sequence[Classes | SortedClasses]) -> SortedClasses:
     return positives, negatives
 
 
-def _merged(pieces: Sequence[Scores | Distinct]) -> Distinct:
+def _merged(pieces: Sequence[Values | Distinct]) -> Distinct:
     values = np.concatenate([piece.values for piece in pieces])
     weights = np.concatenate([np.ones(len(v)) if w is None else w for v, w in pieces])
     order = np.argsort(values, kind="stable")  # which is quick where pieces ascend

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats, softmax_and_log_sum
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
-from pushrank.pairs.samples import SharedNormaliser
+from pushrank.pairs.samples import SharedNormaliser, weights_of
 from pushrank.prices import Price, PriceTotal
 from pushrank.prices import Scale as PriceScale
 
@@ -170,7 +170,7 @@ def collective_problem(
             raise ValueError(f"the rows are in several processes: {message}")
     counted = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
     positives, negatives = (np.flatnonzero(counted & (labels == label)) for label in (high, -low))
-    rows = (None, None) if weights is None else (weights[positives], weights[negatives])
-    sample = CollectiveSample(len(labels), positives, negatives, *rows, collective=collective)
+    row_weights = weights_of(weights, positives, negatives)
+    sample = CollectiveSample(len(labels), positives, negatives, *row_weights, collective)
     price: Any = objective.price
     return replace(objective, price=CollectivePrice(price, collective)), sample
