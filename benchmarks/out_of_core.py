@@ -109,17 +109,17 @@ def main() -> None:
                         drop_pages(file)
                     evaluation = partial(problem.value_and_gradient, coef)
                     ratios.append(seconds(evaluation) / reads[-1])
+                pages = "dropped" if cold else "kept"
                 print(
-                    f"{name:9}, pages {'dropped' if cold else 'kept'}: a plain read "
-                    f"{statistics.median(reads):.2f} s, an evaluation {statistics.median(ratios):.2f} times that "
-                    f"(from {min(ratios):.2f} to {max(ratios):.2f})",
+                    f"{name:9}, pages {pages}: a plain read {statistics.median(reads):.2f} s, an evaluation "
+                    f"{statistics.median(ratios):.2f} times that, {min(ratios):.2f} to {max(ratios):.2f}",
                     flush=True,
                 )
         ranker = PNormPush(p=4)
         taken = seconds(lambda: ranker.fit(rows))
         print(
-            f"PNormPush(p=4): {taken:.0f} s, {ranker.n_iter_} iterations, converged {ranker.converged_}, dual "
-            f"gap {ranker.dual_gap_:.1e}; peak memory {peak_memory():.2f} GiB",
+            f"PNormPush(p=4): {taken:.0f} s, {ranker.n_iter_} iterations, converged {ranker.converged_}, "
+            f"dual gap {ranker.dual_gap_:.1e}; peak memory {peak_memory():.2f} GiB",
             flush=True,
         )
 

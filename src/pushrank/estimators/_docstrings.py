@@ -14,7 +14,11 @@ PARAGRAPHS = {
     Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
     Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
     standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
-    ``"newton-cg"``; coefficients and scores are then of that library, on that device.""",
+    ``"newton-cg"``; coefficients and scores are then of that library, on that device.
+    Rows that need not fit in memory, for the exponential loss and ``solver="lbfgs"``, are named by Parquet
+    files (one path, a list of them, or a pyarrow dataset), with ``y`` and ``sample_weight`` their columns; or
+    they are a :class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``,
+    without ``y``.""",
     "X_boosted": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Finite features; stumps take NaN as missing, and categorical columns of data frames. float32 and float64
     arrays, dense, CSR or CSC, are used without a copy.""",

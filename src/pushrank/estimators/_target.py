@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from pushrank._validation import (
     not_two_classes,
     two_classes,
 )
+from pushrank.datasets import DiskRows
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
@@ -199,7 +201,14 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
     ------
     ValueError
         When X is not what the options ask for.
+    TypeError
+        When it stands for rows on disk.
     """
+    if isinstance(X, DiskRows | str | Path):
+        raise TypeError(
+            f"{type(ranker).__name__} needs X in memory here, and {type(X).__name__} stands for rows on "
+            "disk: PNormPush, IRPush and PushRanker are fitted to these."
+        )
     try:
         return validate_data(ranker, X, *y, **options)
     except ValueError as error:
