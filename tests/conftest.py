@@ -1,5 +1,6 @@
 """Tests import the brute-force oracle as a module; property tests take few examples, and many at night."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("default", max_examples=40, deadline=None)
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile("default")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Spare what collecting makes, a million objects that stay, every later search for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -172,6 +172,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     whole = {"measure": "prbep"} if ranker is StructSVM else {"k": 1.0} if ranker in AT_K else {}
     whole |= {"candidates": ["logistic-regression"]} if ranker is TopRankerCV else {}
     whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
+    whole |= {"alphas": [0.01, 0.1]} if ranker in (PNormPushCV, PushRankerCV) else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))
     name = ranker.__name__.lower()
     scores = cross_val_score(pipeline, X, y, scoring="average_precision", cv=2)

@@ -29,7 +29,7 @@ def data():
     return load_breast_cancer(return_X_y=True)
 
 
-def samples(rng, n=14):
+def samples(rng, n=10):
     """Two classes without and with weights, grades, and query groups of them."""
     weights = rng.random(n) + 0.1
     two = np.array([0, 1] * (n // 2))
@@ -70,9 +70,9 @@ def test_the_diagonal_is_above_the_hessian_and_the_gradient_the_slope(price, sid
     for loss in LOSSES:
         objective = PushObjective(loss, price, side, scale, 0.7)
         for sample in samples(rng):
-            scores, direction = 0.7 * rng.normal(size=14), rng.normal(size=14)
+            scores, direction = 0.7 * rng.normal(size=10), rng.normal(size=10)
             at_point = objective.evaluation(sample, scores)
-            columns = [sample.scatter(*at_point.hessian_product(sample.gather(row))) for row in np.eye(14)]
+            columns = [sample.scatter(*at_point.hessian_product(sample.gather(row))) for row in np.eye(10)]
             majoriser = sample.scatter(*at_point.majoriser())
             spectrum = np.linalg.eigvalsh(
                 np.diag(majoriser) - 0.5 * (np.array(columns) + np.array(columns).T)
