@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from pushrank import distributed
-from pushrank.distributed import DaskIRPush, DaskPNormPush, DaskPushRanker, _partitions
+from pushrank import TrimmedPush, distributed
+from pushrank.distributed import DaskIRPush, DaskPNormPush, DaskPushRanker, DaskTrimmedPush, _partitions
 from pushrank.exceptions import LostPartitionsError
 
 dask = pytest.importorskip("dask")
@@ -78,6 +78,33 @@ def test_one_worker_finds_what_two_do_to_the_last_bit(client, monkeypatch):
     assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
     assert found[0].threshold_ == found[1].threshold_
     assert found[0].objective_path_.tolist() == found[1].objective_path_.tolist()
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(
+    ("k", "p", "weighted"), [(0.8, 1.0, True), pytest.param(30, 16.0, False, marks=pytest.mark.nightly)]
+)
+def test_a_trimmed_fit_is_that_in_memory(k, p, weighted):
+    X, y, weights = table()
+    data = (np.round(X), y, weights) if weighted else (X, y)  # rounded scores tie
+    found = DaskTrimmedPush(k=k, p=p, tol=0.1).fit(*spread(*data))
+    expected = in_memory(found, *data)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-10)
+    np.testing.assert_allclose(found.objective_path_, expected.objective_path_, rtol=1e-12)
+    assert found.threshold_ == pytest.approx(expected.threshold_, rel=1e-9)
+    assert found.converged_ == expected.converged_
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.nightly
+def test_a_trimmed_path_is_that_in_memory():
+    X, y, _ = table()
+    found, expected = (
+        ranker.path(*data, [0.4, 0.8])
+        for ranker, data in ((DaskTrimmedPush(), spread(X, y)), (TrimmedPush(), (X, y)))
+    )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-9)
 
 
 @pytest.mark.usefixtures("client")

@@ -20,7 +20,7 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers.path import RegularisationPath
-from pushrank.solvers.trimming import highest_weights, trimmed_path
+from pushrank.solvers.trimming import TrimmedRows, highest_weights, trimmed_path
 
 
 def overlapping(seed, n=60, d=3):
@@ -96,7 +96,8 @@ def test_single_newton_steps_never_raise_the_objective(n_features):
     X, y = overlapping(4, d=n_features)
     path = RegularisationPath(LinearModel(X), BipartiteSample.from_mask(y == 1, np.ones(60)), 1e-4, 1000)
     objective_of_push = PushObjective(price=Power(4.0), scale="log")
-    found = trimmed_path(path, objective_of_push, y == 1, np.ones(60), 0.1, [12, 7, 5], 30, exact=False)
+    problem = TrimmedRows(path, objective_of_push, y == 1, np.ones(60), 0.1)
+    found = trimmed_path(problem, [12, 7, 5], path.tol, 30, exact=False)
     for one, total in zip(found, (12, 7, 5), strict=True):
         assert len(one.objective_path) > 2
         assert np.diff(one.objective_path).max() <= 1e-9

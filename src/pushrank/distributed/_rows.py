@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +22,7 @@ from pushrank.estimators._target import row_weights
 from pushrank.models import LinearModel
 from pushrank.models.linear import ClassCodes, median_row
 from pushrank.pairs.samples import check_both_classes
-from pushrank.solvers.order_statistics import Values, break_even_threshold
+from pushrank.solvers.order_statistics import Values, break_even_threshold, order_statistic
 from pushrank.solvers.sums import ArrayRows, Blocks
 
 Part = TypeVar("Part")
@@ -68,6 +68,18 @@ class DaskRows:
         """Return the function of the blocks of each partition, in order: one round."""
         return self.rows.map(of_blocks, self.targets, self.reference, function)
 
+    def highest_positives(self, coef: Floats, total: float) -> DaskRows:
+        """Return the rows with no other positives than the highest, of a total weight; ties share alike."""
+        scores = self.rows.derive(negated_positives, self.targets, self.reference, coef)
+        cut, above, tied = order_statistic(scores, np.float64, total * (1.0 - 1e-12))
+        share = min(1.0, (total - above) / tied)
+        targets = self.rows.derive(kept_target, self.targets, self.reference, coef, -cut, share)
+        return replace(self, targets=targets, class_weights=(total, self.class_weights[1]))
+
+    def same_positives(self, other: DaskRows) -> bool:
+        """Return whether the same positives have the same weights."""
+        return all(self.targets.map(is_same_target, other.targets))
+
     def break_even_threshold(self, coef: NDArray[np.floating]) -> float:
         """Return the threshold above which as much weight is predicted positive as is positive.
 
@@ -86,12 +98,44 @@ def of_blocks(rows: Rows, target: Target, reference: Floats, function: Callable[
     return function(ArrayRows(model, *target, (0.0, 0.0)).blocks(0, n_rows))
 
 
-def scored(rows: Rows, target: Target, coef: NDArray[np.floating]) -> Values:
-    """Return the scores of a partition's rows in the dtype of the coefficients, with their weights."""
+def model_scores(rows: Rows, reference: Floats, coef: Floats) -> Floats:
+    """Return the scores of a partition's rows less the reference."""
     scores = np.empty(rows.X.shape[0])
     if len(scores):
-        model = LinearModel(rows.X, centred=False)
-        model.block_scores(0, len(scores), coef.astype(np.float64), scores)
+        LinearModel(rows.X, reference=reference).block_scores(0, len(scores), coef, scores)
+    return scores
+
+
+def negated_positives(rows: Rows, target: Target, reference: Floats, coef: Floats) -> Values:
+    """Return the scores of the positives that have a weight, times -1, so that the highest come first."""
+    scores, positive = model_scores(rows, reference, coef), target.class_codes == 1
+    if target.log_weights is None:
+        return Values(-scores[positive])
+    positive &= target.log_weights > -np.inf
+    return Values(-scores[positive], np.exp(target.log_weights[positive]))
+
+
+def kept_target(
+    rows: Rows, target: Target, reference: Floats, coef: Floats, cut: float, share: float
+) -> Target:
+    """Return the target of positives above a score, and of a share of those at it, and of all negatives."""
+    scores, positive = model_scores(rows, reference, coef), target.class_codes == 1
+    log_weights = np.zeros(len(scores)) if target.log_weights is None else target.log_weights.copy()
+    log_weights[positive & (scores == cut)] += np.log(share)
+    log_weights[positive & (scores < cut)] = -np.inf
+    return Target(target.class_codes, log_weights)
+
+
+def is_same_target(target: Target, other: Target) -> bool:
+    """Return whether the rows weigh the same."""
+    if target.log_weights is None or other.log_weights is None:
+        return target.log_weights is other.log_weights
+    return np.array_equal(target.log_weights, other.log_weights)
+
+
+def scored(rows: Rows, target: Target, coef: NDArray[np.floating]) -> Values:
+    """Return the scores of a partition's rows in the dtype of the coefficients, with their weights."""
+    scores = model_scores(rows, np.zeros(len(coef)), coef.astype(np.float64))
     weights = None if target.log_weights is None else np.exp(target.log_weights)
     return Values(scores.astype(coef.dtype), weights)
 

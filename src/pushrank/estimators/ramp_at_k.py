@@ -35,7 +35,7 @@ from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, Rows, State, StreamLearner, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import trimmed_path
+from pushrank.solvers.trimming import TrimmedRows, trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
 MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more positives it finds other ends
@@ -363,17 +363,11 @@ def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
     """Return the coefficients of a trimmed push that keeps some share of the positives."""
     kept = share * float(rows.sample_weight[rows.positive].sum())
     sample = BipartiteSample.from_mask(rows.positive, rows.sample_weight)
-    (found,) = trimmed_path(
-        RegularisationPath(LinearModel(rows.X), sample, TRIMMED_TOL, MAX_SOLVER_ITERATIONS),
-        PushObjective(price=Power(TRIMMED_P), scale="log"),
-        rows.positive,
-        rows.sample_weight,
-        float(alpha),
-        [kept],
-        MAX_TRIMMED_TURNS,
-        exact=False,
-    )
-    return found.coef
+    path = RegularisationPath(LinearModel(rows.X), sample, TRIMMED_TOL, MAX_SOLVER_ITERATIONS)
+    objective = PushObjective(price=Power(TRIMMED_P), scale="log")
+    problem = TrimmedRows(path, objective, rows.positive, rows.sample_weight, float(alpha))
+    (found,) = trimmed_path(problem, [kept], TRIMMED_TOL, MAX_TRIMMED_TURNS, exact=False)
+    return path.model.lift(found.coef)
 
 
 def perceptron_coef(rows: Rows, share: float, seed: int) -> Floats:

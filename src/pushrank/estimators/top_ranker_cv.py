@@ -33,7 +33,7 @@ from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, StreamLearner, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import trimmed_path
+from pushrank.solvers.trimming import TrimmedRows, trimmed_path
 
 MIN_KEPT = 0.05  # of the positives: objectives that give up on more of them learn from too few
 SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4  # of the gradient: in the folds only the order of the rows is asked for
@@ -122,18 +122,11 @@ def trimmed_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
     for p in grid["p"]:
         objective = PushObjective(price=Power(float(p)), scale="log")
         for alpha in grid["alpha"]:
-            found = trimmed_path(
-                rows.path,
-                objective,
-                rows.is_positive,
-                rows.weights,
-                alpha,
-                totals,
-                MAX_TRIMMING if rows.is_final else SEARCH_TRIMMING,
-                exact=rows.is_final,
-            )
+            problem = TrimmedRows(rows.path, objective, rows.is_positive, rows.weights, alpha)
+            most = MAX_TRIMMING if rows.is_final else SEARCH_TRIMMING
+            found = trimmed_path(problem, totals, rows.path.tol, most, exact=rows.is_final)
             solutions += [
-                Solution({"k": k, "p": p, "alpha": alpha}, one.coef, one.converged)
+                Solution({"k": k, "p": p, "alpha": alpha}, rows.path.model.lift(one.coef), one.converged)
                 for k, one in zip(ks, found, strict=True)
             ]
     return solutions

@@ -23,7 +23,7 @@ from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import trimmed_path
+from pushrank.solvers.trimming import TrimmedRows, TrimmedSolution, trimmed_path
 
 
 @shared_docs
@@ -156,14 +156,20 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         return rankers
 
 
-def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
-    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
-    first = rankers[0]
-    surrogates = [PrecisionAtK(ranker.k) for ranker in rankers]
+def checked_surrogates(rankers: list[Any]) -> list[PrecisionAtK]:
+    """Return what counts the positives of each, after checks of the parameters, which are alike but for k."""
+    first, surrogates = rankers[0], [PrecisionAtK(ranker.k) for ranker in rankers]
     check_number("p", first.p, 1.0)
     check_alpha("alpha", first.alpha)
     check_number("tol", first.tol, above=0.0)
     check_number("max_iter", first.max_iter, 1, integer=True)
+    return surrogates
+
+
+def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
+    first = rankers[0]
+    surrogates = checked_surrogates(rankers)
     data, target = validate_two_classes(first, X, y, sample_weight)
     for ranker in rankers[1:]:
         validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
@@ -175,27 +181,30 @@ def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: ArrayLike, sample_weight:
     objective = PushObjective(price=Power(float(first.p)), scale="log")
     sample = BipartiteSample.from_mask(is_positive, weights)
     with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
+        path = RegularisationPath(LinearModel(data), sample, float(first.tol), MAX_SOLVER_ITERATIONS)
         solutions = trimmed_path(
-            RegularisationPath(LinearModel(data), sample, float(first.tol), MAX_SOLVER_ITERATIONS),
-            objective,
-            is_positive,
-            weights,
-            float(first.alpha),
+            TrimmedRows(path, objective, is_positive, weights, float(first.alpha)),
             [totals[r] for r in downwards],
+            float(first.tol),
             int(first.max_iter),
             callback,
         )
     for r, solution in zip(downwards, solutions, strict=True):
         ranker = rankers[r]
-        ranker.coef_ = solution.coef.astype(data.dtype)
+        ranker.coef_ = path.model.lift(solution.coef).astype(data.dtype)
         counted = weights[is_positive]
         ranker.trimmed_ = np.flatnonzero(is_positive)[(counted > 0.0) & (solution.kept < counted)]
-        ranker.objective_path_ = np.array(solution.objective_path)
-        ranker.n_iter_, ranker.converged_ = len(solution.objective_path) - 1, solution.converged
+        set_trimmed(ranker, solution)
         set_two_classes(ranker, target, linear_scores(data, ranker.coef_))
-        if not solution.converged:
-            warn(
-                f"{type(ranker).__name__} did not converge with k={ranker.k}; raise max_iter or alpha, or "
-                "scale the features.",
-                ConvergenceWarning,
-            )
+
+
+def set_trimmed(ranker: Any, solution: TrimmedSolution) -> None:
+    """Set what is told of the descent, and warn where it did not end."""
+    ranker.objective_path_ = np.array(solution.objective_path)
+    ranker.n_iter_, ranker.converged_ = len(solution.objective_path) - 1, solution.converged
+    if not solution.converged:
+        warn(
+            f"{type(ranker).__name__} did not converge with k={ranker.k}; raise max_iter or alpha, or "
+            "scale the features.",
+            ConvergenceWarning,
+        )
