@@ -610,6 +610,13 @@ def test_a_hard_push_stays_finite(p):
     assert (np.diff(ranker.objective_path_) <= 1e-12).all()
 
 
+@pytest.mark.parametrize("choice", ["absolute", "signed"])
+def test_rows_of_next_to_no_weight_leave_the_scores_finite(choice):
+    X, y = np.eye(6), np.arange(6) % 2
+    ranker = PushBoost(16, choice=choice, n_estimators=10, alpha=0.0, tol=1e-12)
+    assert np.isfinite(ranker.fit(X, y, sample_weight=np.full(6, 1e-300)).decision_function(X)).all()
+
+
 def test_rounds_that_end_at_the_optimum_have_converged_whoever_runs_them():
     X, y = overlapping()
     options = {"alpha": 1.0, "tol": 1e-4, "solver": "coordinate"}

@@ -23,3 +23,14 @@ def test_a_solution_within_the_tolerance_has_converged_and_all_its_steps_are_cou
     assert bool(result.message) != result.converged
     assert result.n_iter <= max_iter
     assert len(result.objective_path) == result.n_iter + 1
+
+
+def test_a_small_penalty_on_separable_bits_is_solved():
+    rng = np.random.default_rng(0)
+    X = (rng.random((120, 40)) < 0.1).astype(float)
+    sample = BipartiteSample.from_labels(X[:, :3].sum(axis=1) > 0.0)
+    path = RegularisationPath(LinearModel(X), sample, 1e-4, 100)
+    result = path.solve(PushObjective(price=Power(16), scale="log"), 1e-4, [np.zeros(40)])
+    assert result.converged, result.message
+    assert (np.diff(result.objective_path) <= 0.0).all()
+    assert result.n_iter <= 100

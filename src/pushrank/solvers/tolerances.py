@@ -41,6 +41,8 @@ REUSE_FACTOR = 0.2
 """A Cholesky factor that cuts the gradient to this part is used again: a fifth of the cost of a new one."""
 REUSE_RESAMPLED = 0.5  # in its place where the sample changes, which is what most of the gradient comes from
 NEWTON_STEPS = 25  # after which a start was not near the minimum, and L-BFGS goes on from there
+NEXT_PENALTY = 0.5  # in terms of the last on the way to the minimum on separable rows, if that is small
+PENALTY_TOL = 0.1  # on that way, where a minimum is only to be near the next one
 PATH_REFINED = 1e-2  # of the tolerance that Newton's steps aim at: the last of them all but comes for free
 
 # Newton's method in the dual

@@ -43,9 +43,11 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
     if along.values.dtype == bool and along.ridge == 0.0:
         fractions = evaluation.pair_fractions(along.values)
         if fractions is not None:
-            smoothing = np.exp(-objective.log_n_pairs) if 0.0 in fractions[:2] else 0.0
-            odds = (fractions.d_plus + smoothing) / (fractions.d_minus + smoothing)
-            return float(np.log(odds) / objective.power_sum)
+            # in logarithms, as one pair more may be any number of times the weight of all
+            smoothing = -objective.log_n_pairs if 0.0 in fractions[:2] else -np.inf
+            with np.errstate(divide="ignore"):
+                log_plus, log_minus = np.logaddexp(np.log(fractions[:2]), smoothing)
+            return float(log_plus - log_minus) / objective.power_sum
     return _searched_step(objective, evaluation, scores, along, push_out=0.0)
 
 
