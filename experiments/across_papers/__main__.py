@@ -179,7 +179,6 @@ def fit_all(results: Path, sets: list[str], models: list[Method], splits: int) -
         )
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=split)
         scaler = StandardScaler().fit(X[train])
-        lines = []
         for method in lacking:
             with warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore")  # of an optimum not reached in as many steps as it comes with
@@ -192,8 +191,8 @@ def fit_all(results: Path, sets: list[str], models: list[Method], splits: int) -
                 scores = protocol.decision_scores(model, scaler.transform(X[test]))
             found = {measure: of(y[test], scores) for measure, of in MEASURES.items()}
             line = {"set": name, "split": split, "rows": len(y), "positives": int(y.sum())}
-            lines.append({**line, "model": method.name, **found, "seconds": seconds, "chosen": value})
-        protocol.append(results, lines)
+            line |= {"model": method.name, **found, "seconds": seconds, "chosen": value}
+            protocol.append(results, [line])
 
 
 def ranks(kept: pd.DataFrame, measure: str) -> pd.DataFrame:
