@@ -243,9 +243,10 @@ def two_classes(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the two classes in sorted order, and which rows are positive.
 
-    Messages call the labels ``name``. The positive class is by default what :func:`positive_label` says, and
-    of other texts none, which is a ValueError; where the estimator ``ranker`` is fitted, it is the later one,
-    with a warning. Labels that are missing, unordered or of other than two values are a ValueError.
+    Messages call the labels ``name``. The positive class is by default what :func:`positive_label` says; of
+    texts for which that is none, or the first in sorted order, it must be given, or it is a ValueError. Where
+    the estimator ``ranker`` is fitted, it is the later one, with a warning. Labels that are missing,
+    unordered or of other than two values are a ValueError.
 
     Examples
     --------
@@ -264,11 +265,17 @@ def two_classes(
         pos_label = classes[1]
     elif pos_label is None:
         pos_label = positive_label(classes)
+        lower, upper = classes.tolist()
         if pos_label is None:
-            lower, upper = classes.tolist()
             raise ValueError(
                 f"{name} holds the texts {lower!r} and {upper!r}, and nothing says which is positive: "
                 f"pass pos_label={lower!r} or pos_label={upper!r}, or {name} == the positive one."
+            )
+        if pos_label != upper:  # a scorer of scikit-learn would hand over the scores of the other class
+            raise ValueError(
+                f"{name} holds the texts {lower!r} and {upper!r}, and scikit-learn's classifiers rank the "
+                f"later in sorted order, {upper!r}, at the top: pass pos_label={lower!r}, or {name} == "
+                f"{lower!r}."
             )
     elif pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not a class of {name}, which are {classes.tolist()}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 import pickle
@@ -15,8 +16,9 @@ from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score, dcg_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.metrics import average_precision_score, dcg_score, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -206,8 +208,7 @@ def test_of_two_texts_none_is_guessed_to_be_positive(name):
     ("labels", "positive"),
     [
         ([0, 1], 1), ([-1, 1], 1), ([False, True], True), ([2, 1], 2), (["no", "yes"], "yes"),
-        (["Yes", "no"], "Yes"), (["YES", "NO"], "YES"), (["true", "False"], "true"), (["0", "1"], "1"),
-        (["-1", "1"], "1"), (["9", "10"], "10"),
+        (["YES", "NO"], "YES"), (["true", "False"], "true"), (["0", "1"], "1"), (["-1", "1"], "1"),
     ],
 )  # fmt: skip
 def test_numbers_truth_values_and_yes_or_no_say_which_is_positive(labels, positive):
@@ -224,6 +225,7 @@ def test_numbers_truth_values_and_yes_or_no_say_which_is_positive(labels, positi
         ([0, 1], [1.0, np.nan], "finite, found nan in row 1"),
         ([0, 1], [-np.inf, 1.0], "finite, found -inf in row 0"),
         ([0, 1, 1], [1.0, 2.0], "inconsistent numbers of samples"),
+        ([0, 1, 1], [[0.5, 0.5]] * 3, r"found shape \(3, 2\); of predict_proba pass the column"),
         ([], [], "exactly 2 classes, found 0"),
         ([0.0, np.nan, 1.0], [1.0, 2.0, 3.0], r"y_true is missing \(nan\) in row 1"),
         ([0, 1], [[[1.0], [2.0]]], r"scores must be one-dimensional, found shape \(1, 2, 1\)"),
@@ -482,3 +484,39 @@ def test_four_times_the_rows_take_less_than_six_times_the_time(share):
         return lambda: (metrics.top_of_list(y, scores), metrics.height(y, scores))
 
     assert growth(work, 100_000) < 6
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_scikit_learns_make_scorer_takes_every_measure(name):
+    """Of a classifier that is none of ours, with weights and other rows routed through cross-validation."""
+    measure, rng = METRICS[name], np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
+    takes = inspect.signature(measure).parameters
+    options = {"k": 3} if {"k", "fraction"} <= set(takes) else {}
+    rows = {"sample_weight": 1.0 + y, "value": rng.random(60), "qid": np.arange(60) // 20}
+    asked = {one: rows[one] for one in rows if one in takes}
+    with config_context(enable_metadata_routing=True):
+        scorer = make_scorer(measure, response_method=("decision_function", "predict_proba"), **options)
+        scorer.set_score_request(**dict.fromkeys(asked, True))
+        model = GaussianNB().set_fit_request(sample_weight=True)
+        settings = {"cv": KFold(2), "error_score": "raise", "return_estimator": True}
+        found = cross_validate(model, X, y, scoring=scorer, params=asked, **settings)
+    for (_, test), fitted, score in zip(
+        KFold(2).split(X), found["estimator"], found["test_score"], strict=True
+    ):
+        given = {one: values[test] for one, values in asked.items()}
+        assert score == measure(y[test], fitted.predict_proba(X[test])[:, 1], **options, **given)
+
+
+@pytest.mark.parametrize(("labels", "positive"), [("no yes", "yes"), ("no Yes", "Yes"), ("9 10", "10")])
+def test_a_scorer_never_turns_a_list_upside_down(labels, positive):
+    """scikit-learn ranks the later of two sorted labels at the top, unless pos_label is the other."""
+    X, y = np.arange(20.0)[:, None], np.repeat(labels.split(), 10)
+    model = LogisticRegression().fit(X, y)
+    for scorer in (scorers.auc, make_scorer(metrics.auc, response_method="decision_function")):
+        if model.classes_[1] == positive:
+            assert scorer(model, X, y) == 1.0
+        else:
+            with pytest.raises(ValueError, match=f"pass pos_label='{positive}'"):
+                scorer(model, X, y)
+    assert metrics.make_top_scorer("auc", pos_label=positive)(model, X, y) == 1.0

@@ -19,6 +19,7 @@ from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Self, TypeV
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks
@@ -799,6 +800,11 @@ def evaluate_metric(
     if not are_many_rankings(scores):
         return metric_of_ranking(Ranking(y_true, scores, sample_weight, pos_label), *parameters, **named)
     table = np.asarray(scores)
+    if table.ndim == 2 and table.shape[1] != _num_samples(y_true):
+        raise ValueError(
+            f"scores must hold one for each of {_num_samples(y_true)} rows, or a row for each of several "
+            f"rankings, found shape {table.shape}; of predict_proba pass the column [:, 1]."
+        )
     first = Ranking(y_true, table[0], sample_weight, pos_label)
     rankings = [first, *(first.with_scores(row) for row in table[1:])]
     return np.array(
