@@ -264,7 +264,7 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.auc(y, s, sample_weight=[1, 0, 1]), "zero for every positive"),
         (lambda y, s: metrics.auc(y, s, pos_label=7), "pos_label=7"),
         (lambda y, s: metrics.auc(y, [s, [*s[:2], np.inf]]), "finite, found inf in row 2"),
-        (lambda y, s: metrics.auc(y, [s[:2]]), "inconsistent numbers of samples"),
+        (lambda y, s: metrics.auc(y, [s[:2]]), "a row for each of several"),
         (lambda y, s: metrics.recall_at_k(y, s, 9), "k=9 must lie between 1 and"),
         (lambda y, s: metrics.partial_auc(y, s, 0.0), "max_fpr must be > 0 and <= 1"),
         (lambda y, s: metrics.partial_auc(y, s, min_tpr=1.0), "min_tpr must be >= 0 and < 1"),
