@@ -226,6 +226,21 @@ def test_the_measures_of_all_rankers_are_quoted_as_kept():
     assert {tuple(map(float, figures.split(" | "))) for figures in quoted} <= found
 
 
+def test_the_differences_of_exports_are_quoted_as_kept():
+    """The largest of all data sets, rounded up; no row changed its class."""
+    guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    kept = (ROOT / "benchmarks" / "exports.txt").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+).* \| (\S+) \| (\S+) \| (\S+) \|$", guide, re.MULTILINE)
+    assert len(rows) == 3
+    for kind, *quoted in rows:
+        figures = rf"  (?:rbf )?{kind} +(\S+)  0 +(\S+)  0 +(\S+)  0$"
+        found = re.findall(figures, kept, re.MULTILINE)
+        assert len(found) == int(re.search(r"On (\d+) data sets", guide)[1])
+        for said, of_sets in zip(quoted, zip(*found, strict=True), strict=True):
+            largest = max(map(float, of_sets))
+            assert largest <= float(said) <= 1.35 * largest, (kind, said)
+
+
 def numbers(text):
     return {float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?|\.\d+", text)}
 

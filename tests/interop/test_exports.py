@@ -52,6 +52,7 @@ CASES = {
     "search": (GridSearchCV(make_pipeline(StandardScaler(), PNormPush()), {"pnormpush__p": [2]}, cv=2), X, Y),
 }
 OF_STUMPS = ("stumps", "stumps of float32", "constant", "gaps", "categories")
+NAME = 'c"""\'\\ \n{name} import os'
 WAYS = pytest.mark.parametrize("case", CASES)
 
 
@@ -80,10 +81,10 @@ def test_a_file_scores_as_the_ranker(case, tmp_path):
 
 @pytest.fixture(scope="module")
 def of_columns():
-    """A pipeline of columns of numbers with gaps and of text with rare and missing values, and its rows."""
-    frame = pd.DataFrame(GAPS, columns=["a", "b", "the c"])
+    """A pipeline of numbers with gaps and text with rare and missing values, under names that end strings."""
+    frame = pd.DataFrame(GAPS, columns=["a", "b", NAME])
     frame["job"] = np.where(Y, "clerk", "cook")
-    frame.loc[::3, "job"], frame.loc[::9, "job"], frame.loc[5::20, "job"] = "vet", None, "a 'rare' one"
+    frame.loc[::3, "job"], frame.loc[::9, "job"], frame.loc[5::20, "job"] = "vet", None, NAME
     numbers = make_pipeline(
         "passthrough",
         StandardScaler(),
@@ -91,7 +92,7 @@ def of_columns():
     )
     words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=3)
     columns = make_column_transformer(
-        (words, ["job"]), (numbers, ["the c", "a"]), ("drop", ["b"]), sparse_threshold=0.0
+        (words, ["job"]), (numbers, [NAME, "a"]), ("drop", ["b"]), sparse_threshold=0.0
     )
     return make_pipeline(columns, PNormPush()).fit(frame, TEXT), frame
 

@@ -80,8 +80,9 @@ def fitted_scores(ranker: Any) -> Scores:
         return KernelScores(kernel, vectors, ranker.dual_coef_)
     if hasattr(ranker, "booster_"):
         raise TypeError(
-            f"{name} scores by trees of another library, whose model is ranker.booster_: export that, by "
-            "onnxmltools or by its own save_model, and take ranker.threshold_ from its scores."
+            f"{name} scores by trees of another library, whose model is ranker.booster_: export that, by its "
+            "own save_model or, of XGBoost, by onnxmltools.convert_xgboost, and take ranker.threshold_ from "
+            "its scores."
         )
     raise TypeError(f"{name} cannot be exported: linear scores, sums of stumps and kernels can.")
 
