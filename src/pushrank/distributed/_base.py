@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -90,7 +91,7 @@ class DaskRankerMixin:
         learned = {name: value for name, value in vars(self).items() if name not in params}
         del params["client"]
         local = self.local_class(**params)
-        vars(local).update(learned)
+        vars(local).update(deepcopy(learned))  # that which goes on learning changes what it has
         return local
 
     def decision_function(self, X: Any) -> Any:
