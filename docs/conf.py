@@ -41,7 +41,14 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_title = "pushrank"
-html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "header_links_before_dropdown": 7}
+html_show_sourcelink = False
+html_theme_options = {
+    "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
+}
+smartquotes = False  # "push" is code in the types of parameters
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -71,7 +78,7 @@ API = (DOCS / "api.md").read_text(encoding="utf-8")
 MODULES = re.findall(r"^   (pushrank[a-z_.0-9]*)$", API, re.MULTILINE)
 TAKEN = nodes.reference | nodes.title | addnodes.pending_xref  # a link, or what is no place for one
 # their pages are those of the modules where they live
-ELSEWHERE = {"pushrank.PushObjective", "pushrank.load", "pushrank.save"}
+ELSEWHERE = ["pushrank.PushObjective", "pushrank.load", "pushrank.save"]
 autosummary_context = {"elsewhere": ELSEWHERE}
 
 

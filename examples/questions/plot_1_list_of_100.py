@@ -44,8 +44,8 @@ print(stopped.fit(X, y).best_round_, "rounds")
 # so few positives no model is told apart from the others, and the verdict says so.
 models = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
-    "LightGBM": LGBMClassifier(verbose=-1),
-    "LightGBM, p = 4": PushLGBMRanker(p=4),
+    "LightGBM": LGBMClassifier(n_jobs=1, verbose=-1),
+    "LightGBM, p = 4": PushLGBMRanker(p=4, n_jobs=1),
     "boosted stumps, p = 16": PushBoost(16, n_estimators=100),
 }
 found = compare_rankers(models, X, y, budget=100, random_state=0)

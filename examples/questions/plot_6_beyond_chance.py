@@ -7,8 +7,8 @@ A model that finds more on one split may find less on the next.
 an interval, for all of them together.
 """
 
+from lightgbm import LGBMClassifier
 from matplotlib import pyplot
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,7 +26,7 @@ linear = {
 }
 models = {name: make_pipeline(StandardScaler(), model) for name, model in linear.items()} | {
     "boosted stumps, p = 16": PushBoost(16, n_estimators=100),
-    "gradient boosting": HistGradientBoostingClassifier(max_iter=50, random_state=0),
+    "LightGBM": LGBMClassifier(n_jobs=1, verbose=-1),
 }
 found = compare_rankers(models, X, y, budget=BUDGET, cv=10, random_state=0)
 print(found)
