@@ -141,6 +141,15 @@ def test_a_ranker_is_what_the_library_trains(data):
     )
 
 
+def test_a_device_is_passed_on_to_xgboost(monkeypatch, data):
+    """Also by the ranker on Dask: both take their parameters from the engine."""
+    asked = []
+    monkeypatch.setattr("xgboost.train", lambda params, *_, **__: asked.append(params) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        PushXGBRanker(device="cuda:1").fit(*data)
+    assert asked[0]["device"] == "cuda:1"
+
+
 @BOTH
 def test_threads_change_nothing(ranker, data):
     X, y = data
