@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -69,14 +68,14 @@ def docs(session: nox.Session) -> None:
 def package(session: nox.Session) -> None:
     """Build wheel and sdist, and run each as installed, away from the sources."""
     session.install("build")
-    built = Path(session.create_tmp()) / "dist"
-    session.run("python", "-m", "build", "--outdir", str(built))
-    for file in sorted(built.iterdir()):
-        session.run("pip", "uninstall", "-q", "-y", "pushrank")
-        session.install(f"pushrank[cli] @ {file.resolve().as_uri()}")
-        with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
-            session.run("pushrank", "--version")
-            session.run("pushrank", "demo")
+    with tempfile.TemporaryDirectory() as built:
+        session.run("python", "-m", "build", "--outdir", built)
+        with session.chdir(built):
+            for file in sorted(Path(built).iterdir()):
+                session.run("pip", "uninstall", "-q", "-y", "pushrank")
+                session.install(f"pushrank[cli] @ {file.as_uri()}")
+                session.run("pushrank", "--version")
+                session.run("pushrank", "demo")
 
 
 @nox.session
@@ -91,15 +90,17 @@ def nightly(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure a few ratios of times; after -- another checkout, whose ratios must not be passed."""
     session.install("-e", ".")
-    script, kept = "benchmarks/compare_runs.py", Path(session.create_tmp())
-    sides = {"after": Path.cwd()}
+    script, sides = "benchmarks/compare_runs.py", {"after": Path.cwd()}
     if session.posargs:
         sides["before"] = Path(session.posargs[0])
-    files = {name: str(kept / f"{name}.json") for name in sides}
-    for _ in range(N_RUNS):
-        for name, checkout in sides.items():
-            # before the sources that are installed
-            sources = {"PYTHONPATH": os.fspath((checkout / "src").resolve())}
-            session.run("python", script, "measure", files[name], env=sources)
-    if "before" in sides:
-        session.run("python", script, "compare", files["before"], files["after"])
+    with tempfile.TemporaryDirectory() as kept:
+        files = {name: str(Path(kept) / f"{name}.json") for name in sides}
+        for _ in range(N_RUNS):
+            for name, checkout in sides.items():
+                # found before the sources that are installed
+                sources = {"PYTHONPATH": str((checkout / "src").resolve())}
+                session.run("python", script, "measure", files[name], env=sources)
+        if "before" in sides:
+            session.run("python", script, "compare", files["before"], files["after"])
+        else:
+            print(Path(files["after"]).read_text(encoding="utf-8"))
