@@ -15,6 +15,7 @@ from sphinx import addnodes
 from sphinx.ext.autodoc.mock import mock
 
 import pushrank
+from pushrank.metrics import scorers
 
 DOCS = Path(__file__).parent
 GENERATED = DOCS / "generated"
@@ -79,26 +80,33 @@ MODULES = re.findall(r"^   (pushrank[a-z_.0-9]*)$", API, re.MULTILINE)
 TAKEN = nodes.reference | nodes.title | addnodes.pending_xref  # a link, or what is no place for one
 # their pages are those of the modules where they live
 ELSEWHERE = ["pushrank.PushObjective", "pushrank.load", "pushrank.save"]
-autosummary_context = {"elsewhere": ELSEWHERE}
+SETTINGS = {
+    name: (
+        scorer._score_func.__name__,
+        ", ".join(f"{key}={value!r}" for key, value in scorer._kwargs.items()),
+    )
+    for name, scorer in scorers.SCORERS.items()
+}
+autosummary_context = {"elsewhere": ELSEWHERE, "scorers": SETTINGS}
 
 
 def pages_of_names() -> dict[str, str]:
-    """Return the page of each public name, by what texts call it: with its module, or a class by itself."""
-    pages = {module.removeprefix("pushrank."): module for module in MODULES}
+    """Return the page of each public name by what texts call it: with its module, or a class by itself."""
+    pages = {module: module for module in MODULES}
     for module in MODULES:
         with mock(autodoc_mock_imports):
             members = import_module(module).__all__
         for name in members:
-            pages[f"{module}.{name}".removeprefix("pushrank.")] = f"{module}.{name}"
-            if name[0].isupper():
-                pages[name] = f"{module}.{name}"
+            page = f"{module}.{name}"
+            called = {page, page.removeprefix("pushrank."), name}
+            pages |= {call: page for call in called if "." in call or call[0].isupper()}
     return {name: page for name, page in pages.items() if page not in ELSEWHERE}
 
 
 def link_names(app: Any, page: nodes.document) -> None:
     """Let the names in a text lead to their pages."""
     for literal in list(page.findall(nodes.literal)):
-        name = re.match(r"[\w.]*", literal.astext())[0].removeprefix("pushrank.")
+        name = re.match(r"[\w.]*", literal.astext())[0]
         if name in app.pages_of_names and not isinstance(literal.parent, TAKEN):
             target = {"refdomain": "py", "reftype": "obj", "reftarget": app.pages_of_names[name]}
             link = addnodes.pending_xref(
@@ -122,7 +130,11 @@ def write_pages(app: Any) -> None:
         write_if_new(page, readme.read_text(encoding="utf-8"))
     command = [sys.executable, "-m", "typer", "pushrank.cli", "utils", "docs", "--name", "pushrank"]
     written = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
-    write_if_new(GENERATED / "commands.md", written.stdout.replace("'$", r"'\$").replace(" $1", r" \$1"))
+    commands = re.sub(r"^# .*", "# All options", written.stdout, count=1)
+    commands = re.sub(
+        r"^\*\*Commands\*\*.*?(?=^##)", "", commands, flags=re.MULTILINE | re.DOTALL
+    )  # cut short
+    write_if_new(GENERATED / "commands.md", commands.replace("'$", r"'\$").replace(" $1", r" \$1"))
 
 
 def link_generated(_app: Any, _page: str, source: list[str]) -> None:
