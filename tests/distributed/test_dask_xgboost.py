@@ -117,18 +117,33 @@ def test_lightgbms_workers_are_refused(monkeypatch):
         LGBMMetric("average_precision")(y, scores)
 
 
+@pytest.fixture
+def two_processes():
+    """Return a client of two workers in processes of their own."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
 @pytest.mark.nightly
-def test_lightgbms_own_tasks_are_those_that_are_refused(client):
+@pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
+def test_lightgbms_own_tasks_are_those_that_are_refused(two_processes):
     import lightgbm
 
     X, y, _ = table(200)
-    ranker = lightgbm.DaskLGBMRegressor(client=client, objective=LGBMObjective(PushObjective(scale="log")))
-    with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
+    ranker = lightgbm.DaskLGBMRegressor(objective=LGBMObjective(PushObjective(scale="log")))
+    with (
+        two_processes.as_current(),
+        pytest.raises(NotImplementedError, match="every worker push its own rows alone"),
+    ):
         ranker.fit(da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=100))
 
 
 @pytest.mark.nightly
-def test_a_killed_worker_ends_the_fit():
+def test_a_killed_worker_ends_the_fit(two_processes):
     import os
     import signal
     import time
@@ -136,14 +151,11 @@ def test_a_killed_worker_ends_the_fit():
     from pushrank.exceptions import LostPartitionsError
 
     X, y, _ = table(100_000)
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        pid = next(iter(client.run(os.getpid).values()))
-        there = da.from_array(X, chunks=(25_000, 3)), da.from_array(y, chunks=25_000)
-        DaskPushXGBRanker(n_estimators=1, client=client).fit(*there)
-        killer = threading.Timer(10.0, os.kill, (pid, signal.SIGKILL))
-        killer.start()
-        start = time.monotonic()
-        with pytest.raises(LostPartitionsError, match="fit anew"):
-            DaskPushXGBRanker(n_estimators=100_000, client=client).fit(*there)
-        assert time.monotonic() - start < 60.0
+    pid = next(iter(two_processes.run(os.getpid).values()))
+    there = da.from_array(X, chunks=(25_000, 3)), da.from_array(y, chunks=25_000)
+    DaskPushXGBRanker(n_estimators=1, client=two_processes).fit(*there)
+    threading.Timer(10.0, os.kill, (pid, signal.SIGKILL)).start()
+    start = time.monotonic()
+    with pytest.raises(LostPartitionsError, match="fit anew"):
+        DaskPushXGBRanker(n_estimators=100_000, client=two_processes).fit(*there)
+    assert time.monotonic() - start < 60.0

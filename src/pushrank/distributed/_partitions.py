@@ -152,7 +152,8 @@ def _wait(client: Any, futures: list[Any]) -> None:
     patience = PATIENCE_SECONDS
     while True:
         try:
-            distributed.wait(futures, timeout=CHECK_SECONDS)
+            with client.as_current():
+                distributed.wait(futures, timeout=CHECK_SECONDS)
             break
         except TimeoutError:
             patience = PATIENCE_SECONDS if client.nthreads() else patience - CHECK_SECONDS

@@ -211,12 +211,14 @@ class DaskPushXGBRanker(DaskRankerMixin, BoosterRankerMixin, BaseEstimator):
         classes, _ = two_classes(known, ranker=type(self).__name__)
         class_weights = np.sum(tables.map(_class_weights, classes[1]), axis=0)
         check_both_classes(*(int(weight > 0.0) for weight in class_weights))
-        matrix = _matrix(client, X, tables, n_rows, classes[1], weighted=sample_weight is not None)
         own: dict[str, Any] = {"objective": "binary:logistic"} if objective is None else {"base_score": 0.0}
         push = None if objective is None else XGBObjective(objective)
         engine = import_optional("xgboost.dask", "xgboost")
         try:
-            booster = engine.train(client, params | own, matrix, int(self.n_estimators), obj=push)["booster"]
+            with client.as_current():  # XGBoost asks for the current one, whichever it is given
+                matrix = _matrix(client, X, tables, n_rows, classes[1], weighted=sample_weight is not None)
+                n_rounds = int(self.n_estimators)
+                booster = engine.train(client, params | own, matrix, n_rounds, obj=push)["booster"]
         except xgboost.core.XGBoostError as error:
             lost = set(tables.holders).difference(client.nthreads())
             if not lost:
