@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import os
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -270,3 +272,55 @@ def test_examples_run_on_a_cluster(name):
     for example in test.examples:
         example.options.pop(doctest.SKIP, None)
     assert checker.run(test).failed == 0
+
+
+@pytest.fixture
+def processes():
+    """A client of two workers that can be killed."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def kill_at(client, monkeypatch, task):
+    """Kill a worker when the client has sent so many tasks."""
+    submit, pid, sent = client.submit, next(iter(client.run(os.getpid).values())), []
+
+    def counted(*arguments, **options):
+        sent.append(arguments[0])
+        if len(sent) == task:
+            os.kill(pid, signal.SIGKILL)
+        return submit(*arguments, **options)
+
+    monkeypatch.setattr(client, "submit", counted)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("task", [3, 20, 40, 70])
+def test_a_killed_worker_costs_its_partitions_alone(processes, monkeypatch, task):
+    X, y, _ = table()
+    data = spread(X, y)
+    expected = DaskPNormPush(client=processes).fit(*data)
+    kill_at(processes, monkeypatch, task)
+    with pytest.warns(UserWarning, match="partitions were made anew"):
+        found = DaskPNormPush(client=processes).fit(*data)
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    assert found.threshold_ == expected.threshold_
+
+
+@pytest.mark.nightly
+def test_scattered_rows_that_are_lost_are_told(processes, monkeypatch):
+    X, y, _ = table()
+    there = [
+        da.concatenate(
+            [
+                da.from_delayed(future, (100, *array.shape[1:]), array.dtype)
+                for future in processes.scatter(np.split(array, 4))
+            ]
+        )
+        for array in (X, y)
+    ]
+    kill_at(processes, monkeypatch, 20)
+    with pytest.raises(LostPartitionsError, match="scattered"):
+        DaskPNormPush(client=processes).fit(*there)

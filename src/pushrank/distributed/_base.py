@@ -21,7 +21,7 @@ OWN_PARAGRAPHS = {
     The client of the cluster; None takes the one that was made last.""",
     "solver_dask": """solver : {"lbfgs"}
     How to minimise; that of the ranker in memory has other choices, which need the rows at hand.""",
-    "dask_cost": """A round sends the coefficients to every worker, and every worker returns sums, 32 bytes a
+    "dask_cost": """A round sends the coefficients to every worker, and every worker returns sums, 16 bytes a
 feature for each of its partitions, whatever the number of rows; at the start and every 20 to 30 iterations,
 with up to 1,024 features, also a matrix of the features. Sums are added up in the order of the partitions:
 the same partitions give the same coefficients to the last bit, on any number of workers, and also where some

@@ -140,7 +140,8 @@ def _holders(client: Any, futures: list[Any]) -> list[str]:
     held, holders = client.who_has(futures), []
     counts: dict[str, int] = {}
     for future in futures:
-        address = min(held.get(future.key, ()) or client.nthreads(), key=lambda a: counts.get(a, 0))
+        known = held.get(future.key, ()) or client.nthreads()
+        address = min(known, key=lambda a: counts.get(a, 0), default="")  # none, who may come back
         counts[address] = counts.get(address, 0) + 1
         holders.append(address)
     return holders

@@ -83,7 +83,7 @@ class DaskPerceptronAtK(DaskRankerMixin, PerceptronAtK):
     ``partial_fit`` are for rows at hand: ``to_local()`` returns a ranker that goes on with ``partial_fit``.
 
     The k highest of a batch are found by six rounds of counts of 16 kB a partition, the :math:`\Delta`
-    highest missed positives by six more, and the sums of rows by one, of 16 bytes a feature and partition.
+    highest missed positives by six more, and the sums of rows by one, of 8 bytes a feature and partition.
 
     References
     ----------
