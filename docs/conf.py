@@ -87,7 +87,7 @@ SETTINGS = {
     )
     for name, scorer in scorers.SCORERS.items()
 }
-autosummary_context = {"elsewhere": ELSEWHERE, "scorers": SETTINGS}
+autosummary_context = {"elsewhere": ELSEWHERE + MODULES, "scorers": SETTINGS}
 
 
 def pages_of_names() -> dict[str, str]:
