@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.dataset
 import pytest
 
-from pushrank import IRPush, PerceptronAtK, PNormPush, PushRanker
+from pushrank import IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.datasets import DiskRows, ParquetBatches
 from pushrank.datasets import on_disk as module
 
@@ -83,6 +83,23 @@ def test_rows_on_disk_give_the_fit_of_rows_in_memory(ranker, bits, dtype, weight
     expected = type(ranker)(**ranker.get_params()).fit(X, y, weights)
     ranker.fit(blocks_of(X, y, *([weights] if weighted else [])))
     same_fits(ranker, expected, bits)
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_positives_are_trimmed_on_disk(weighted, table):
+    X, y, weights = table
+    parts = (X, y, *([weights] if weighted else []))
+    expected = TrimmedPush(k=0.5, p=4, alpha=0.1).path(X, y, [1.0, 0.5, 20], *parts[2:])
+    with DiskRows(blocks_of(*parts)) as rows:
+        rankers = TrimmedPush(p=4, alpha=0.1).path(rows, None, [1.0, 0.5, 20])
+    for ranker, in_memory in zip(rankers, expected, strict=True):
+        largest = float(abs(in_memory.coef_).max())
+        np.testing.assert_allclose(ranker.coef_, in_memory.coef_, rtol=1e-10, atol=1e-10 * largest)
+        np.testing.assert_array_equal(ranker.trimmed_, in_memory.trimmed_)
+        assert ranker.threshold_ == pytest.approx(in_memory.threshold_, rel=1e-9)
+        assert (ranker.n_iter_, ranker.converged_) == (in_memory.n_iter_, True)
+        assert ranker.n_features_in_ == N_FEATURES
 
 
 def test_files_give_the_fit_of_their_rows(files, table):
@@ -215,6 +232,8 @@ def test_bad_arguments_are_refused(files, table, monkeypatch):
         pytest.raises(ValueError, match="y and sample_weight must be None"),
     ):
         PNormPush().fit(rows, y)
+    with pytest.raises(TypeError, match="RankSVM needs X in memory here, and str stands for rows on disk"):
+        RankSVM().fit("nowhere.parquet", y)
     monkeypatch.setattr(module.shutil, "disk_usage", lambda _: module.shutil._ntuple_diskusage(9, 9, 9))
     with pytest.raises(OSError, match=r"the rows take 3.42e\+05 bytes and .* has 9"):
         PNormPush().fit(files, "label")

@@ -76,6 +76,9 @@ class DaskRows:
         targets = self.rows.derive(kept_target, self.targets, self.reference, coef, -cut, share)
         return replace(self, targets=targets, class_weights=(total, self.class_weights[1]))
 
+    def left_out(self) -> None:
+        """Return nothing: rows on workers have no numbers that would be of use."""
+
     def same_positives(self, other: DaskRows) -> bool:
         """Return whether the same positives have the same weights."""
         return all(self.targets.map(is_same_target, other.targets))

@@ -12,17 +12,12 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
-from pushrank._parallel import one_blas_thread
 from pushrank.distributed._base import DaskRankerMixin, shared_docs
 from pushrank.distributed._rows import load_rows
 from pushrank.estimators import IRPush, PNormPush, PushRanker, TrimmedPush
-from pushrank.estimators._base import progress_bar
-from pushrank.estimators._streaming import set_features
 from pushrank.estimators.push import check_by_sums, fit_by_sums
-from pushrank.estimators.trimmed_push import checked_surrogates, set_trimmed
+from pushrank.estimators.trimmed_push import checked_surrogates, fit_trimmed_by_sums
 from pushrank.objectives import PushObjective
-from pushrank.prices import Power
-from pushrank.solvers.trimming import TrimmedSource, trimmed_path
 
 
 @shared_docs
@@ -268,7 +263,7 @@ class DaskTrimmedPush(DaskRankerMixin, TrimmedPush):
     client: Any = None
     local_class: ClassVar[type] = TrimmedPush
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn the coefficients from two classes.
 
         %(fit_dask)s
@@ -290,18 +285,5 @@ class DaskTrimmedPush(DaskRankerMixin, TrimmedPush):
 
 def fit_trimmed_on_dask(rankers: list[Any], X: Any, y: Any, sample_weight: Any) -> None:
     """Load, descend from the largest k to the smallest, set the fitted attributes, warn."""
-    first, surrogates = rankers[0], checked_surrogates(rankers)
-    rows: Any = load_rows(first, X, y, sample_weight)
-    totals = [surrogate.count(rows.class_weights[0]) for surrogate in surrogates]
-    downwards = sorted(range(len(rankers)), key=lambda r: -totals[r])
-    objective = PushObjective(price=Power(float(first.p)), scale="log")
-    with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
-        problem = TrimmedSource(rows, objective, float(first.alpha))
-        ordered = [totals[r] for r in downwards]
-        solutions = trimmed_path(problem, ordered, float(first.tol), int(first.max_iter), callback)
-    for r, solution in zip(downwards, solutions, strict=True):
-        ranker, coef = rankers[r], solution.coef.astype(rows.dtype)
-        set_features(ranker, first)
-        ranker.coef_, ranker.classes_, ranker.trimmed_ = coef, rows.classes, None
-        ranker.threshold_ = rows.break_even_threshold(coef)
-        set_trimmed(ranker, solution)
+    checked_surrogates(rankers)
+    fit_trimmed_by_sums(rankers, load_rows(rankers[0], X, y, sample_weight))

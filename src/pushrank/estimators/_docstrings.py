@@ -19,6 +19,11 @@ PARAGRAPHS = {
     files (one path, a list of them, or a pyarrow dataset), with ``y`` and ``sample_weight`` their columns; or
     they are a :class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``,
     without ``y``.""",
+    "X_trimmed": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy. Rows that need
+    not fit in memory are named by Parquet files (one path, a list of them, or a pyarrow dataset), with ``y``
+    and ``sample_weight`` their columns; or they are a :class:`pushrank.datasets.DiskRows`, or an iterable of
+    ``(X, y)`` or ``(X, y, sample_weight)``, without ``y``.""",
     "X_boosted": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Finite features; stumps take NaN as missing, and categorical columns of data frames. float32 and float64
     arrays, dense, CSR or CSC, are used without a copy.""",
@@ -350,6 +355,9 @@ ERRORS = {"Raises": "fit_value_error fit_type_error", "Warns": "convergence_warn
 PARAGRAPHS["rows_to_score"] = _sections(Parameters="X_of_fit")
 PARAGRAPHS["fit_two_classes"] = _sections(
     Parameters="X y_two_classes sample_weight", Returns="self", **ERRORS
+)
+PARAGRAPHS["fit_trimmed"] = _sections(
+    Parameters="X_trimmed y_two_classes sample_weight", Returns="self", **ERRORS
 )
 PARAGRAPHS["fit_grades"] = _sections(
     Parameters="X y_grades sample_weight qid pairs", Returns="self", **ERRORS

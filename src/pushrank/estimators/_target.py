@@ -207,7 +207,7 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
     if isinstance(X, DiskRows | str | Path):
         raise TypeError(
             f"{type(ranker).__name__} needs X in memory here, and {type(X).__name__} stands for rows on "
-            "disk: PNormPush, IRPush and PushRanker are fitted to these."
+            "disk: PNormPush, IRPush, PushRanker and TrimmedPush are fitted to these."
         )
     try:
         return validate_data(ranker, X, *y, **options)

@@ -16,6 +16,8 @@ from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
 from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._on_disk import is_on_disk, rows_on_disk
+from pushrank.estimators._streaming import set_features
 from pushrank.estimators._target import check_alpha, validate_two_classes
 from pushrank.models import LinearModel
 from pushrank.objectives import PrecisionAtK, PushObjective
@@ -23,7 +25,7 @@ from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import TrimmedRows, TrimmedSolution, trimmed_path
+from pushrank.solvers.trimming import TrimmedRows, TrimmedSolution, TrimmedSource, trimmed_path
 
 
 @shared_docs
@@ -111,22 +113,22 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     max_iter: int = 100
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        %(fit_two_classes)s
+        %(fit_trimmed)s
         """
         fit_trimmed([self], X, y, sample_weight)
         return self
 
     def path(
-        self, X: Any, y: ArrayLike, ks: Iterable[float], sample_weight: ArrayLike | None = None
+        self, X: Any, y: ArrayLike | None, ks: Iterable[float], sample_weight: ArrayLike | None = None
     ) -> list[Self]:
         """Fit one ranker for each k, each from where the one of the next larger k ended.
 
         Parameters
         ----------
-        %(X y_two_classes)s
+        %(X_trimmed y_two_classes)s
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
         %(sample_weight)s
@@ -166,10 +168,14 @@ def checked_surrogates(rankers: list[Any]) -> list[PrecisionAtK]:
     return surrogates
 
 
-def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first = rankers[0]
     surrogates = checked_surrogates(rankers)
+    if is_on_disk(X, y):
+        with rows_on_disk(first, X, y, sample_weight) as rows:
+            fit_trimmed_by_sums(rankers, rows)
+        return
     data, target = validate_two_classes(first, X, y, sample_weight)
     for ranker in rankers[1:]:
         validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
@@ -196,6 +202,27 @@ def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: ArrayLike, sample_weight:
         ranker.trimmed_ = np.flatnonzero(is_positive)[(counted > 0.0) & (solution.kept < counted)]
         set_trimmed(ranker, solution)
         set_two_classes(ranker, target, linear_scores(data, ranker.coef_))
+
+
+def fit_trimmed_by_sums(rankers: list[Any], rows: Any) -> None:
+    """Descend from the largest k to the smallest, set the fitted attributes, warn: for rows elsewhere.
+
+    ``rows`` choose their highest positives, and have what :func:`pushrank.estimators.push.fit_by_sums` asks.
+    """
+    first, surrogates = rankers[0], checked_surrogates(rankers)
+    totals = [surrogate.count(rows.class_weights[0]) for surrogate in surrogates]
+    downwards = sorted(range(len(rankers)), key=lambda r: -totals[r])
+    objective = PushObjective(price=Power(float(first.p)), scale="log")
+    with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
+        problem = TrimmedSource(rows, objective, float(first.alpha))
+        ordered = [totals[r] for r in downwards]
+        solutions = trimmed_path(problem, ordered, float(first.tol), int(first.max_iter), callback)
+        for r, solution in zip(downwards, solutions, strict=True):
+            ranker, coef = rankers[r], solution.coef.astype(rows.dtype)
+            set_features(ranker, first)
+            ranker.coef_, ranker.classes_, ranker.trimmed_ = coef, rows.classes, solution.kept.left_out()
+            ranker.threshold_ = rows.break_even_threshold(coef)
+            set_trimmed(ranker, solution)
 
 
 def set_trimmed(ranker: Any, solution: TrimmedSolution) -> None:
