@@ -31,6 +31,7 @@ from pushrank.prices import Power, Price
 
 Part = TypeVar("Part")
 POSITIVE = 1  # the class code
+MAX_FLOAT = np.finfo(float).max
 
 
 class Block(NamedTuple):
@@ -93,9 +94,10 @@ class ArrayRows:
 
     def blocks(self, start: int, stop: int) -> Iterator[Block]:
         """Yield the rows from start to stop in blocks that fit the processor's cache."""
-        for first, last in self.model.blocks(start, stop):
-            weights = None if self.log_weights is None else self.log_weights[first:last]
-            yield Block(self.model, first, last, self.class_codes[first:last], weights)
+        model, codes, log_weights = self.model, self.class_codes, self.log_weights
+        for first, last in model.blocks(start, stop):
+            weights = None if log_weights is None else log_weights[first:last]
+            yield Block(model, first, last, codes[first:last], weights)
 
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
         """Return the function of the blocks of each chunk, in order."""
@@ -146,29 +148,32 @@ def softmax_sums(blocks: Blocks, coef: Floats, powers: Floats, with_rows: bool) 
     """
     rows = np.zeros((2, len(coef) if with_rows else 0))
     sums, factors, none = SoftmaxSums(np.full(2, -np.inf), np.zeros(2), rows), np.ones(2), np.empty(0)
-    for block in blocks:
-        terms = block.scores(coef)
-        weights = none if block.log_weights is None else block.log_weights
-        _weigh_block(terms, block.class_codes, weights, powers, sums.largest, sums.totals, factors)
+    for model, first, last, codes, log_weights in blocks:
+        terms = np.empty(last - first)
+        model.block_scores(first, last, coef, terms)
+        weights = none if log_weights is None else log_weights
+        _weigh_block(terms, codes, weights, powers, sums.largest, sums.totals, factors)
         if with_rows:
             if factors[0] != 1.0 or factors[1] != 1.0:
                 np.multiply(rows, factors[:, None], out=rows)
-            block.add_sums(terms, rows)
+            model.add_block_sums(first, last, terms, codes, rows)
     return sums
 
 
 def combined_softmax(parts: Sequence[SoftmaxSums]) -> tuple[Floats, Floats]:
     """Return the logarithms of the sums by class code, shape (2,), and the softmax means of the rows."""
-    largest = np.max([part.largest for part in parts], axis=0)
-    finite = np.where(largest > -np.inf, largest, 0.0)  # a class left out has the maximum -inf
-    totals, rows = np.zeros(2), np.zeros_like(parts[0].rows)
-    for part in parts:
-        unit = np.exp(part.largest - finite)
-        totals += unit * part.totals
-        rows += unit[:, None] * part.rows
-    with np.errstate(divide="ignore"):
-        log_sums = largest + np.log(totals)
-    return log_sums, rows / np.where(totals > 0.0, totals, 1.0)[:, None]
+    if len(parts) == 1:
+        largest, totals, rows = parts[0]
+    else:
+        largest = np.max([part.largest for part in parts], axis=0)
+        finite = np.maximum(largest, -MAX_FLOAT)  # a class left out has the maximum -inf
+        totals, rows = np.zeros(2), np.zeros_like(parts[0].rows)
+        for part in parts:
+            unit = np.exp(part.largest - finite)
+            totals += unit * part.totals
+            rows += unit[:, None] * part.rows
+    counted = np.where(totals > 0.0, totals, 1.0)
+    return largest + np.log(counted), rows / counted[:, None]
 
 
 class PriceSums(NamedTuple):
