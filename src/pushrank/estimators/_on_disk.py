@@ -17,8 +17,9 @@ def is_on_disk(X: Any, y: Any, pairs: Any = None) -> bool:
     """Return whether X names Parquet files, or is ``DiskRows``, or, without labels, an iterable of blocks."""
     if isinstance(X, DiskRows) or parquet_paths(X) is not None:
         return True
-    is_table = hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "columns")
-    return y is None and pairs is None and isinstance(X, Iterable) and not is_table
+    if y is not None or pairs is not None or not isinstance(X, Iterable):
+        return False
+    return not any(hasattr(X, name) for name in ("shape", "__array__", "columns"))
 
 
 @contextmanager
