@@ -136,8 +136,9 @@ def test_a_network_of_one_layer_is_the_linear_ranker(torch, losses):
     ranker = PNormPush(alpha=0.1, tol=1e-8).fit(X, y)
     rows, labels = torch.tensor(X), torch.tensor(y)
     net, loss = torch.nn.Linear(3, 1, bias=False, dtype=torch.float64), losses.PNormPushLoss()
+    torch.nn.init.zeros_(net.weight)
     step = torch.optim.LBFGS(
-        net.parameters(), max_iter=50, tolerance_grad=1e-9, line_search_fn="strong_wolfe"
+        net.parameters(), max_iter=500, tolerance_grad=1e-9, tolerance_change=0, line_search_fn="strong_wolfe"
     )
 
     def closure():
