@@ -51,12 +51,23 @@ def block(number: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def collections(n_rows: int) -> tuple[Any, Any]:
-    """Return X and y as Dask arrays whose partitions are drawn where they are needed."""
+def collections(n_rows: int, client: Any = None) -> tuple[Any, Any]:
+    """Return X and y as Dask arrays whose partitions are drawn where they are needed.
+
+    With a client they are drawn now, as many on every worker.
+    """
     length = n_rows // N_PARTITIONS
-    blocks = [dask.delayed(block, nout=2, pure=True)(number, length) for number in range(N_PARTITIONS)]
-    X = [da.from_delayed(rows, (length, N_FEATURES), np.float32) for rows, _ in blocks]
-    y = [da.from_delayed(labels, (length,), np.int8) for _, labels in blocks]
+    blocks = [dask.delayed(block, pure=True)(number, length) for number in range(N_PARTITIONS)]
+    if client is not None:
+        shares = np.array_split(np.arange(N_PARTITIONS), len(client.nthreads()))
+        for address, share in zip(client.nthreads(), shares, strict=True):
+            for number, kept in zip(
+                share, client.persist([blocks[i] for i in share], workers=[address]), strict=True
+            ):
+                blocks[number] = kept
+        distributed.wait(blocks)
+    X = [da.from_delayed(drawn[0], (length, N_FEATURES), np.float32) for drawn in blocks]
+    y = [da.from_delayed(drawn[1], (length,), np.int8) for drawn in blocks]
     return da.concatenate(X), da.concatenate(y)
 
 
@@ -126,8 +137,7 @@ def against_one_process(n_rows: int, repeats: int) -> None:
     found = {}
     for n_workers in (2, 1):
         with cluster(n_workers) as client:
-            X, y = client.persist(collections(n_rows))
-            distributed.wait([X, y])
+            X, y = collections(n_rows, client)
             seconds = []
             for _ in range(repeats if n_workers == 2 else 1):
                 start = time.perf_counter()

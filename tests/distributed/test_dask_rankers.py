@@ -21,6 +21,7 @@ from pushrank.distributed import (
     DaskTrimmedPush,
     _partitions,
 )
+from pushrank.distributed._rows import load_rows
 from pushrank.exceptions import LostPartitionsError
 from pushrank.solvers.streaming.updates import State
 
@@ -209,6 +210,12 @@ def test_what_is_sent_does_not_grow_with_the_rows(client, monkeypatch):
         DaskPNormPush(tol=0.1).fit(*spread(*table(n, dtype=np.float32)[:2], chunks=n // 4))
         bytes_moved.append([*map(len, sorted(sent, key=len)[-5:]), *map(len, sorted(received, key=len)[-9:])])
     np.testing.assert_allclose(bytes_moved[1], bytes_moved[0], rtol=0.01)
+
+
+def test_persisted_partitions_stay_where_they_are(client):
+    for seed, address in enumerate(client.nthreads(), 1):
+        data = client.persist(spread(*table(seed=seed)[:2]), workers=[address])
+        assert set(load_rows(DaskPNormPush(), *data).rows.holders) == {address}
 
 
 @pytest.mark.parametrize(

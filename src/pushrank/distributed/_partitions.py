@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pushrank._optional import import_optional
 from pushrank._parallel import map_chunks, one_blas_thread
 from pushrank._validation import warn
@@ -37,12 +39,16 @@ class Partitions:
         LostPartitionsError
             When there is no worker, or what they are made of is lost for good.
         """
-        distributed = import_optional("distributed", "dask")
-        shares = [(None, range(len(parts)))] if distributed.futures_of(parts) else _shares(client, len(parts))
-        futures = []
-        for address, places in shares:
+        groups: dict[str | None, list[int]] = {}
+        for place, address in enumerate(_where_inputs_lie(client, parts) or _shares(client, len(parts))):
+            groups.setdefault(address, []).append(place)
+        futures: list[Any] = [None] * len(parts)
+        for address, places in groups.items():
+            workers = None if address is None else [address]
             some = [parts[i] for i in places]
-            futures += client.compute(some, workers=address, allow_other_workers=address is not None)
+            found = client.compute(some, workers=workers, allow_other_workers=workers is not None)
+            for place, future in zip(places, found, strict=True):
+                futures[place] = future
         _wait(client, futures)
         return cls(client, futures, _holders(client, futures))
 
@@ -121,18 +127,37 @@ def _values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -
         return worker.address, map_chunks(value, places, worker.state.nthreads)
 
 
-def _shares(client: Any, n_parts: int) -> list[tuple[list[str] | None, range]]:
-    """Return a range of the partitions for every worker, by its threads."""
-    threads = client.nthreads()
-    if not threads:  # a cluster that grows when there is work
-        return [(None, range(n_parts))]
-    total, shares, start, seen = sum(threads.values()), [], 0, 0
-    for address, n_threads in sorted(threads.items()):
-        seen += n_threads
-        stop = round(n_parts * seen / total)
-        shares.append(([address], range(start, stop)))
-        start = stop
-    return [share for share in shares if share[1]]
+def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
+    """Return the address of the worker that holds the most of what each part is made of; none if none does.
+
+    Left to itself the scheduler would rather move rows to a worker that has less to do.
+    """
+    dask, distributed = import_optional("dask", "dask"), import_optional("distributed", "dask")
+    inputs = []
+    for part in parts:
+        graph = dask.optimize(part)[0].__dask_graph__()
+        # what was persisted may have left no more than its key
+        keys = {*graph, *(key for task in graph.values() for key in getattr(task, "dependencies", ()))}
+        inputs.append([distributed.Future(key, client) for key in keys & client.futures.keys()])
+    everything = [future for futures in inputs for future in futures]
+    if not everything:
+        return []
+    _wait(client, everything)
+    held, sizes = client.who_has(everything), client.nbytes(summary=False)
+    addresses: list[str | None] = []
+    for futures in inputs:
+        by_size = sorted(futures, key=lambda future: -sizes.get(future.key, 0))
+        holders = [address for future in by_size for address in held.get(future.key, ())]
+        addresses.append(holders[0] if holders else None)
+    return addresses
+
+
+def _shares(client: Any, n_parts: int) -> list[str | None]:
+    """Return the address of a worker for every part, equal shares for every thread."""
+    threads = sorted(client.nthreads().items())
+    # none where a cluster grows when there is work
+    ends = n_parts * np.cumsum([n for _, n in threads]) / max(1, sum(n for _, n in threads))
+    return [threads[np.searchsorted(ends, i + 0.5)][0] if threads else None for i in range(n_parts)]
 
 
 def _holders(client: Any, futures: list[Any]) -> list[str]:
