@@ -30,6 +30,7 @@ from pushrank.metrics._bootstrap import (
     PercentileInterval,
 )
 from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._ties import counts_around_rank
 
 SHIFT = 1.0
 POPULATIONS = ((50, 200, None), (200, 800, None), (200, 800, 0.5))
@@ -71,7 +72,7 @@ def measures_of(counts, of_negatives, ends, negative_ends, totals, k, out):
     out[1] = rank_kernels.sum_precisions((0.0, 0.0, 0.0), at, within)[2] / p
     area = rank_kernels.roc_area(at / p, within / n, 0.5, 0.1, 0.0)
     out[2] = 0.5 * (1.0 + (area - 0.005) / (0.1 - 0.005))
-    hits, misses, tied, tied_misses = rank_kernels.counts_around_rank(at, within, k)
+    hits, misses, tied, tied_misses = counts_around_rank(at, within, k)
     out[3] = (hits + (k - hits - misses) * tied / (tied + tied_misses)) / k
     # the affine map from RIE to BEDROC has constants of p and n alone, which no interval depends on
     out[4] = rank_kernels.sum_discounts(at, within, 20.0 / (p + n), 0.5) / p

@@ -21,7 +21,7 @@ from pushrank.distributed import (
     DaskTrimmedPush,
     _partitions,
 )
-from pushrank.distributed._rows import load_rows
+from pushrank.distributed._sums import load_rows
 from pushrank.exceptions import LostPartitionsError
 from pushrank.solvers.streaming.updates import State
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._docstrings import shared_docs_from
-from pushrank.distributed._rows import features_of
+from pushrank.distributed._sums import features_of
 from pushrank.distributed.measures import average_precision
 from pushrank.estimators._docstrings import PARAGRAPHS
 

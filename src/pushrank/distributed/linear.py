@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import clone
 
 from pushrank.distributed._base import DaskRankerMixin, shared_docs
-from pushrank.distributed._rows import load_rows
+from pushrank.distributed._sums import load_rows
 from pushrank.estimators import IRPush, PNormPush, PushRanker, TrimmedPush
 from pushrank.estimators.push import check_by_sums, fit_by_sums
 from pushrank.estimators.trimmed_push import checked_surrogates, fit_trimmed_by_sums

@@ -21,18 +21,10 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import column, distinct, two_classes
-from pushrank.distributed._rows import aligned_parts
+from pushrank.distributed._sums import aligned_parts
 from pushrank.metrics._docstrings import PARAGRAPHS
-from pushrank.metrics._ranking import (
-    CutCounts,
-    Ranking,
-    Ties,
-    check_depth,
-    checked_scores,
-    misranked_share,
-    summable_weights,
-    tied_error,
-)
+from pushrank.metrics._ranking import Ranking, check_depth, checked_scores, misranked_share, summable_weights
+from pushrank.metrics._ties import CutCounts, Ties, tied_error
 from pushrank.metrics.precision import (
     PrecisionState,
     add_precisions,

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from pushrank._numeric import Floats
 from pushrank.distributed._base import DaskRankerMixin, shared_docs
 from pushrank.distributed._partitions import Partitions
-from pushrank.distributed._rows import DaskRows, Rows, Target, load_rows
+from pushrank.distributed._sums import DaskRows, Rows, Target, load_rows
 from pushrank.estimators import PerceptronAtK
 from pushrank.estimators._base import progress_bar
 from pushrank.estimators._streaming import learned_coef, warn_of_skipped_batches

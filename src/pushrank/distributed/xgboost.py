@@ -28,7 +28,7 @@ from pushrank._validation import check_number, check_ordered_categorical, distin
 from pushrank.distributed._base import OWN_PARAGRAPHS as DASK_PARAGRAPHS
 from pushrank.distributed._base import DaskRankerMixin
 from pushrank.distributed._partitions import Partitions
-from pushrank.distributed._rows import (
+from pushrank.distributed._sums import (
     MAX_LABELS,
     aligned_parts,
     check_collection,

@@ -21,7 +21,8 @@ from sklearn.utils import check_random_state
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, one_blas_thread
 from pushrank._validation import check_number
-from pushrank.metrics._ranking import METRICS, RANK_METRICS, RankCounts, Ranking
+from pushrank.metrics._ranking import METRICS, RANK_METRICS, Ranking
+from pushrank.metrics._ties import RankCounts
 from pushrank.metrics.roc import auc
 
 _compiled = compiled()

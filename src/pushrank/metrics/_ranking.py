@@ -9,12 +9,11 @@ negative gives both for the price of a partial sort.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +33,7 @@ from pushrank._validation import (
     two_classes,
 )
 from pushrank.metrics._docstrings import shared_docs
+from pushrank.metrics._ties import CutCounts, RankCounts
 
 _compiled = compiled()
 
@@ -126,58 +126,6 @@ def count_in_bins(ascending, thresholds):
         tied = g < len(thresholds) and thresholds[g] == score
         counts[2 * g + tied] += 1.0
     return counts
-
-
-@_compiled
-def positives_below(positive_counts, tied_error):
-    """Return the weight of the positives below each bin, with a part of those at it."""
-    below = np.empty(2 * len(positive_counts) + 1)
-    total = 0.0
-    for g in range(len(positive_counts)):
-        below[2 * g] = total
-        below[2 * g + 1] = total + tied_error * positive_counts[g]
-        total += positive_counts[g]
-    below[-1] = total
-    return below
-
-
-@_compiled
-def negatives_above(negative_counts, tied_error):
-    """Return the weight of the negatives above each threshold, with a part of those at it."""
-    above = np.empty(len(negative_counts) // 2)
-    total = 0.0
-    for g in range(len(above) - 1, -1, -1):
-        total += negative_counts[2 * g + 2]
-        above[g] = total + tied_error * negative_counts[2 * g + 1]
-        total += negative_counts[2 * g + 1]
-    return above
-
-
-@_compiled
-def counts_around_best_negative(positive_counts, negative_counts):
-    """Return the weight of each class above the highest bin that holds a negative, and in it."""
-    positives = 0.0
-    for g in range(len(negative_counts) - 1, -1, -1):
-        positives_here = positive_counts[g >> 1] if g & 1 else 0.0
-        if negative_counts[g] > 0.0:
-            return positives, 0.0, positives_here, negative_counts[g]
-        positives += positives_here
-    return positives, 0.0, 0.0, 0.0
-
-
-@_compiled
-def counts_around_rank(positive_counts, negative_counts, k):
-    """Return the weight of each class above the bin in which the list reaches the weight k, and in it."""
-    positives, negatives = 0.0, 0.0
-    for g in range(len(negative_counts) - 1, -1, -1):
-        positives_here = positive_counts[g >> 1] if g & 1 else 0.0
-        here = positives_here + negative_counts[g]
-        # the lowest bin that holds anything ends the list, whatever rounding made of the sums
-        if here > 0.0 and positives + negatives + here >= k * (1.0 - 1e-14):
-            return positives, negatives, positives_here, negative_counts[g]
-        positives += positives_here
-        negatives += negative_counts[g]
-    return positives, negatives, 0.0, 0.0
 
 
 @_compiled
@@ -340,90 +288,6 @@ def mean_gain(u, v):
         v_term *= v / k
         total += v_term - u_term
     return np.exp(-v) * total
-
-
-Ties = Literal["pessimistic", "half", "optimistic"]
-RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
-TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
-"""The part of a tied pair that counts as an error."""
-
-
-class CutCounts(NamedTuple):
-    """The weight of each class above a cut of the list, and tied with it."""
-
-    positives_above: float
-    negatives_above: float
-    positives_tied: float
-    negatives_tied: float
-
-
-@dataclass(frozen=True, eq=False)
-class RankCounts:
-    """The weight of the positives at each threshold, and of the negatives in each bin.
-
-    There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
-    2g + 1 is tied with threshold g. A threshold may have no weight in a resample. Where rows weigh whole
-    numbers each stands for so many copies of itself; without weights each has one rank. The values of the
-    positives at each threshold, such as amounts of money, are for the measures that add them up.
-    """
-
-    positive_counts: Floats
-    negative_counts: Floats
-    has_whole_weights: bool
-    positive_values: Floats | None = None
-
-    @cached_property
-    def total_positive(self) -> float:
-        """The weight of all positives."""
-        return float(self.positive_counts.sum())
-
-    @cached_property
-    def total_negative(self) -> float:
-        """The weight of all negatives."""
-        return float(self.negative_counts.sum())
-
-    @property
-    def total(self) -> float:
-        """The weight of all rows."""
-        return self.total_positive + self.total_negative
-
-    def positives_below(self, ties: Ties) -> Floats:
-        """Return the weight of the positives below each bin, counting ties by the rule, shape (2U + 1,)."""
-        return np.asarray(positives_below(self.positive_counts, tied_error(ties)))
-
-    def negatives_above(self, ties: Ties) -> Floats:
-        """Return the weight of the negatives above each threshold, counting ties by the rule, shape (U,)."""
-        return np.asarray(negatives_above(self.negative_counts, tied_error(ties)))
-
-    def around_best_negative(self) -> CutCounts:
-        """Return the counts around the best negative of a weight that is not zero."""
-        return CutCounts(*counts_around_best_negative(self.positive_counts, self.negative_counts))
-
-    def around_rank(self, k: float) -> CutCounts:
-        """Return the counts around the row with which the list reaches the weight k."""
-        return CutCounts(*counts_around_rank(self.positive_counts, self.negative_counts, k))
-
-    def positives_in_top(self, k: float, ties: Ties) -> float:
-        """Return the weight of the positives in the first rows of weight k.
-
-        A tie at the end is filled with negatives first (``"pessimistic"``), with positives first
-        (``"optimistic"``), or with both in proportion, which is the expectation under a random order.
-        """
-        error = tied_error(ties)
-        cut = self.around_rank(k)
-        room = k - cut.positives_above - cut.negatives_above
-        if error == 1.0:
-            return cut.positives_above + max(0.0, room - cut.negatives_tied)
-        if error == 0.0:
-            return cut.positives_above + min(room, cut.positives_tied)
-        return cut.positives_above + room * cut.positives_tied / (cut.positives_tied + cut.negatives_tied)
-
-
-def tied_error(ties: str, rules: Iterable[str] = TIED_ERROR) -> float:
-    """Return the part of a tied pair that counts as an error: 1, 0.5 or 0; another rule is a ValueError."""
-    if ties not in TIED_ERROR:
-        raise ValueError(f"ties must be one of {sorted(rules)}, got {ties!r}.")
-    return TIED_ERROR[ties]
 
 
 MIN_ROWS_FOR_THREADS = 1 << 18  # fewer are sorted before a thread has begun
@@ -714,48 +578,6 @@ def depth_in_rows(ranking: RankCounts, k: Any, fraction: Any, fraction_of_positi
 def round_up_to_rows(weight: float, ranking: RankCounts) -> float:
     """Return a weight of rows, rounded up where all rows weigh whole numbers: copies are not cut."""
     return float(math.ceil(weight * (1.0 - K_ROUNDING))) if ranking.has_whole_weights else weight
-
-
-def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: RankTies) -> float:
-    """Return ``sum_i discount(rank of positive i)``, ranks counted in rows from 1.
-
-    Positives in a tie take the last ranks of it (``"pessimistic"``), the first (``"optimistic"``), or the
-    mean discount of its ranks (``"half"``), which is the expectation under a random order; or all of them the
-    rank of its first row (``"min"``), or of its last (``"max"``).
-    """
-    if not ranking.has_whole_weights:
-        raise ValueError(
-            "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
-            "for so many copies of itself. Measures such as average_precision take any weights."
-        )
-    positives = ranking.positive_counts
-    positives_above = np.cumsum(positives[::-1])[::-1] - positives
-    negatives_tied = ranking.negative_counts[1::2]
-    negatives_above = ranking.negatives_above("optimistic")
-    drawn = positives > 0.0  # a resample may leave thresholds without a positive
-    if ties in ("min", "max"):
-        above = positives_above + negatives_above
-        ranks = above + 1.0 if ties == "min" else above + positives + negatives_tied
-        return float(positives[drawn] @ discount(ranks[drawn]))
-    error = tied_error(ties, (*TIED_ERROR, "min", "max"))
-    if error != 0.5 or not negatives_tied.any():
-        before = positives_above + negatives_above + error * negatives_tied
-        return float(discount(_ranks(before, positives)).sum())
-    positives, sizes = positives[drawn], (positives + negatives_tied)[drawn]
-    discounts = discount(_ranks((positives_above + negatives_above)[drawn], sizes))
-    sums = np.add.reduceat(discounts, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))
-    return float(sums @ (positives / sizes))
-
-
-def _ranks(before: Floats, sizes: Floats) -> Floats:
-    """Return the ranks ``before + 1 .. before + size`` of every threshold, one after the other."""
-    repeats = sizes.astype(np.intp)
-    if (repeats == 1).all():
-        return before + 1.0
-    ends = np.cumsum(repeats)
-    within = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
-    ranks: Floats = np.repeat(before, repeats) + within + 1.0
-    return ranks
 
 
 Parameters = ParamSpec("Parameters")

@@ -16,9 +16,6 @@ from pushrank._parallel import map_chunks
 from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column, two_classes
 from pushrank.metrics._ranking import (
     K_ROUNDING,
-    RankCounts,
-    RankTies,
-    Ties,
     are_many_rankings,
     check_depth,
     checked_scores,
@@ -28,10 +25,9 @@ from pushrank.metrics._ranking import (
     register_rank_metric,
     sum_discounts,
     sum_discounts_gained,
-    sum_over_ranks,
     summable_weights,
-    tied_error,
 )
+from pushrank.metrics._ties import RankCounts, RankTies, Ties, sum_over_ranks, tied_error
 
 TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
 """The sign of the gain as the last key of the sort: the worst rows of a tie first, or the best."""

@@ -14,15 +14,8 @@ from scipy.special import logsumexp
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import (
-    RankCounts,
-    Ranking,
-    Ties,
-    evaluate_metric,
-    register_metric,
-    register_rank_metric,
-    tied_error,
-)
+from pushrank.metrics._ranking import Ranking, evaluate_metric, register_metric, register_rank_metric
+from pushrank.metrics._ties import RankCounts, Ties, tied_error
 
 
 @shared_docs

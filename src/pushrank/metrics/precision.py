@@ -15,19 +15,15 @@ from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
     K_ROUNDING,
     METRICS,
-    CutCounts,
-    RankCounts,
     Ranking,
-    Ties,
     counts_around_recall,
     depth_in_rows,
     evaluate_metric,
-    negatives_above,
     register_rank_metric,
     round_up_to_rows,
     sum_precisions,
-    tied_error,
 )
+from pushrank.metrics._ties import CutCounts, RankCounts, Ties, negatives_above, tied_error
 from pushrank.metrics.discounted import ranking_average_reciprocal_rank, ranking_discounted_cumulative_gain
 from pushrank.metrics.pairwise import ranking_r_max, ranking_rp_error
 from pushrank.metrics.roc import ranking_auc

@@ -13,16 +13,14 @@ from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
-    RankCounts,
     Ranking,
-    Ties,
     evaluate_metric,
     misranked_share,
     register_rank_metric,
     roc_area,
     sort,
-    tied_error,
 )
+from pushrank.metrics._ties import RankCounts, Ties, tied_error
 
 
 @register_rank_metric

@@ -21,7 +21,8 @@ from sklearn.utils import _safe_indexing
 
 from pushrank._io import trust_in_files
 from pushrank.metrics import pairwise, precision
-from pushrank.metrics._ranking import METRICS, check_depth, tied_error
+from pushrank.metrics._ranking import METRICS, check_depth
+from pushrank.metrics._ties import tied_error
 
 __all__ = [
     "auc",
