@@ -188,12 +188,12 @@ def test_flat_ground_is_no_optimum():
 
 
 def test_a_descent_that_stalls_above_the_optimum_has_not_converged():
-    """Small gradients alone passed for convergence, at an objective 8 % above its least."""
-    rng = np.random.default_rng(6)
+    """Small gradients alone passed for convergence, of an objective far above its bound."""
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(25, 60))
     y = X[:, 0] + rng.normal(size=25) > 0.5
     ranker = PushRanker("squared_hinge", Power(3), alpha=1e-8)
-    with pytest.warns(ConvergenceWarning, match="did not converge"):
+    with pytest.warns(ConvergenceWarning, match="no further descent in floating point"):
         ranker.fit(X, y)
     assert ranker.dual_gap_ > 1e-4
     assert not ranker.converged_
