@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 
-BLOCK_ELEMENTS = 1 << 17  # 1 MB: a block of rows stays in the processor's own cache between two uses
+BLOCK_ELEMENTS = 1 << 19  # 4 MB: worth its calls, and in the processor's cache still when it is read again
 MOMENT_ELEMENTS = 1 << 16  # of a block that is copied and weighted before it is multiplied with itself
 MIN_BLOCK_ROWS = 16  # of wide data: a block has to be worth its call
 MIN_BLOCK_COLUMNS = 256  # of a product of rows, which adds up a matrix of them for each block

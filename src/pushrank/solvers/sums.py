@@ -194,7 +194,7 @@ def price_sums(
     shift, totals, rows = -np.inf, np.zeros(3), np.zeros((2, len(coef) if with_rows else 0))
     for block in blocks:
         log_sums, weights, mine = _outer_rows(block, block.scores(coef), log_total, code)
-        if not mine.any():
+        if not len(mine):
             continue
         terms = price.terms(log_sums)
         unit = 1.0
@@ -209,7 +209,7 @@ def price_sums(
         totals[0] += unit * float(np.sum(weights * terms.value))
         totals[1:] += float(first.sum()), float(np.abs(first).sum())
         if with_rows:
-            factors = np.zeros(len(mine))
+            factors = np.zeros(block.last - block.first)
             factors[mine] = first
             block.add_sums(factors, rows)
     return PriceSums(shift, totals, rows[code])
@@ -227,10 +227,10 @@ def combined_prices(parts: Sequence[PriceSums]) -> PriceSums:
 
 
 def _outer_rows(block: Block, scores: Floats, log_total: float, code: int) -> tuple[Floats, Any, Any]:
-    """Return the log inner sums and the weights of a class's rows of a block, and which they are."""
-    mine = block.class_codes == code
+    """Return the log inner sums and the weights of a class's rows of a block, and their places."""
+    mine = np.flatnonzero(block.class_codes == code)
     if block.log_weights is not None:
-        mine &= block.log_weights > -np.inf
+        mine = mine[block.log_weights[mine] > -np.inf]
     weights = 1.0 if block.log_weights is None else np.exp(block.log_weights[mine])
     return log_total + (-scores[mine] if code == POSITIVE else scores[mine]), weights, mine
 
@@ -261,8 +261,8 @@ class CurvatureWeights(NamedTuple):
     def of_rows(self, block: Block, scores: Floats) -> Floats:
         """Return the weights of the rows of a block; zero for the other class."""
         log_sums, weights, mine = _outer_rows(block, scores, self.log_total, self.code)
-        of_block = np.zeros(len(mine))
-        if mine.any():
+        of_block = np.zeros(len(scores))
+        if len(mine):
             terms = self.price.terms(log_sums)
             of_block[mine] = np.maximum(weights * terms.second, 0.0) * np.exp(terms.shift - self.shift)
         return of_block
