@@ -2,14 +2,18 @@
 
 import gc
 import os
+import resource
+import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pyarrow.dataset
 import pytest
+from sklearn.model_selection import GridSearchCV
 
-from pushrank import IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
+from pushrank import CascadeRanker, IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.datasets import DiskRows, ParquetBatches
 from pushrank.datasets import on_disk as module
 
@@ -144,10 +148,10 @@ def test_a_kept_file_is_read_in_place_of_the_same_parquet_files(files, tmp_path,
         np.testing.assert_array_equal(PNormPush().fit(rows).coef_, first.coef_)
     assert not read
     for other in ({"dtype": "float32"}, {"features": NAMES[:2]}, {"sample_weight": "w"}):
-        with pytest.raises(ValueError, match="exactly 2 classes, found 0"):
+        with pytest.raises(ValueError, match="found no rows"):
             DiskRows(files, "label", cache_dir=cache, **other)
     os.utime(files[0], ns=(1, 1))  # it may have changed
-    with pytest.raises(ValueError, match="found 0 classes"):
+    with pytest.raises(ValueError, match="found no rows"):
         DiskRows(files, "label", cache_dir=cache)
     assert len(read) == 4
 
@@ -162,7 +166,7 @@ def test_what_was_not_written_whole_is_not_taken_for_rows(files, tmp_path):
     assert sorted(tmp_path.iterdir()) == files
     cache = tmp_path / "cache"
     DiskRows(files, "label", cache_dir=cache).close()
-    (kept,) = cache.iterdir()
+    (kept,) = cache.glob("pushrank-*")
     with (kept / "rows").open("r+b") as file:
         file.truncate(1000)
     with DiskRows(files, "label", cache_dir=cache) as rows:  # written anew
@@ -197,9 +201,17 @@ MISSING = np.where(GOOD == 3, np.nan, GOOD)
             "NaN in row 4, column 1",
         ),
         ([(np.where(GOOD == 0, np.inf, GOOD), [0, 1, 0])], ValueError, "infinity in row 0, column 0"),
-        ([([["a", "b"]], [0])], ValueError, "block 0: X must hold numbers"),
+        ([([["a", "b"]], [0])], ValueError, "block 0: could not convert string to float"),
         ([GOOD], TypeError, "block 0 must be"),
-        ([], ValueError, "found 0 classes"),
+        ([], ValueError, "found no rows: the iterable has no blocks, as a generator has none"),
+        ([(GOOD * 1j, [0, 1, 0])], ValueError, "block 0: Complex data not supported"),
+        ([(GOOD, [0, 1, 0]), (GOOD, ["a", "a", "a"])], ValueError, "block 1: labels are texts and numbers"),
+        ([(GOOD, [0, 1, 0], [1, 1, 1]), (GOOD, [0, 1, 0], [1, -1, 1])], ValueError, r"found -1.0 in row 4"),
+        (
+            [(GOOD, pd.Categorical(["good", "bad", "bad"], ["good", "bad"], ordered=True))],
+            ValueError,
+            "turned upside down",
+        ),
         (GOOD, TypeError, "rows in memory go to fit as they are"),
         (3, TypeError, "found int"),
     ],
@@ -256,3 +268,114 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch):
         return most
 
     assert peak(16) < 1.5 * peak(8) < 16 * X.nbytes / 2
+
+
+def test_a_dataset_that_is_more_than_its_files_is_refused(files, tmp_path):
+    whole = pyarrow.dataset.dataset(files)
+    with pytest.raises(ValueError, match="Remove the filtering"):
+        PNormPush().fit(whole.filter(pyarrow.dataset.field("x0") > 0.0), "label")
+    pyarrow.dataset.write_dataset(
+        whole, tmp_path / "parts", format="parquet", partitioning=["w"], partitioning_flavor="hive"
+    )
+    parts = pyarrow.dataset.dataset(tmp_path / "parts", partitioning="hive")
+    with pytest.raises(ValueError, match=r"columns \['w'\] come from the names of folders"):
+        PNormPush().fit(parts, "label")
+    with DiskRows(parts.files, "label") as rows:
+        assert rows.n_rows == N_ROWS
+
+
+def test_files_without_rows_or_types_are_passed_over(files, tmp_path):
+    empty = tmp_path / "empty.parquet"
+    pd.DataFrame(columns=[*NAMES, "label", "w"]).to_parquet(empty)
+    with DiskRows([empty, *files, empty], "label") as rows:
+        assert (rows.n_rows, rows.n_features) == (N_ROWS, N_FEATURES + 1)
+
+
+def test_names_of_columns_are_those_that_are_texts(table):
+    X, y, _ = table
+    ranker = PNormPush().fit([(pd.DataFrame(X), y)])
+    assert not hasattr(ranker, "feature_names_in_")
+    ranker.predict(pd.DataFrame(X))
+
+
+def test_rows_on_disk_are_not_scored_split_or_read_when_closed(files):
+    rows = DiskRows(files, "label")
+    for model in (GridSearchCV(PNormPush(), {"p": [2.0]}), CascadeRanker([PNormPush(), IRPush()])):
+        with pytest.raises(TypeError, match="choose parameters on a sample"):
+            model.fit(rows, None)
+    ranker = PNormPush().fit(rows)
+    for X in (rows, files, str(files[0])):
+        with pytest.raises(TypeError, match="pass them part by part, as ParquetBatches yields them"):
+            ranker.predict(X)
+    rows.close()
+    with pytest.raises(ValueError, match="the DiskRows are closed"):
+        ranker.fit(rows)
+
+
+def test_a_cache_is_written_anew_where_a_file_changes_in_place(files, tmp_path):
+    frame, sizes, means = pd.read_parquet(files[0]), [], []
+    for sign in (1, -1):
+        frame.assign(x0=sign * frame["x0"]).to_parquet(files[0], compression=None, use_dictionary=False)
+        os.utime(files[0], ns=(1, 1))
+        sizes.append(files[0].stat().st_size)
+        with DiskRows(files[0], "label", cache_dir=tmp_path / "cache") as rows:
+            means.append(np.mean([X[:, 0].mean() for X, _ in rows]))
+    assert sizes[0] == sizes[1]
+    assert means[0] == -means[1]
+
+
+@pytest.mark.parametrize("cache_dir", [None, "cache"])
+def test_a_file_that_changes_while_it_is_read_is_told(files, tmp_path, monkeypatch, cache_dir):
+    read = ParquetBatches.__iter__
+
+    def reading(batches):
+        yield from read(batches)
+        os.utime(files[0], ns=(1, 1))
+
+    monkeypatch.setattr(ParquetBatches, "__iter__", reading)
+    with pytest.raises(OSError, match="changed while it was read; fit again"):
+        DiskRows(files, "label", cache_dir=cache_dir and tmp_path / cache_dir)
+    assert not list(tmp_path.glob("**/pushrank-*"))
+
+
+def test_a_damaged_cache_and_what_a_killed_writer_left_are_replaced(files, tmp_path):
+    cache = tmp_path / "cache"
+    DiskRows(files, "label", cache_dir=cache).close()
+    (kept,) = cache.glob("pushrank-*")
+    (kept / "rows.json").write_text("")  # the power failed
+    (cache / ".pushrank-1.partial").mkdir()
+    with DiskRows(files, "label", cache_dir=cache) as rows:
+        assert rows.n_rows == N_ROWS
+    assert sorted(path.name for path in cache.iterdir()) == [".pushrank.lock", kept.name]
+
+
+def test_processes_write_a_cache_one_after_the_other(files, tmp_path, monkeypatch):
+    """The second waits for the first, and takes what it has written."""
+    written, fill = [], DiskRows._fill
+    monkeypatch.setattr(DiskRows, "_fill", lambda *given: (time.sleep(0.02), written.append(1), fill(*given)))
+    with ThreadPoolExecutor(3) as pool:
+        all_rows = list(pool.map(lambda _: DiskRows(files, "label", cache_dir=tmp_path / "cache"), range(3)))
+    assert len(written) == 1
+    for rows in all_rows:
+        assert rows.n_rows == N_ROWS
+        rows.close()
+
+
+@pytest.mark.parametrize("cache_dir", [None, "cache"])
+def test_a_full_disk_is_told_and_nothing_is_left(files, tmp_path, cache_dir):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"rows cannot be written in .* \(File too large\); name another"):
+            DiskRows(files, "label", cache_dir=cache_dir and tmp_path / cache_dir)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(tmp_path.glob("**/*pushrank-*"))
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(files, tmp_path):
+    for given in ((files, "label"), ([(GOOD, [0, 1, 0])],)):
+        with pytest.raises(OSError, match=r"rows cannot be written in .*; name another cache_dir"):
+            DiskRows(*given, cache_dir=files[0])
+    with DiskRows([(GOOD, [0, 1, 0])], cache_dir=tmp_path / "new" / "folder") as rows:
+        assert rows.n_rows == 3

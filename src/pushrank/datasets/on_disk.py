@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_number, checked_weights, column, distinct, not_two_classes
+from pushrank._optional import import_optional
+from pushrank._validation import (
+    BadRowError,
+    check_number,
+    check_ordered_categorical,
+    checked_weights,
+    column,
+    distinct,
+    not_two_classes,
+)
 from pushrank.datasets.parquet import CHUNK_BYTES, ParquetBatches
 
 FORMAT = 1  # of the files; another number is written anew
 MEMORY_BUDGET = 1 << 30
 MIN_BUDGET = 1 << 20
 BATCHES_IN_BUDGET = 8  # a batch that is converted lies in memory about four times, beside its row group
-FREE_CLASSES = 2
+N_CLASSES = 2
+MAX_LABELS = 5  # that a message tells
 
 
 class DiskRows:
@@ -36,8 +48,9 @@ class DiskRows:
     Parameters
     ----------
     X : str, Path, list of such, pyarrow dataset, or iterable of blocks
-        Parquet files, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, dense rows with their labels
-        and weights, read once.
+        Parquet files, those of a dataset without columns from folder names and without a filter; or an
+        iterable of ``(X, y)`` or ``(X, y, sample_weight)``, dense rows with their labels and weights, read
+        once.
     y : str or array-like of shape (n_rows,), optional
         Of Parquet files the column of the labels, or the labels themselves; None for blocks. The larger of
         the two labels is the positive class.
@@ -49,12 +62,15 @@ class DiskRows:
         The type of the features in the file, and of coefficients. None is float32 where all columns (the
         first block) have it, otherwise float64.
     cache_dir : str or Path, default=None
-        The folder of a file that is kept. Another fit to the same Parquet files, as told by their names,
-        sizes and times of change, reads it instead of them. None, and for blocks, stands for a nameless file
-        beside the first Parquet file (blocks: in the folder for temporary files, or in ``cache_dir``), which
-        is gone when this object is closed or the process ends, however it ends.
+        The folder of a file that is kept until you remove it. Another fit to the same Parquet files, as told
+        by their names, sizes and times of change, reads it instead of them. One process writes in a folder at
+        a time, and removes what one that was killed has left. None, and for blocks, stands for a nameless
+        file beside the first Parquet file (blocks: in the folder for temporary files, or in ``cache_dir``),
+        which is gone when this object is closed or the process ends, however it ends.
     memory_budget : int, default=1073741824
-        How many bytes reading and writing may hold beside the coefficients, at least 1048576.
+        About how many bytes of rows are held while Parquet files are read, and in a block that iterating
+        yields, at least 1048576; a row group is held beside it, and blocks are held as they come. A fit holds
+        some megabytes for each thread and up to 64 matrices of features by features, whatever this is.
 
     Attributes
     ----------
@@ -74,6 +90,8 @@ class DiskRows:
     ValueError
         When there are not two classes with a weight, a value is missing, infinite or no number, or a block
         has other columns than the first.
+    TypeError
+        When blocks are not what they should be, or a parameter has the wrong type.
     OSError
         When the disk has not enough room, or a file changes while it is read.
 
@@ -122,6 +140,8 @@ class DiskRows:
                     "or (X, y, sample_weight)."
                 )
             folder = Path(cache_dir or tempfile.gettempdir())
+            with _told_where(folder):
+                folder.mkdir(parents=True, exist_ok=True)
             self._write_temporary(_Blocks(X, None if dtype is None else np.dtype(dtype)), folder)
             return
         batches = ParquetBatches(
@@ -141,20 +161,26 @@ class DiskRows:
             raise ValueError('y is missing: name the column of labels, as in fit("train.parquet", "label").')
         if labels is not None and len(labels) != batches.n_rows:
             raise ValueError(f"y has {len(labels)} entries for {batches.n_rows} rows; they must agree.")
-        if isinstance(y, str) and len(batches.classes) != FREE_CLASSES:
+        if isinstance(y, str) and len(batches.classes) != N_CLASSES:
             raise ValueError(not_two_classes(batches.classes))
         blocks = _Blocks(_with_columns(batches, labels, weights), batches.dtype, batches.n_rows)
         blocks.feature_names = batches.feature_names
+        before = _fingerprint(paths, batches, labels, weights)
         if cache_dir is None:
             self._write_temporary(blocks, paths[0].parent)
+        elif self._opened(folder := Path(cache_dir) / f"pushrank-{before}"):
             return
-        known = _fingerprint(paths, batches, [labels, weights])
-        folder = Path(cache_dir) / f"pushrank-{known[:32]}"
-        if not self._opened(folder):
-            self._write_kept(blocks, folder)
-            if _fingerprint(paths, batches, [labels, weights]) != known:
+        else:
+            with _told_where(folder.parent):
+                folder.parent.mkdir(parents=True, exist_ok=True)
+            with _one_writer(folder.parent):
+                if not self._opened(folder):
+                    self._write_kept(blocks, folder)
+        if _fingerprint(paths, batches, labels, weights) != before:
+            self.close()
+            if cache_dir is not None:
                 shutil.rmtree(folder)
-                raise OSError(f"a file of {paths} changed while it was read; fit again.")
+            raise OSError(f"a file of {[str(path) for path in paths]} changed while it was read; fit again.")
 
     def __enter__(self) -> Self:
         """Return the rows, which are closed at the end of the block."""
@@ -174,6 +200,13 @@ class DiskRows:
             self.read(start, X, codes, weights)
             yield X, self.classes[codes], *([weights] if self.weighted else [])
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refuse: all rows would be taken into memory, and functions that split rows ask for that."""
+        raise TypeError(
+            "rows on disk are not taken into memory: choose parameters on a sample of the rows, and iterate "
+            "over DiskRows for blocks of them."
+        )
+
     def close(self) -> None:
         """Close the files; a file without a name is gone then."""
         for file in self._files:
@@ -184,6 +217,8 @@ class DiskRows:
 
         Threads may read side by side. The interpreter lock is free meanwhile.
         """
+        if self._files[0].closed:
+            raise ValueError("the DiskRows are closed: fit inside of their with block, or make them anew.")
         for file, out in zip(self._files, list[NDArray[Any]]([X, codes, weights]), strict=True):
             if out.size:
                 self._read_bytes(file, out.data.cast("B"), start * (out.nbytes // len(out)))
@@ -204,24 +239,20 @@ class DiskRows:
 
     def _write_temporary(self, blocks: _Blocks, folder: Path) -> None:
         check_room(blocks, folder)
-        try:
+        with _told_where(folder):
             files = [tempfile.TemporaryFile(dir=folder, prefix="pushrank-") for _ in range(3)]  # noqa: SIM115
-        except PermissionError as error:
-            raise PermissionError(
-                f"no file can be written in {folder}, where the rows would be kept; name another cache_dir."
-            ) from error
         self._fill(files, blocks, folder)
 
     def _write_kept(self, blocks: _Blocks, folder: Path) -> None:
         """Write files beside, and rename their folder when they are whole: a killed writer leaves none."""
-        folder.parent.mkdir(parents=True, exist_ok=True)
         check_room(blocks, folder.parent)
         beside = Path(tempfile.mkdtemp(prefix=".pushrank-", suffix=".partial", dir=folder.parent))
         try:
             files = [(beside / name).open("w+b") for name in ("rows", "codes", "weights")]
             self._fill(files, blocks, folder.parent)
-            for file in files:
-                os.fsync(file.fileno())
+            with _told_where(folder.parent):
+                for file in files:
+                    os.fsync(file.fileno())
             (beside / "rows.json").write_text(json.dumps(self._manifest))
             shutil.rmtree(folder, ignore_errors=True)  # of another format, or cut short
             beside.rename(folder)
@@ -233,7 +264,7 @@ class DiskRows:
         try:
             manifest = json.loads((folder / "rows.json").read_text())
             self._files = [(folder / name).open("rb") for name in ("rows", "codes", "weights")]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
             return False
         sizes = [os.fstat(file.fileno()).st_size for file in self._files]
         if manifest["format"] != FORMAT or manifest["sizes"] != sizes:
@@ -246,16 +277,17 @@ class DiskRows:
         self._files = files
         try:
             for parts in blocks:
-                for file, part in zip(files, parts, strict=True):
-                    part.tofile(file)
-            for file in files:
-                file.flush()
+                with _told_where(folder):
+                    for file, part in zip(files, parts, strict=True):
+                        file.write(part)
+            with _told_where(folder):
+                for file in files:
+                    file.flush()
             self._manifest = blocks.manifest() | {"sizes": [file.tell() for file in files]}
-        except BaseException as error:
-            self.close()
-            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                full = f"{folder} is full after {blocks.n_rows} rows; name a cache_dir with more room"
-                raise OSError(errno.ENOSPC, full) from error
+        except BaseException:
+            for file in files:
+                with suppress(OSError):  # what is still in its buffer has no room either
+                    file.close()
             raise
         self._set(self._manifest)
 
@@ -294,6 +326,7 @@ class _Blocks:
                     f"block {number} must be (X, y) or (X, y, sample_weight), found {type(block).__name__}."
                 )
             X = self._features(block[0], number)
+            check_ordered_categorical(block[1])
             labels = column(block[1], "y")
             if len(labels) != len(X):
                 raise ValueError(
@@ -305,7 +338,7 @@ class _Blocks:
             if not len(X):
                 continue
             codes = self._codes(labels, number)
-            weights = checked_weights(block[2], len(X)) if self.weighted else np.zeros(0)
+            weights = self._weights(block[2], len(X)) if self.weighted else np.zeros(0)
             counts = np.bincount(codes, weights if self.weighted else None, 2)
             self._totals += counts
             self.n_rows += len(X)
@@ -313,7 +346,12 @@ class _Blocks:
 
     def manifest(self) -> dict[str, Any]:
         """Return what describes the rows, checked as a whole."""
-        if len(self._classes) != FREE_CLASSES:
+        if not self.n_rows:
+            raise ValueError(
+                "found no rows: the iterable has no blocks, as a generator has none that was read before; "
+                "pass one that begins anew, or DiskRows of it to several fits."
+            )
+        if len(self._classes) != N_CLASSES:
             raise ValueError(not_two_classes(np.array(self._classes)))
         for label, total in zip(self._classes, self._totals, strict=True):
             if not total > 0.0:
@@ -333,16 +371,16 @@ class _Blocks:
         }
 
     def _features(self, X: Any, number: int) -> NDArray[Any]:
-        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        columns = list(getattr(X, "columns", []))
+        names = columns if columns and all(isinstance(name, str) for name in columns) else None
+        dtypes = [np.float64, np.float32] if self.dtype is None else self.dtype
         try:
-            values = np.asarray(X)
-            if self.dtype is None:
-                self.dtype = np.dtype(np.float32 if values.dtype == np.float32 else np.float64)
-            values = np.ascontiguousarray(values, dtype=self.dtype)
+            values: NDArray[Any] = check_array(
+                X, dtype=dtypes, order="C", ensure_all_finite=False, ensure_min_samples=0, input_name="X"
+            )
         except (TypeError, ValueError) as error:
-            raise ValueError(f"block {number}: X must hold numbers, dense by rows; {error}.") from error
-        if values.ndim != 2 or not values.shape[1]:
-            raise ValueError(f"block {number}: X must have rows and columns, found shape {values.shape}.")
+            raise type(error)(f"block {number}: {error}") from error
+        self.dtype = values.dtype
         if not self.n_features:
             self.n_features = values.shape[1]
             if self.feature_names is None:
@@ -366,6 +404,12 @@ class _Blocks:
             )
         return values
 
+    def _weights(self, sample_weight: Any, n_rows: int) -> Floats:
+        try:
+            return checked_weights(sample_weight, n_rows)
+        except BadRowError as error:
+            raise ValueError(error.said_of(f"row {self.n_rows + error.row}")) from error
+
     def _codes(self, labels: NDArray[Any], number: int) -> NDArray[np.uint8]:
         try:
             for label in distinct(labels).tolist():
@@ -373,7 +417,10 @@ class _Blocks:
                     self._classes.append(label)
         except (TypeError, ValueError) as error:
             raise type(error)(f"block {number}: {error}") from error
-        if len(self._classes) > FREE_CLASSES:
+        if len({isinstance(label, str) for label in self._classes}) > 1:
+            found = self._classes[:MAX_LABELS]
+            raise ValueError(f"block {number}: labels are texts and numbers, {found}; give them one type.")
+        if len(self._classes) > N_CLASSES:
             raise ValueError(not_two_classes(np.array(self._classes)))
         if not all(isinstance(label, bool | int | float | str) for label in self._classes):
             raise ValueError(f"labels must be numbers, truth values or text, found {self._classes[0]!r}.")
@@ -386,17 +433,32 @@ def parquet_paths(X: Any) -> list[Path] | None:
     Raises
     ------
     ValueError
-        When a pyarrow dataset is not of Parquet files.
+        When a pyarrow dataset is not of Parquet files alone, as they are.
     """
     if isinstance(X, str | Path):
         return [Path(X)]
     if isinstance(X, list | tuple) and X and all(isinstance(path, str | Path) for path in X):
         return [Path(path) for path in X]
-    if type(X).__module__.startswith("pyarrow") and hasattr(X, "to_batches"):
-        if getattr(getattr(X, "format", None), "default_extname", None) != "parquet":
-            raise ValueError("a pyarrow dataset must be one of Parquet files; pass an iterable of blocks.")
+    if type(X).__module__.startswith("pyarrow") and hasattr(X, "get_fragments"):
+        _check_dataset(X)
         return [Path(path) for path in X.files]
     return None
+
+
+def _check_dataset(dataset: Any) -> None:
+    form = getattr(getattr(dataset, "format", None), "default_extname", None)
+    if form != "parquet" or dataset.filesystem.type_name != "local":
+        raise ValueError(
+            "a pyarrow dataset must be one of Parquet files on this machine; pass an iterable of blocks."
+        )
+    keys = import_optional("pyarrow.dataset", "io").get_partition_keys
+    # of a filtered dataset pyarrow refuses to tell the fragments
+    of_folders = {key for part in dataset.get_fragments() for key in keys(part.partition_expression)}
+    if of_folders:
+        raise ValueError(
+            f"columns {sorted(of_folders)} come from the names of folders, and files are read as they are: "
+            "pass dataset.files where these columns may be left out, or an iterable of blocks."
+        )
 
 
 def check_room(blocks: Any, folder: Path) -> None:
@@ -424,11 +486,39 @@ def _with_columns(
         yield X, y, *columns, *([] if weights is None else [weights[rows]])
 
 
-def _fingerprint(paths: list[Path], batches: ParquetBatches, arrays: list[Any]) -> str:
+@contextmanager
+def _one_writer(folder: Path) -> Iterator[None]:
+    """Wait until no other process writes in a folder, and remove what one that was killed has left."""
+    with _told_where(folder):
+        lock = (folder / ".pushrank.lock").open("a")
+    with lock:
+        if os.name == "posix":  # elsewhere several may write, each beside the others
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for beside in folder.glob(".pushrank-*.partial"):
+                shutil.rmtree(beside)
+        yield
+
+
+@contextmanager
+def _told_where(folder: Path) -> Iterator[None]:
+    """Say of an error of writing where that was, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        told = f"rows cannot be written in {folder} ({error.strerror}); name another cache_dir"
+        raise OSError(error.errno, told) from error
+
+
+def _fingerprint(
+    paths: list[Path], batches: ParquetBatches, labels: NDArray[Any] | None, weights: Floats | None
+) -> str:
     """Return what tells files, columns and arrays from others."""
-    stats = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    stats = [path.stat() for path in paths]
+    files = [
+        (str(path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        for path, stat in zip(paths, stats, strict=True)
+    ]
     columns = [FORMAT, batches.feature_names, batches.label, batches.weight, batches.dtype.name]
-    digest = hashlib.sha256(json.dumps([stats, columns]).encode())
-    for array in arrays:
-        digest.update(b"-" if array is None else json.dumps(array.tolist()).encode())
-    return digest.hexdigest()
+    return str(joblib.hash([files, columns, labels, weights]))

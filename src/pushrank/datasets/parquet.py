@@ -27,7 +27,7 @@ class ParquetBatches:
     Parameters
     ----------
     paths : str, Path or list of such
-        The files, read in this order; all must have the columns that are used.
+        The files, read in this order; all that have rows must have the columns that are used.
     label : str or None
         The column of labels; None where there are none, and chunks are ``(X,)`` or ``(X, weight)``.
     features : list of str, default=None
@@ -103,13 +103,16 @@ class ParquetBatches:
         if chunk_rows is not None:
             check_number("chunk_rows", chunk_rows, 1, integer=True)
         footers = [_read_footer(path) for path in self.paths]
+        # a file without rows may have columns without types
+        full = [i for i, footer in enumerate(footers) if footer.num_rows] or [0]
+        self.paths, footers = [self.paths[i] for i in full], [footers[i] for i in full]
         schemas = [footer.schema.to_arrow_schema() for footer in footers]
         # pandas names in the file the columns that hold the index of its data frame
         index = (schemas[0].pandas_metadata or {}).get("index_columns", [])
         names = [name for name in schemas[0].names if name not in (label, weight, *index)]
         self.feature_names = names if features is None else list(features)
         if isinstance(features, str) or len(set(self.feature_names)) < len(self.feature_names):
-            raise ValueError(f"features must be a list of different columns, got {features!r}.")
+            raise ValueError(f"features must be a list of different columns, got {features or names!r}.")
         if {label, weight} & set(self.feature_names):
             raise ValueError(f"the label and the weight cannot be features, got {self.feature_names}.")
         if not self.feature_names:
@@ -142,7 +145,7 @@ class ParquetBatches:
         found: set[Any] = set()
         for path in self.paths:
             for batch in _read(path, [label], LABELS_AT_ONCE):
-                if batch.column(0).null_count:
+                if batch.column(0).is_null(nan_is_null=True).true_count:
                     raise ValueError(f"column {label!r} of {path} has missing labels: leave those rows out.")
                 found.update(batch.column(0).unique().to_pylist())
         try:
@@ -188,8 +191,8 @@ def _check_columns(path: Path, schema: Any, numbers: list[str], label: str | Non
         kind = schema.field(name).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise ValueError(
-                f"column {name!r} of {path} holds {kind}, and features must be numbers: encode it, or "
-                "leave it out with features=."
+                f"column {name!r} of {path} holds {kind}, and weights and features must be numbers: encode "
+                "it, or leave it out with features=."
             )
     if label is not None and types.is_nested(kind := schema.field(label).type):
         raise ValueError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from pushrank._validation import (
     two_classes,
 )
 from pushrank.datasets import DiskRows
+from pushrank.datasets.on_disk import parquet_paths
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
@@ -204,10 +204,11 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
     TypeError
         When it stands for rows on disk.
     """
-    if isinstance(X, DiskRows | str | Path):
+    if isinstance(X, DiskRows) or parquet_paths(X) is not None:
         raise TypeError(
             f"{type(ranker).__name__} needs X in memory here, and {type(X).__name__} stands for rows on "
-            "disk: PNormPush, IRPush, PushRanker and TrimmedPush are fitted to these."
+            "disk: pass them part by part, as ParquetBatches yields them. PNormPush, IRPush, PushRanker and "
+            "TrimmedPush are fitted to rows on disk, PerceptronAtK and SGDAtK by fit_stream."
         )
     try:
         return validate_data(ranker, X, *y, **options)
