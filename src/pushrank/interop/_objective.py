@@ -14,6 +14,7 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.targets import sample_of_labels
 
+SINGLE = float(np.finfo(np.float32).eps)  # boosters add up in float32
 MIN_HESSIAN = 1e-6  # above the smallest float32, in which boosters add up; a row's share of a mean of one
 
 
@@ -52,17 +53,19 @@ def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tup
         When the objective overflows.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        at_point = objective.evaluation(sample, np.asarray(scores, dtype=np.float64))
+        at_point = objective.evaluation_within(sample, np.asarray(scores, dtype=np.float64), SINGLE)
     if not np.isfinite(at_point.value):
         raise ValueError(
             f"the objective overflows on the scale {objective.scale!r}; use scale='log' or 'mean', or a "
             "smaller learning rate."
         )
+    gradient, diagonal = sample.scatter(*at_point.gradient()), sample.scatter(*at_point.majoriser())
     unit = sample.class_weights[0]
-    gradient = unit * sample.scatter(*at_point.gradient())
-    diagonal = unit * sample.scatter(*at_point.majoriser())
+    gradient *= unit
+    diagonal *= unit
     # where a bounded price is flat the Hessian is no guide: no leaf steps farther than one
-    return gradient, np.maximum(np.maximum(diagonal, np.abs(gradient)), MIN_HESSIAN)
+    np.maximum(diagonal, np.abs(gradient), out=diagonal)
+    return gradient, np.maximum(diagonal, MIN_HESSIAN, out=diagonal)
 
 
 class CustomObjective:
