@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import os
 import pickle
 import signal
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -26,6 +28,7 @@ from pushrank.exceptions import LostPartitionsError
 from pushrank.solvers.streaming.updates import State
 
 dask = pytest.importorskip("dask")
+pytest.importorskip("dask.bag")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
@@ -42,6 +45,11 @@ def table(n=400, d=4, dtype=np.float64, seed=0):
 
 def spread(*arrays, chunks=90):
     return [da.from_array(array, chunks=(chunks,) + (3,) * (array.ndim - 1)) for array in arrays]
+
+
+def frame(**column):
+    """Return four rows in two partitions."""
+    return dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], **column}), npartitions=2)
 
 
 def in_memory(ranker, *data):
@@ -145,24 +153,22 @@ def test_a_perceptron_goes_the_way_of_that_in_memory(variant, weighted, monkeypa
 
 @pytest.mark.usefixtures("client")
 def test_frames_texts_names_and_empty_partitions():
-    import pandas as pd
-
     X, y, weights = table(200, dtype=np.float32)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    frame["hit"], frame["weight"] = np.where(y, "yes", "no"), weights
-    there = dd.from_pandas(frame, npartitions=4)
-    there, frame = there[there["a"] > 1.0].partitions[[0, 1, 2]], frame[:150][frame["a"][:150] > 1.0]
+    here = pd.DataFrame(X, columns=list("abcd"))
+    here["hit"], here["weight"] = np.where(y, "yes", "no"), weights
+    there = dd.from_pandas(here, npartitions=4)
+    there, here = there[there["a"] > 1.0].partitions[[0, 1, 2]], here[:150][here["a"][:150] > 1.0]
     there = dd.concat([there, there[there["a"] > 1e6].partitions[[0]]])
     ranker = DaskPNormPush(tol=0.1).fit(there[list("abcd")], there["hit"], there["weight"])
-    local = in_memory(ranker, frame[list("abcd")], frame["hit"], frame["weight"])
+    local = in_memory(ranker, here[list("abcd")], here["hit"], here["weight"])
     assert_equal_fits(ranker, local)
     assert ranker.feature_names_in_.tolist() == list("abcd")
     predicted = ranker.predict(there[list("abcd")]).compute()
     pd.testing.assert_series_equal(
-        predicted, pd.Series(local.predict(frame[list("abcd")]), index=frame.index), check_dtype=False
+        predicted, pd.Series(local.predict(here[list("abcd")]), index=here.index), check_dtype=False
     )
     assert ranker.score(there[list("abcd")], there["hit"]) == pytest.approx(
-        local.score(frame[list("abcd")], frame["hit"]), rel=1e-12
+        local.score(here[list("abcd")], here["hit"]), rel=1e-12
     )
     with pytest.raises(ValueError, match="feature names"):
         ranker.decision_function(there[list("dcba")])
@@ -223,6 +229,21 @@ def test_persisted_partitions_stay_where_they_are(client):
     [
         ({"X": np.zeros((4, 2))}, TypeError, "X is ndarray"),
         ({"y": np.zeros(4)}, TypeError, "y is ndarray"),
+        ({"X": dask.delayed(np.zeros((4, 2)))}, TypeError, "X is Delayed"),
+        ({"X": dask.bag.from_sequence([1, 2])}, TypeError, "X is Bag"),
+        ({"X": frame(kind="a")}, ValueError, "column 'kind' of X holds str.*, and features must be numbers"),
+        ({"X": frame(kind=pd.Timestamp("2020"))}, ValueError, "column 'kind' of X holds datetime64"),
+        (
+            {"ranker": DaskPNormPush(client="tcp://scheduler:8786")},
+            TypeError,
+            "client must be None or a dist",
+        ),
+        ({"y": da.from_array([0, 1, 1, np.nan], chunks=2)}, ValueError, "partition 1: y is missing"),
+        (
+            {"y": frame(hit=pd.Categorical(["good", "bad"] * 2, ["good", "bad"], ordered=True))["hit"]},
+            ValueError,
+            "partition 0: y is an ordered categorical",
+        ),
         ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
         ({"y": da.zeros(4, chunks=2)}, ValueError, "class"),
         ({"X": da.full((4, 2), np.nan, chunks=2)}, ValueError, "partition 0: Input X contains NaN"),
@@ -250,6 +271,51 @@ def test_what_cannot_be_learned_from_is_refused(change, error, message):
     ranker = data.pop("ranker", DaskPNormPush())
     with pytest.raises(error, match=message):
         ranker.fit(**data)
+
+
+def test_columns_of_pandas_own_types_are_numbers():
+    X, y, _ = table(40, d=2)
+    here = pd.DataFrame({"a": pd.array(X[:, 0].astype(int), "Int64"), "b": pd.array(X[:, 1], "Float32")})
+    there, labels = (dd.from_pandas(part, npartitions=2) for part in (here, pd.Series(y)))
+    ranker = DaskPNormPush(tol=0.1).fit(there, labels)
+    np.testing.assert_allclose(ranker.coef_, in_memory(ranker, here, y).coef_, rtol=1e-10)
+
+
+def test_a_failed_fit_leaves_nothing_on_the_cluster(client):
+    gc.collect()
+    before = set(client.futures)
+    X, y, _ = table()
+    for wrong in (np.where(X[-1] == X, np.nan, X), X):
+        with pytest.raises(ValueError, match=r"NaN|class"):
+            DaskPNormPush().fit(*spread(wrong, 0 * y))
+    gc.collect()
+    assert set(client.futures) <= before
+
+
+def test_a_fit_in_a_task_leaves_its_thread_to_others(client):
+    X, y, _ = table(40)
+    data = spread(X, y)
+    tasks = [
+        client.submit(lambda: [load_rows(DaskPNormPush(), *data).n_rows for _ in range(2)], pure=False)
+        for _ in client.nthreads()
+    ]
+    assert [task.result(timeout=20) for task in tasks] == [[40, 40]] * len(tasks)
+
+
+def test_inputs_are_looked_for_in_one_graph(client, monkeypatch):
+    """Of a graph for each of many partitions, time would grow with their square."""
+    optimize, calls = dask.optimize, []
+    monkeypatch.setattr(dask, "optimize", lambda *given: calls.append(given) or optimize(*given))
+    X, y, _ = table()
+    load_rows(DaskPNormPush(client=client), *spread(X, y))
+    assert len(calls) == 2
+
+
+def test_a_client_that_cannot_answer_is_refused(client, monkeypatch):
+    for place, name, value in ((client, "status", "closed"), (type(client), "asynchronous", True)):
+        monkeypatch.setattr(place, name, value)
+        with pytest.raises(ValueError, match=r"wait for answers, and is (closed|asynchronous)"):
+            DaskPNormPush(client=client).fit(*spread(*table()[:2]))
 
 
 def test_no_client_no_workers_and_scattered_data(client, monkeypatch):

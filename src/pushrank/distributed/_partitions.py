@@ -133,11 +133,13 @@ def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
     Left to itself the scheduler would rather move rows to a worker that has less to do.
     """
     dask, distributed = import_optional("dask", "dask"), import_optional("distributed", "dask")
-    inputs = []
+    graph, inputs = dict(dask.optimize(*parts)[0].__dask_graph__()), []  # of all parts at once
     for part in parts:
-        graph = dask.optimize(part)[0].__dask_graph__()
-        # what was persisted may have left no more than its key
-        keys = {*graph, *(key for task in graph.values() for key in getattr(task, "dependencies", ()))}
+        keys, new = set(), {part.key}
+        while new:
+            keys |= new
+            # what was persisted may have left no more than its key
+            new = {made_of for key in new for made_of in getattr(graph.get(key), "dependencies", ())} - keys
         inputs.append([distributed.Future(key, client) for key in keys & client.futures.keys()])
     everything = [future for futures in inputs for future in futures]
     if not everything:
@@ -193,6 +195,10 @@ def _wait(client: Any, futures: list[Any]) -> None:
                 "persisted and then deleted at their source, lie on that worker alone. Make them by tasks, "
                 "as dask.array.from_delayed and dask.dataframe.read_parquet do, and fit anew."
             ) from error
-    for future in futures:
-        if future.status == "error":
-            future.result()
+    failed = next((future for future in futures if future.status == "error"), None)
+    if failed is not None:
+        raised, trace = failed.exception(), failed.traceback()
+        for future in futures:
+            # the client keeps an error with its future, and the error all that the caller holds
+            future.release()
+        raise raised.with_traceback(trace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Any, NamedTuple, TypeVar
@@ -177,9 +178,7 @@ def load_rows(ranker: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: 
     for argument, collection in given.items():
         check_collection(argument, collection, name)
     validate_data(ranker, features_of(X, name), reset=reset, skip_check_array=True)  # the columns alone
-    parts = aligned_parts(given)
-    check_ordered_categorical(getattr(y, "_meta", None))
-    dtype = float_type(X)
+    dtype, parts = float_type(X), aligned_parts(given)
     delayed = import_optional("dask", "dask").delayed(checked_rows, pure=False)
     rows = Partitions.of_delayed(client, [delayed(i, dtype, *part) for i, part in enumerate(parts)])
     lengths, labels, medians = zip(*rows.map(_summary), strict=True)
@@ -199,19 +198,33 @@ def load_rows(ranker: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: 
 def find_client(ranker: Any) -> Any:
     """Return the ranker's client, or the one that was made last.
 
+    A task that asks leaves its thread to those that the client is going to send.
+
     Raises
     ------
+    TypeError
+        When it is something else.
     ValueError
-        When there is none.
+        When there is none, or it cannot be waited for.
     """
-    if ranker.client is not None:
-        return ranker.client
-    try:
-        return import_optional("distributed", "dask").get_client()
-    except ValueError as error:
-        raise ValueError(
-            "found no client of a Dask cluster: make one first by distributed.Client(), or pass it as client."
-        ) from error
+    distributed = import_optional("distributed", "dask")
+    client = ranker.client
+    if client is None:
+        try:
+            client = distributed.get_client()
+        except ValueError as error:
+            raise ValueError(
+                "found no client of a Dask cluster: make one first by distributed.Client(), or pass it as "
+                "client."
+            ) from error
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"client must be None or a distributed.Client, got {client!r}; pass Client(it).")
+    if client.status != "running" or client.asynchronous:
+        state = "asynchronous" if client.asynchronous else client.status
+        raise ValueError(f"client must be connected and wait for answers, and is {state}; make another one.")
+    with suppress(ValueError, KeyError):  # in no task, or in one that has done so
+        distributed.secede()
+    return client
 
 
 def check_collection(name: str, collection: Any, ranker: str) -> None:
@@ -222,9 +235,8 @@ def check_collection(name: str, collection: Any, ranker: str) -> None:
     TypeError
         When it is something else.
     """
-    if not (
-        import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "npartitions")
-    ):
+    # bags and delayed values have no type of what is in them
+    if not (import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "_meta")):
         raise TypeError(
             f"{ranker} takes Dask arrays and data frames, and {name} is {type(collection).__name__}: convert "
             "it, for example by dask.array.from_array, or use the ranker without Dask."
@@ -269,16 +281,30 @@ def known_lengths(collection: Any) -> tuple[int, ...]:
 
 
 def float_type(X: Any) -> Any:
-    """Return float32 where all of a collection's columns have it, else float64."""
-    found = np.result_type(*X.dtypes) if hasattr(X, "dtypes") else X.dtype
-    return np.dtype(np.float32 if found == np.float32 else np.float64)
+    """Return float32 where all of a collection's columns have it, else float64.
+
+    Raises
+    ------
+    ValueError
+        When a column of a frame holds no numbers.
+    """
+    types = dict(X.dtypes) if hasattr(X, "dtypes") else {"": X.dtype}
+    for name, found in types.items():
+        if name != "" and not import_optional("pandas", "dask").api.types.is_numeric_dtype(found):
+            raise ValueError(
+                f"column {name!r} of X holds {found}, and features must be numbers: encode it, for example "
+                "by dask.dataframe.get_dummies, or leave it out."
+            )
+    is_plain = all(isinstance(found, np.dtype) for found in types.values())
+    is_single = is_plain and np.result_type(*types.values()) == np.float32
+    return np.dtype(np.float32 if is_single else np.float64)
 
 
 def checked_rows(place: int, dtype: Any, X: Any, y: Any, sample_weight: Any = None) -> Rows:
     """Return the checked rows of a partition, by its number."""
     try:
         X = check_array(X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0, input_name="X")
-        labels = column_or_1d(np.asarray(y))
+        labels = checked_labels(y)
         check_consistent_length(X, labels)
         if sp.issparse(X) and not X.has_canonical_format:
             X = X.copy()
@@ -288,12 +314,21 @@ def checked_rows(place: int, dtype: Any, X: Any, y: Any, sample_weight: Any = No
         raise ValueError(f"partition {place}: {error}") from error
 
 
+def checked_labels(y: Any) -> NDArray[Any]:
+    """Return the checked labels of a partition."""
+    check_ordered_categorical(y)
+    labels: NDArray[Any] = column_or_1d(np.asarray(y))
+    if len(labels):
+        distinct(labels)  # none is missing
+        check_classification_targets(labels)
+    return labels
+
+
 def _summary(rows: Rows) -> tuple[int, NDArray[Any], Floats | None]:
     """Return how many rows there are, their distinct labels, and the median of a few dense rows."""
     n_rows = len(rows.labels)
     if not n_rows:
         return 0, rows.labels, None
-    check_classification_targets(rows.labels)
     return n_rows, distinct(rows.labels)[:MAX_LABELS], None if sp.issparse(rows.X) else median_row(rows.X)
 
 

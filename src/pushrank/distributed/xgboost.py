@@ -16,15 +16,13 @@ from sklearn.utils import (
     check_array,
     check_consistent_length,
     check_random_state,
-    column_or_1d,
 )
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._validation import check_number, check_ordered_categorical, distinct, two_classes
+from pushrank._validation import check_number, distinct, two_classes
 from pushrank.distributed._base import OWN_PARAGRAPHS as DASK_PARAGRAPHS
 from pushrank.distributed._base import DaskRankerMixin
 from pushrank.distributed._partitions import Partitions
@@ -32,6 +30,7 @@ from pushrank.distributed._sums import (
     MAX_LABELS,
     aligned_parts,
     check_collection,
+    checked_labels,
     features_of,
     find_client,
 )
@@ -250,7 +249,6 @@ def load_tables(ranker: Any, client: Any, X: Any, y: Any, sample_weight: Any) ->
         checked_frame(ranker, columns)
     else:
         validate_data(ranker, columns, skip_check_array=True)
-    check_ordered_categorical(getattr(y, "_meta", None))
     delayed = import_optional("dask", "dask").delayed(_checked_table, pure=False)
     return Partitions.of_delayed(client, [delayed(i, *part) for i, part in enumerate(aligned_parts(given))])
 
@@ -261,7 +259,7 @@ def _checked_table(place: int, X: Any, y: Any, sample_weight: Any = None) -> Tab
         if not hasattr(X, "iloc"):
             options: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 0}
             X = check_array(X, accept_sparse="csr", dtype=DTYPES, input_name="X", **options)
-        labels = column_or_1d(np.asarray(y))
+        labels = checked_labels(y)
         check_consistent_length(X, labels)
         weights = row_weights(sample_weight, len(labels))
         if weights is None or weights.all():
@@ -276,7 +274,6 @@ def _summary(table: Table) -> tuple[int, NDArray[Any]]:
     """Return how many rows there are, and their distinct labels."""
     if not len(table.labels):
         return 0, table.labels
-    check_classification_targets(table.labels)
     return len(table.labels), distinct(table.labels)[:MAX_LABELS]
 
 
