@@ -43,6 +43,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_title = "pushrank"
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "header_links_before_dropdown": 8,
     "navbar_persistent": ["search-button"],
@@ -71,6 +73,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("pushrank",),
+    "download_all_examples": False,
     "reference_url": {"pushrank": None},
     "show_signature": False,
     "write_computation_times": False,

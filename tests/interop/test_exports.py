@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import runpy
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -27,6 +28,7 @@ from pushrank import (
     RankSVM,
     export_numpy,
 )
+from pushrank.interop import onnx
 from pushrank.weak_rankers import Stumps
 
 RNG = np.random.default_rng(0)
@@ -113,12 +115,48 @@ def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
         np.testing.assert_allclose(file["decision_function"](strange), expected, rtol=1e-12)
 
 
+def test_a_file_does_all_that_a_transformer_of_columns_does(tmp_path):
+    """What follows an encoder, and the weights of the parts, which were overlooked."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(job=np.where(X[:, 2] > 0, "clerk", "cook"))
+    words = make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler())
+    columns = ColumnTransformer(
+        [("words", words, ["job"]), ("numbers", "passthrough", ["a", "b"])],
+        transformer_weights={"numbers": 3},
+    )
+    model = make_pipeline(columns, PNormPush()).fit(frame, Y)
+    scores = exported(model, tmp_path)["decision_function"](frame)
+    np.testing.assert_allclose(scores, model.decision_function(frame), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of the scaler
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("passthrough", StandardScaler()),  # the pipeline has no names
+        (GridSearchCV(make_pipeline(StandardScaler(), PNormPush()), {"pnormpush__p": [2]}, cv=2),),
+        (StandardScaler(), PushBoost(n_estimators=3)),  # the scaler learns nan of a column without values
+    ],
+    ids=["passthrough", "search", "nan"],
+)
+def test_files_of_pipelines(steps, tmp_path):
+    steps = steps if hasattr(steps[-1], "decision_function") else (*steps, PNormPush())
+    frame = pd.DataFrame(X, columns=list("abc"))
+    if "pushboost" in (model := make_pipeline(*steps)).named_steps:
+        frame["empty"] = np.nan
+    file = exported(model.fit(frame, Y), tmp_path)
+    np.testing.assert_allclose(
+        file["decision_function"](frame.iloc[:, ::-1]), model.decision_function(frame), rtol=1e-12
+    )
+
+
 def test_a_file_refuses_rows_that_the_ranker_refuses(tmp_path):
     file = exported(PNormPush().fit(X, Y), tmp_path)
     with pytest.raises(ValueError, match="NaN or infinity"):
         file["decision_function"](GAPS)
     with pytest.raises(ValueError, match="must have 3 columns"):
         file["decision_function"](X[:, :2])
+    frame = pd.DataFrame(X, columns=list("abc"))  # by their order, as the ranker takes them
+    assert np.array_equal(file["decision_function"](frame), file["decision_function"](X))
     assert "predict" not in exported(PNormPush().fit(X, pairs=[[0, 1], [2, 3]]), tmp_path)
 
 
@@ -143,9 +181,7 @@ def test_what_cannot_be_exported_is_told(tmp_path):
 def outputs(model, rows, **options):
     """Return the outputs by name of the ONNX graph of a model."""
     runtime, skl2onnx = pytest.importorskip("onnxruntime"), pytest.importorskip("skl2onnx")
-    from pushrank.interop.onnx import register_converters
-
-    register_converters()
+    onnx.register_converters()
     graph = skl2onnx.to_onnx(model, rows[:1], **options).SerializeToString()
     session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     given = {"X": rows} if isinstance(rows, np.ndarray) else {name: rows[[name]].to_numpy() for name in rows}
@@ -179,6 +215,14 @@ def test_graphs_of_thresholds_are_exact_between_neighbouring_floats():
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float32, bool, object])
+def test_graphs_of_labels_of_any_type(dtype):
+    y = TEXT.astype(object) if dtype is object else Y.astype(dtype)
+    model = make_pipeline(StandardScaler(), GridSearchCV(PNormPush(), {"p": [2]}, cv=2)).fit(X, y)
+    assert outputs(model, X)["label"].tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.nightly
 def test_graphs_of_pairs_frames_and_calibrated_rankers():
     assert list(outputs(PNormPush().fit(X, pairs=[[0, 1], [2, 3]]), X)) == ["scores"]
     frame = pd.DataFrame(X, columns=list("abc"))
@@ -190,6 +234,13 @@ def test_graphs_of_pairs_frames_and_calibrated_rankers():
         found = outputs(calibrated, X.astype(dtype), options={"zipmap": False})
         expected = calibrated.predict_proba(X.astype(dtype))
         np.testing.assert_allclose(found["probabilities"], expected, atol=tolerance)
+
+
+@pytest.mark.nightly
+def test_the_docstrings_example_runs():
+    pytest.importorskip("skl2onnx")
+    found = doctest.testmod(onnx)
+    assert (found.attempted, found.failed) == (11, 0)
 
 
 @pytest.mark.nightly

@@ -101,7 +101,7 @@ def test_short_floats_do_not_overflow(text, dtype, torch, made):
 def test_a_batch_of_one_class_costs_nothing_or_is_an_error(torch, losses):
     scores, labels, weight = batch(torch)
     for chosen in (slice(0, 1), slice(1, 3), slice(0, 0)):
-        value = losses.PNormPushLoss()(scores[chosen], labels[chosen])
+        value = losses.PNormPushLoss()(0.0 * scores[chosen] + 1e308, labels[chosen])  # whose sum overflows
         value.backward()
         assert value.item() == 0.0
     assert not scores.grad.any()
@@ -151,6 +151,13 @@ def test_a_network_of_one_layer_is_the_linear_ranker(torch, losses):
     np.testing.assert_allclose(net.weight.detach().numpy()[0], ranker.coef_, atol=1e-5)
 
 
+def test_a_batch_that_is_an_error_is_not_remembered(torch, losses):
+    loss = losses.RankingLoss(PushObjective(), memory=9)
+    with pytest.raises(ValueError, match="overflows"):
+        loss(torch.tensor([0.0, 1e4]), torch.tensor([1, 0]))
+    assert loss(torch.zeros(2), torch.tensor([1, 0])).item() == 1.0
+
+
 @pytest.mark.nightly
 def test_a_compiled_network_learns_the_same(torch, losses):
     scores, labels, _ = batch(torch, dtype=torch.float32)
@@ -188,6 +195,10 @@ def test_bad_parameters(torch, losses, made):
     }.items():
         with pytest.raises(ValueError, match=message):
             made(text)
+    scores, labels = torch.zeros(2), torch.tensor([0, 1])
+    for wrong in ((scores, labels.numpy()), (scores, [0, 1]), (scores * 1j, labels), (scores, labels, 1.0)):
+        with pytest.raises(TypeError, match=r"(labels|scores|weight) must be a tensor of real numbers, got"):
+            losses.IRPushLoss()(*wrong)
     with pytest.raises(TypeError, match="must be a PushObjective or PrecisionAtK"):
         losses.RankingLoss("hinge")
     with pytest.raises(ValueError, match="overflows; use scale='log'"):

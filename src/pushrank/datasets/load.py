@@ -148,11 +148,11 @@ def load_dataset(
     Examples
     --------
     >>> from pushrank.datasets import load_dataset
-    >>> X, y = load_dataset("letter", positive="Z", return_X_y=True)  # doctest: +SKIP
-    >>> X.shape, int(y.sum())  # doctest: +SKIP
-    ((20000, 16), 734)
-    >>> load_dataset("ionosphere").target_names  # doctest: +SKIP
-    ['b', 'g']
+    >>> X, y = load_dataset("magic", return_X_y=True)
+    >>> X.shape, int(y.sum())
+    ((19020, 10), 12332)
+    >>> load_dataset("magic", positive="h").target_names
+    ['g', 'h']
     """
     record = _find(name)
     given = {"positive": positive, "split": split, "target": target, "threshold": threshold, "medv": medv}

@@ -156,7 +156,7 @@ class DaskPushXGBRanker(DaskRankerMixin, BoosterRankerMixin, BaseEstimator):
     >>> X, y = da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
     >>> ranker = DaskPushXGBRanker(p=4, max_depth=3).fit(X, y)  # doctest: +SKIP
     >>> ranker.to_local(), ranker.score(X, y)  # doctest: +SKIP
-    (PushXGBRanker(max_depth=3), 1.0)
+    (PushXGBRanker(max_depth=3, p=4), 1.0)
     """
 
     _engine = ENGINE

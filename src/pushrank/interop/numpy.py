@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -176,12 +177,13 @@ def source(model: Any) -> str:
     NotFittedError, TypeError
         As :func:`export_numpy` does.
     """
-    model = getattr(model, "best_estimator_", model)
     *steps, ranker = _steps(model)
-    found = fitted_scores(ranker)
-    names = getattr(model, "feature_names_in_", None)
-    features = [str(name) for name in names] if names is not None else list(range(model.n_features_in_))
+    found, first = fitted_scores(ranker), [*steps, ranker][0]
+    names = getattr(first, "feature_names_in_", None)
+    features = [str(name) for name in names] if names is not None else list(range(first.n_features_in_))
     file = Source()
+    if names is None:  # a data frame is then taken by its order, as the ranker takes it
+        file.lines.append("X = np.asarray(X)")
     file.constant("FEATURES", features)
     cuts, predict = label_cuts(ranker), ""
     if cuts is not None:
@@ -197,11 +199,14 @@ def source(model: Any) -> str:
         _write_step(step, file)
     _write_scores(found, file)
     file.lines.append("return scores")
+    constants = "\n".join(f"{name} = {value}" for name, value in file.constants.items())
+    if re.search(r"\b(nan|inf)\b", constants):  # as repr writes them
+        constants = f"inf, nan = np.inf, np.nan\n{constants}"
     return FILE.format(
         name=type(ranker).__name__,
         version=version("pushrank"),
         and_predict=", and predict(X) its class" if predict else "",
-        constants="\n".join(f"{name} = {value}" for name, value in file.constants.items()),
+        constants=constants,
         body=indent("\n".join(file.lines), "    "),
         predict=predict,
         helpers=ONE_HOT if any("one_hot(" in line for line in file.lines) else "",
@@ -209,7 +214,8 @@ def source(model: Any) -> str:
 
 
 def _steps(model: Any) -> Iterator[Any]:
-    """Yield the steps of a pipeline and of pipelines within it, but for those that do nothing."""
+    """Yield the steps of a pipeline, those within it and in searches, but for those that do nothing."""
+    model = getattr(model, "best_estimator_", model)
     if isinstance(model, Pipeline):
         for _, step in model.steps:
             yield from _steps(step)
@@ -224,28 +230,31 @@ def _write_columns(transformer: ColumnTransformer, features: list[Any], file: So
         columns = [features[place] for place in transformer._transformer_to_input_indices[name]]
         if not columns or (isinstance(step, str) and step == "drop"):
             continue
-        first, *others = [*_steps(step)] or [None]
-        if isinstance(first, OneHotEncoder):
-            _write_one_hot(first, columns, file)
-            continue
-        file.lines.append(f"Z = numbers(X, {file.constant('NUMBERS', columns)})")
-        for one in [first, *others] if first is not None else []:
+        steps = [*_steps(step)]
+        if steps and isinstance(steps[0], OneHotEncoder):
+            _write_one_hot(steps.pop(0), columns, file)
+        else:
+            file.lines.append(f"Z = numbers(X, {file.constant('NUMBERS', columns)})")
+        for one in steps:
             _write_step(one, file)
-        file.lines.append("parts.append(Z)")
+        weight = float((transformer.transformer_weights or {}).get(name, 1.0))
+        file.lines.append("parts.append(Z)" if weight == 1.0 else f"parts.append({weight!r} * Z)")
     file.lines.append("Z = np.hstack(parts)")
 
 
 def _write_one_hot(encoder: OneHotEncoder, columns: list[Any], file: Source) -> None:
-    """Write what adds the zeros and ones of columns to the parts of the matrix."""
+    """Write what makes a matrix Z of zeros and ones of columns."""
     if encoder.drop is not None:
         raise TypeError("OneHotEncoder(drop=...) cannot be exported: leave drop out.")
     infrequent = getattr(encoder, "infrequent_categories_", [None] * len(columns))
+    file.lines.append("Z = np.hstack([")
     for column, categories, together in zip(columns, encoder.categories_, infrequent, strict=True):
         rare = [] if together is None else [_plain(value) for value in together]
         frequent = [value for value in map(_plain, categories) if value not in rare]
         known = f"{file.constant('FREQUENT', frequent)}, {file.constant('RARE', rare)}"
         unknown = encoder.handle_unknown if encoder.handle_unknown in ("error", "ignore") else "rare"
-        file.lines.append(f"parts.append(one_hot(X, {column!r}, {known}, {unknown!r}))")
+        file.lines.append(f"    one_hot(X, {column!r}, {known}, {unknown!r}),")
+    file.lines.append("])")
 
 
 def _write_step(step: Any, file: Source) -> None:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushrank import estimators
 from pushrank._optional import import_optional
@@ -18,6 +19,7 @@ __all__ = ["register_converters"]
 ALIAS = "PushrankRanker"
 BOOSTERS = {"lightgbm": "LGBM", "xgboost": "XGB"}
 LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}  # by kind of dtype; the rest: text
+WIDEST = {"i": np.int64, "u": np.int64, "f": np.float64}
 
 
 def register_converters() -> None:
@@ -37,10 +39,11 @@ def register_converters() -> None:
     -----
     Scores are summed in float64, as ``decision_function`` does, whatever the inputs are: a threshold is
     compared with the very float32 that comes in, and no ties are made by rounding. Missing values are taken
-    where the ranker takes them. Stumps cost a comparison for each threshold used, kernels a product with all
-    ``support_vectors_``. Conversion raises TypeError for what cannot be exported: cascades, weak rankers that
-    are estimators or functions, kernels of one's own, columns of text that stumps encode themselves (encode
-    them in a ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost.
+    where the ranker takes them; a graph refuses none, and where the ranker would, scores are NaN. Stumps cost
+    a comparison for each threshold used, kernels a product with all ``support_vectors_``. Conversion raises
+    TypeError for what cannot be exported: cascades, weak rankers that are estimators or functions, kernels of
+    one's own, columns of text that stumps encode themselves (encode them in a ``ColumnTransformer``), and
+    rankers that hold a booster of LightGBM or XGBoost.
 
     References
     ----------
@@ -48,10 +51,18 @@ def register_converters() -> None:
 
     Examples
     --------
+    >>> import skl2onnx
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pushrank import PNormPush
     >>> from pushrank.interop.onnx import register_converters
-    >>> register_converters()  # doctest: +SKIP
-    >>> pipeline = make_pipeline(StandardScaler(), PNormPush()).fit(X, y)  # doctest: +SKIP
-    >>> model = skl2onnx.to_onnx(pipeline, X[:1])  # doctest: +SKIP
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> pipeline = make_pipeline(StandardScaler(), PNormPush()).fit(X, y)
+    >>> register_converters()
+    >>> graph = skl2onnx.to_onnx(pipeline, X[:1])
+    >>> [output.name for output in graph.graph.output]
+    ['label', 'scores']
     """
     skl2onnx = import_optional("skl2onnx", "onnx")
     names = [getattr(estimators, name) for name in estimators.__all__]
@@ -66,7 +77,7 @@ def register_converters() -> None:
             _set_shapes,
             _convert,
             parser=_parse,
-            options={"raw_scores": [False, True], "zipmap": [False]},
+            options={"raw_scores": [False, True], "zipmap": [True, False]},
         )
 
 
@@ -77,7 +88,13 @@ def _tensor(kind: str, shape: list[Any] | None = None) -> Any:
 
 
 def _label_type(ranker: Any, shape: list[Any] | None = None) -> Any:
-    return _tensor(LABEL_TYPES.get(np.asarray(ranker.classes_).dtype.kind, "String"), shape)
+    return _tensor(LABEL_TYPES.get(_classes(ranker).dtype.kind, "String"), shape)
+
+
+def _classes(ranker: Any) -> NDArray[Any]:
+    """Return the classes of a ranker in the type of the label."""
+    classes = np.asarray(ranker.classes_)
+    return classes.astype(WIDEST.get(classes.dtype.kind, classes.dtype))
 
 
 def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
@@ -133,7 +150,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         n_below = node(
             "MatMul", to_double(node("Greater", column, cuts[None].astype(dtype))), np.ones(len(cuts))
         )
-        add("Gather", np.asarray(ranker.classes_), node("Cast", n_below, to=types.INT64), output=outputs[0])
+        add("Gather", _classes(ranker), node("Cast", n_below, to=types.INT64), output=outputs[0])
     if container.get_options(ranker, {"raw_scores": False})["raw_scores"]:  # as calibration asks
         scores = node("MatMul", column, np.array([[-1.0, 1.0]], dtype=dtype))
     add("Cast", scores, to=outputs[-1].type._get_element_onnx_type(), output=outputs[-1])

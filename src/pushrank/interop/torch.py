@@ -41,6 +41,12 @@ PARAGRAPHS = {
 one_class : {"zero", "raise"}, default="zero"
     What a batch without a positive or without a negative gives, those of the memory counted: a loss and
     gradients of zero, or a ValueError.""",
+    "raises": """Raises
+------
+TypeError
+    When a number is none.
+ValueError
+    When a parameter is out of range.""",
     "forward": """Where a class is missing it and its gradients are zero, or it raises, as ``one_class`` says.
 
 Parameters
@@ -59,6 +65,8 @@ Tensor
 
 Raises
 ------
+TypeError
+    When one is no tensor of real numbers.
 ValueError
     When a score or weight is not finite, labels are others, or shapes differ.""",
 }
@@ -91,7 +99,17 @@ NO_ROWS = Rows(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
 
 
 def to_host(values: Any, name: str) -> Floats:
-    """Return a tensor as a vector in double precision; one with columns is a ValueError."""
+    """Return a tensor as a vector in double precision.
+
+    Raises
+    ------
+    TypeError
+        When it is no tensor of real numbers.
+    ValueError
+        When it has columns.
+    """
+    if not isinstance(values, torch.Tensor) or values.is_complex():
+        raise TypeError(f"{name} must be a tensor of real numbers, got {values!r}.")
     if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
         raise ValueError(f"{name} must have the shape (n,) or (n, 1), got {tuple(values.shape)}.")
     # to the processor first: not every device has float64
@@ -104,8 +122,8 @@ def checked_rows(scores: Any, labels: Any, weight: Any) -> Rows:
 
     Raises
     ------
-    ValueError
-        When a score or weight is not finite, labels are no classes, or lengths differ.
+    TypeError, ValueError
+        As :meth:`RankingLoss.forward` does.
     """
     found, classes = to_host(scores, "scores"), to_host(labels, "labels")
     if len(classes) != len(found):
@@ -259,8 +277,6 @@ class RankingLoss(Module):
         """
         batch = checked_rows(scores, labels, weight)
         rows = batch.before(self._past) if self.training else batch
-        if self.training:
-            self._past = rows.first(self.memory)  # the newest first
         scores = scores.reshape(-1).to(torch.promote_types(scores.dtype, torch.float32))
         batch_weight = float(batch.weights.sum())
         if batch_weight == 0.0 or not rows.has_both_classes:
@@ -269,9 +285,13 @@ class RankingLoss(Module):
                     f"a batch of {len(batch.scores)} rows lacks positives or negatives: draw batches by "
                     "class, make them larger, give the loss a memory, or pass one_class='zero'."
                 )
-            return 0.0 * scores.sum()
-        factor = float(rows.weights.sum()) / batch_weight
-        return _Value.apply(scores, BatchEvaluation(self.objective, rows, len(batch.scores), factor))
+            value = (0.0 * scores).sum()
+        else:
+            factor = float(rows.weights.sum()) / batch_weight
+            value = _Value.apply(scores, BatchEvaluation(self.objective, rows, len(batch.scores), factor))
+        if self.training:  # not before: a batch that is an error is not remembered
+            self._past = rows.first(self.memory)  # the newest first
+        return value
 
     def extra_repr(self) -> str:
         """Return the parameters, for ``print``."""
@@ -300,12 +320,7 @@ class PNormPushLoss(RankingLoss):
         The weight of the pull when ``side="both"``.
     %(memory)s
 
-    Raises
-    ------
-    TypeError
-        When a number is none.
-    ValueError
-        When a parameter is out of range.
+    %(raises)s
 
     Notes
     -----
@@ -404,12 +419,7 @@ class InfinitePushLoss(RankingLoss):
         The positive :math:`\tau`, in units of the scores. At a low one the gradient is that of few negatives.
     %(memory)s
 
-    Raises
-    ------
-    TypeError
-        When a number is none.
-    ValueError
-        When a parameter is out of range.
+    %(raises)s
 
     Notes
     -----
@@ -462,12 +472,7 @@ class PrecisionAtKLoss(RankingLoss):
         is no bound, and has none below.
     %(memory)s
 
-    Raises
-    ------
-    TypeError
-        When a number is none.
-    ValueError
-        When a parameter is out of range.
+    %(raises)s
 
     Notes
     -----
