@@ -285,7 +285,8 @@ def draw(kept: pd.DataFrame, path: Path) -> None:
         distance = critical_difference(len(mean), len(found))
         axes.errorbar(mean, mean.index, xerr=distance / 2.0, fmt="o", markersize=4, linewidth=1)
         axes.axvspan(mean.min() - distance / 2.0, mean.min() + distance / 2.0, alpha=0.1)
-        axes.set_title(f"{measure}: mean rank over {len(found)} sets,\ncritical difference {distance:.1f}")
+        axes.set_title(measure)
+        axes.set_xlabel(f"mean rank over {len(found)} sets; critical difference {distance:.1f}")
     figure.savefig(path, dpi=80)
     plt.close(figure)
 
