@@ -90,6 +90,15 @@ def test_the_sites_api_has_every_public_module():
     assert set(PUBLIC) <= set((ROOT / "docs" / "api.md").read_text(encoding="utf-8").split())
 
 
+def test_the_readme_quotes_the_demo():
+    """Whose output the guide to the command line keeps."""
+    readme, guide = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/command_line.md")
+    )
+    assert re.search(r"^```text\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[1] in guide
+    assert len(readme.splitlines()) <= 90
+
+
 @pytest.mark.nightly
 def test_the_site_is_built_without_a_warning(tmp_path):
     """With every example of the gallery; by the command that CONTRIBUTING says."""
