@@ -153,9 +153,10 @@ def compare(
 
     Logistic regression, the P-Norm Push at several p, the IR Push and, on tables, boosted stumps, gradient
     boosting, a random forest and LightGBM, where it is installed, see the same splits; --model chooses among
-    these and all others that fit knows. A figure is the mean over the test parts with its standard error. With --budget N, models are
-    judged by how many of the N rows acted on are hits; else by the precision among the first rows, a quarter
-    as many as there are positives. Counts are of all rows tested on. Ties count as their expected value.
+    these and all others that fit knows. A figure is the mean over the test parts with its standard error.
+    With --budget N, models are judged by how many of the N rows acted on are hits; else by the precision
+    among the first rows, a quarter as many as there are positives. Counts are of all rows tested on. Ties
+    count as their expected value.
 
     Parts are drawn at random. Where rows of one customer, machine or batch resemble each other, say --group
     COLUMN; where the model will be used on later rows, --time COLUMN; where you have test rows, --test FILE.
