@@ -20,7 +20,7 @@ from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.samples import ByClass
 
-MIN_ROWS_TO_ONE = 4  # that stands for them: below it the detour costs as much as it saves
+MIN_ROWS_TO_ONE = 2  # that stands for them: below it the detour costs about what it saves
 ROWS_OF_BIN = 12  # of both classes
 MAX_ERROR = 1e-5  # wider bins save nothing
 PROBE = 1e-30  # the weight of a row that tells and does not count, to that of the heaviest that does
