@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import inspect
 import os
-import subprocess
-import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +16,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from pushrank import (
     CascadeRanker,
@@ -178,56 +176,57 @@ def test_a_refused_fit_leaves_the_ranker_unfitted():
         ranker.rank(X)
 
 
-OVERLAPPING_FITS = """
-import threading
-import numpy as np
-from threadpoolctl import threadpool_info
-from pushrank import PNormPush
-from pushrank.solvers import SOLVERS
+@pytest.fixture
+def two_blas_threads():
+    """Let BLAS use two threads, as in a process where nobody has limited them."""
+    disown = getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)  # threadpoolctl 3.8
+    with threadpool_limits(2):
+        disown(force=True)
+        yield
+        disown(force=True)
 
-def limits():
+
+def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
-X, y = np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 3 == 0
-first_inside, second_inside, first_done = (threading.Event() for _ in range(3))
-solve = SOLVERS["lbfgs"]
 
-def in_turn(*arguments):
-    if threading.current_thread().name == "first":
-        first_inside.set()
-        second_inside.wait(30)
-    else:
-        second_inside.set()
-        first_done.wait(30)
-    return solve(*arguments)
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
+@pytest.mark.usefixtures("two_blas_threads")
+def test_fits_that_overlap_leave_the_process_its_threads(monkeypatch):
+    first_inside, second_inside, first_done = (threading.Event() for _ in range(3))
+    solve = SOLVERS["lbfgs"]
+    inside = []
 
-SOLVERS["lbfgs"] = in_turn
-before = limits()
-first, second = (threading.Thread(target=PNormPush().fit, args=(X, y), name=n) for n in ("first", "second"))
-first.start()
-first_inside.wait(30)
-second.start()
-first.join()
-first_done.set()
-second.join()
-print(min(before) == 2 and before == limits())
-"""
+    def in_turn(*arguments):
+        inside.append(blas_threads())
+        if threading.current_thread().name == "first":
+            first_inside.set()
+            second_inside.wait(30)
+        else:
+            second_inside.set()
+            first_done.wait(30)
+            inside.append(blas_threads())
+        return solve(*arguments)
+
+    monkeypatch.setitem(SOLVERS, "lbfgs", in_turn)
+    before = blas_threads()
+    assert min(before) == 2
+    first, second = (
+        threading.Thread(target=PNormPush().fit, args=(X, Y), name=n) for n in ("first", "second")
+    )
+    first.start()
+    first_inside.wait(30)
+    second.start()
+    first.join()
+    first_done.set()
+    second.join()
+    assert inside == [[1] * len(before)] * 3
+    assert blas_threads() == before
 
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
-def test_fits_that_overlap_leave_the_process_its_threads():
-    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
-    command = [sys.executable, "-c", OVERLAPPING_FITS]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert run.stdout.strip() == "True"
-
-
-@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
-@threadpool_limits.wrap(2)
+@pytest.mark.usefixtures("two_blas_threads")
 def test_the_last_thread_lifts_the_limit_while_the_first_lives():
-    def limits():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
     first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
 
     def first():
@@ -243,13 +242,13 @@ def test_the_last_thread_lifts_the_limit_while_the_first_lives():
             second_in.set()
             first_out.wait(30)
 
-    before = limits()
+    before = blas_threads()
     assert min(before) == 2
     threads = [threading.Thread(target=work) for work in (first, second)]
     for thread in threads:
         thread.start()
     threads[1].join()
-    found = limits()
+    found = blas_threads()
     done.set()
     threads[0].join()
     assert found == before

@@ -15,6 +15,7 @@ from pushrank import metrics
 from pushrank.metrics._ranking import METRICS
 
 TIES = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
+RULES = st.sampled_from(sorted(TIES))
 LISTS = st.integers(2, 12).flatmap(
     lambda n: st.tuples(
         hnp.arrays(bool, n).filter(lambda y: 0 < y.sum() < len(y)),
@@ -64,8 +65,7 @@ def short(n=7):
     return LISTS.filter(lambda case: len(case[0]) <= n)
 
 
-@pytest.mark.parametrize("ties", TIES)
-@given(case=LISTS)
+@given(ties=RULES, case=LISTS)
 def test_pairwise_measures(ties, case):
     y, scores, w = case
     errors = pair_errors(y, scores, ties)
@@ -92,8 +92,7 @@ def test_pairwise_measures(ties, case):
     assert metrics.rg_error(y, scores, np.log1p, **given_weights) == pytest.approx(wn @ np.log1p(heights))
 
 
-@pytest.mark.parametrize("ties", TIES)
-@given(case=short())
+@given(ties=RULES, case=short())
 def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
     y, scores, _ = case
     lists = orders(y, scores, ties)
@@ -136,8 +135,7 @@ def test_rank_measures_are_the_mean_over_the_orders_of_ties(ties, case):
         assert metrics.average_precision(y, scores, ties=ties) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("ties", TIES)
-@given(case=short(5))
+@given(ties=RULES, case=short(5))
 def test_the_value_caught_is_the_mean_over_the_orders_of_tied_rows(ties, case):
     y, scores, value = case
     caught = np.where(y, value, 0.0)
@@ -173,8 +171,7 @@ def test_by_default_ties_count_by_their_expectation_over_all_orders(case):
     assert top["positives_at_top"] == np.sum(scores[y] > scores[~y].max())
 
 
-@pytest.mark.parametrize("ties", TIES)
-@given(case=LISTS)
+@given(ties=RULES, case=LISTS)
 def test_integer_weights_are_copies(ties, case):
     y, scores, w = case
     copies = np.repeat(np.arange(len(y)), w.astype(int))
@@ -212,8 +209,7 @@ def test_halved_weights_reach_a_recall_as_exactly(ties):
     assert found == 0.5
 
 
-@pytest.mark.parametrize("ties", TIES)
-@given(case=LISTS, max_fpr=st.floats(0.01, 1.0), min_tpr=st.floats(0.0, 0.99))
+@given(ties=RULES, case=LISTS, max_fpr=st.floats(0.01, 1.0), min_tpr=st.floats(0.0, 0.99))
 def test_partial_area_is_the_integral_of_the_curve(ties, case, max_fpr, min_tpr):
     y, scores, w = case
     points = [(0.0, 0.0)]
