@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from pushrank.distributed import measures
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytest.importorskip("dask.bag")
 
 CALLS = [
     ("auc", {}),
@@ -83,9 +86,6 @@ def test_zeros_and_the_ends_of_the_range(scores):
 
 
 def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
-    import dask.dataframe as dd
-    import pandas as pd
-
     frame = pd.DataFrame({"hit": ["yes", "no", "no", "yes", "no"], "score": [5.0, 4.0, 3.0, 3.0, 1.0]})
     there = dd.from_pandas(frame, npartitions=3)
     there = there[there["score"] > 1.5]
@@ -114,6 +114,21 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
         ),
         ({"sample_weight": da.from_array([0, 1, 0, 1], chunks=2)}, ValueError, "zero for every negative row"),
         ({"ties": "any"}, ValueError, "ties must be one of"),
+        (
+            {"y_true": dask.delayed(np.zeros(4))},
+            TypeError,
+            "y_true must be a dask array or series, found Delayed",
+        ),
+        ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "dask array or series, found Bag"),
+        (
+            {
+                "y_true": dd.from_pandas(
+                    pd.Series(pd.Categorical([1, 0] * 2, [1, 0], ordered=True)), npartitions=2
+                )
+            },
+            ValueError,
+            "turned upside down",
+        ),
     ],
 )
 def test_what_does_not_fit_is_told(change, error, message):

@@ -28,6 +28,11 @@ the same partitions give the same coefficients to the last bit, on any number of
 are lost on the way, whose partitions are made anew. There should be as many partitions as threads at least.
 Wide data are not taken to the space of their rows. The break-even threshold takes three rounds for float32,
 and six for float64, of 16 kB a partition.""",
+    "data_on_dask": """>>> import dask.array as da
+>>> from sklearn.datasets import load_breast_cancer
+>>> from sklearn.preprocessing import scale
+>>> X, y = load_breast_cancer(return_X_y=True)
+>>> X, y = da.from_array(scale(X), chunks=(200, -1)), da.from_array(y, chunks=200)""",
     "X_dask": """X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
     Rows with the features of ``fit``.""",
     "fit_dask": """Parameters

@@ -70,11 +70,7 @@ class DaskPNormPush(DaskLinearPushMixin, PNormPush):  # type: ignore[misc]
 
     Examples
     --------
-    >>> import dask.array as da
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X, y = da.from_array(scale(X), chunks=(200, -1)), da.from_array(y, chunks=200)
+    %(data_on_dask)s
     >>> ranker = DaskPNormPush(p=8).fit(X, y)  # doctest: +SKIP
     >>> ranker.converged_, ranker.decision_function(X)  # doctest: +SKIP
     (True, dask.array<...>)
@@ -122,11 +118,7 @@ class DaskIRPush(DaskLinearPushMixin, IRPush):  # type: ignore[misc]
 
     Examples
     --------
-    >>> import dask.array as da
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X, y = da.from_array(scale(X), chunks=(200, -1)), da.from_array(y, chunks=200)
+    %(data_on_dask)s
     >>> DaskIRPush().fit(X, y).to_local()  # doctest: +SKIP
     IRPush()
     """
@@ -175,11 +167,7 @@ class DaskPushRanker(DaskLinearPushMixin, PushRanker):  # type: ignore[misc]
 
     Examples
     --------
-    >>> import dask.array as da
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X, y = da.from_array(scale(X), chunks=(200, -1)), da.from_array(y, chunks=200)
+    %(data_on_dask)s
     >>> DaskPushRanker(price="log_one_plus").fit(X, y).to_local()  # doctest: +SKIP
     PushRanker(price='log_one_plus')
     """
@@ -250,11 +238,7 @@ class DaskTrimmedPush(DaskRankerMixin, TrimmedPush):
 
     Examples
     --------
-    >>> import dask.array as da
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X, y = da.from_array(scale(X), chunks=(300, -1)), da.from_array(y, chunks=300)
+    %(data_on_dask)s
     >>> DaskTrimmedPush(k=0.9, alpha=0.1).fit(X, y).to_local()  # doctest: +SKIP
     TrimmedPush(alpha=0.1, k=0.9)
     """

@@ -20,7 +20,7 @@ from sklearn.utils import check_consistent_length
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._validation import column, distinct, two_classes
+from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
 from pushrank.distributed._sums import aligned_parts
 from pushrank.metrics._docstrings import PARAGRAPHS
 from pushrank.metrics._ranking import Ranking, check_depth, checked_scores, misranked_share, summable_weights
@@ -175,7 +175,7 @@ def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Return the rows of those arrays that there are for each partition, delayed."""
     given = {name: array for name, array in arrays.items() if array is not None}
     for name, array in given.items():
-        if not hasattr(array, "npartitions"):
+        if not (hasattr(array, "npartitions") and hasattr(array, "_meta")):  # a bag has none
             raise TypeError(
                 f"{name} must be a dask array or series, found {type(array).__name__}; of arrays in memory "
                 "take pushrank.metrics."
@@ -188,6 +188,7 @@ def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
 def _checked(labels: Any, scores: Any, weights: Any = None) -> Rows | Exception:
     """Return the rows of a partition, or what is wrong with them: then no task fails."""
     try:
+        check_ordered_categorical(labels, "y_true")
         rows, own = column(labels, "y_true"), column(scores, "scores")
         check_consistent_length(rows, own)
         floats = checked_scores(own) + 0.0  # minus zero is zero

@@ -91,11 +91,7 @@ class DaskPerceptronAtK(DaskRankerMixin, PerceptronAtK):
 
     Examples
     --------
-    >>> import dask.array as da
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X, y = da.from_array(scale(X), chunks=(300, -1)), da.from_array(y, chunks=300)
+    %(data_on_dask)s
     >>> DaskPerceptronAtK(k=0.5, max_iter=2).fit(X, y).to_local()  # doctest: +SKIP
     PerceptronAtK(batch_size=100000, k=0.5, max_iter=2)
     """
