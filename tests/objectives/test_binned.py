@@ -12,7 +12,8 @@ from pushrank.objectives.binned import BinnedEvaluation
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import ExponentialPrice, LogOnePlus, Power, Price
 
-SMOOTH = [getattr(losses, name)() for name in losses.__all__ if getattr(losses, name)().twice_differentiable]
+LOSSES = [getattr(losses, name)() for name in losses.__all__]
+SMOOTH = [loss for loss in LOSSES if loss.twice_differentiable and not loss.pieces]
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,7 @@ def test_few_rows_stand_for_all(loss, price, side, spread, accuracy):
             if not expected.value < 1e250:  # the gradient may overflow
                 continue
             if not isinstance(price, ExponentialPrice):
-                assert isinstance(found, BinnedEvaluation) == (not loss.pieces)
+                assert isinstance(found, BinnedEvaluation)
             unit = max(1.0, abs(expected.value))
             assert found.value == pytest.approx(expected.value, abs=accuracy * unit)
             assert found.euler_derivative == pytest.approx(expected.euler_derivative, rel=2.0 * accuracy)
@@ -64,6 +65,30 @@ def test_few_rows_stand_for_all(loss, price, side, spread, accuracy):
                     np.testing.assert_allclose(
                         few, all_rows, rtol=4.0 * accuracy, atol=1e-11 * np.abs(all_rows).max()
                     )
+
+
+@pytest.mark.parametrize("price", [Power(1.0), Power(4.0)], ids=repr)
+def test_many_kinks_make_a_slope(price):
+    rng = np.random.default_rng(0)
+    sample = BipartiteSample.from_mask(np.arange(20_000) % 2 == 0)
+    scores = rng.uniform(-2.0, 2.0, size=20_000)
+    objective = PushObjective("squared_hinge", price, "both", "mean")
+    found = objective.evaluation_within(sample, scores, 1e-6)
+    assert isinstance(found, BinnedEvaluation)
+    expected = objective.evaluation(sample, scores)
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    for name, tolerance in (("gradient", 1e-5), ("majoriser", 0.02)):
+        for few, all_rows in zip(getattr(found, name)(), getattr(expected, name)(), strict=True):
+            np.testing.assert_allclose(
+                few, all_rows, rtol=tolerance, atol=tolerance * np.abs(all_rows).mean()
+            )
+
+
+def test_few_kinks_make_none():
+    rng = np.random.default_rng(0)
+    sample, scores = BipartiteSample.from_mask(np.arange(2000) < 5), rng.normal(size=2000)
+    found = PushObjective("squared_hinge").evaluation_within(sample, scores, 1e-6)
+    assert not isinstance(found, BinnedEvaluation)
 
 
 def test_an_objective_steeper_than_it_says_takes_all_rows():

@@ -23,6 +23,7 @@ from pushrank.pairs.samples import ByClass
 MIN_ROWS_TO_ONE = 2  # that stands for them: below it the detour costs about what it saves
 ROWS_OF_BIN = 12  # of both classes
 MAX_ERROR = 1e-5  # wider bins save nothing
+MAX_CUBE_OF_KINKS = 30.0  # in accuracies: what many kinks come to
 PROBE = 1e-30  # the weight of a row that tells and does not count, to that of the heaviest that does
 NEGLIGIBLE = 1e-16  # of the largest gradient of a class: no sum of gradients minds an error of less
 MIN_VARIANCE = 1e-9  # in half-widths of a bin; below it skewness is rounding, and moves nothing
@@ -33,13 +34,15 @@ Evaluate = Callable[[Sample, Floats], ObjectiveEvaluation]
 
 
 def binned_evaluation(
-    evaluate: Evaluate, sample: Sample, scores: Floats, steepness: float, accuracy: float
+    evaluate: Evaluate, sample: Sample, scores: Floats, steepness: float, accuracy: float, smooth: bool
 ) -> ObjectiveEvaluation | None:
     r"""Return an objective at given scores, or None where few rows cannot stand for all.
 
     In bins of a half-width a, terms that grow by :math:`e^{ud}` over a distance d, u the steepness, are in
     error by :math:`(ua)^4 / 96` of themselves, which may be a quarter of the accuracy. Whether an objective's
-    terms are no steeper is seen by the cubes in its gradient, :math:`(ua)^3 / 6`.
+    terms are no steeper is seen by the cubes in its gradient, :math:`(ua)^3 / 6`. Of a loss that is not
+    ``smooth`` the cubes are about the error, here of the mean gradient of a class; its second derivatives
+    are rougher.
     """
     if type(sample) is not BipartiteSample:
         return None
@@ -49,7 +52,8 @@ def binned_evaluation(
     if not MIN_ROWS_TO_ONE * ROWS_OF_BIN * (ends[1] - ends[0] + 2.0) <= len(scores):
         return None
     found = BinnedEvaluation(evaluate, sample, scores, width, ends)
-    return found if found.is_cubic(2.0 * change**3 / 6.0) else None
+    tolerance = 2.0 * change**3 / 6.0 if smooth else MAX_CUBE_OF_KINKS * accuracy
+    return found if found.is_cubic(tolerance, smooth) else None
 
 
 class BinnedEvaluation:
@@ -80,17 +84,22 @@ class BinnedEvaluation:
         self.value = self._few_rows.value
         self.euler_derivative = self._few_rows.euler_derivative
 
-    def is_cubic(self, tolerance: float) -> bool:
+    def is_cubic(self, tolerance: float, smooth: bool) -> bool:
         """Return whether the cubes in the gradient are as small as a tolerance says."""
-        sizes = [np.abs(cubics) for cubics in self._gradient]
-        return all(
-            bool((size[:, 3] <= tolerance * (size[:, 0] + NEGLIGIBLE * size[:, 0].max())).all())
-            for size in sizes
-        )
+        for one, few, cubics in zip(self._classes, self._few_gradient, self._gradient, strict=True):
+            constants, *_, cubes = np.abs(cubics).T
+            unit = NEGLIGIBLE * constants.max() if smooth else np.abs(few).sum() / one.weight
+            if not (cubes <= tolerance * (constants + unit)).all():
+                return False
+        return True
+
+    @cached_property
+    def _few_gradient(self) -> ByClass:
+        return self._few_rows.gradient()
 
     @cached_property
     def _gradient(self) -> list[Floats]:
-        return self._cubics(self._few_rows.gradient())
+        return self._cubics(self._few_gradient)
 
     @cached_property
     def _exact(self) -> ObjectiveEvaluation:
@@ -152,7 +161,7 @@ class _Class:
         nodes = np.tile(NODES[:, None], len(mean))
         local = np.concatenate([nodes, np.clip(mean + deviation * off_mean, -1.0, 1.0)])
         masses = mass / (1.0 + off_mean**2)
-        self._probe = PROBE * masses.max()
+        self._probe, self.weight = PROBE * masses.max(), masses.sum()
         weights = np.concatenate([np.full_like(nodes, self._probe), masses])
         return (self._width * (self._lowest + self._used + 0.5 * local)).ravel(), weights.ravel()
 
