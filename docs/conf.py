@@ -42,6 +42,7 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_title = "pushrank"
+html_sidebars = {page: [] for page in ("get_started", "index", "release_notes", "which_ranker")}  # no parts
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 toc_object_entries_show_parents = "hide"
