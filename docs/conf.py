@@ -117,6 +117,9 @@ def link_names(app: Any, page: nodes.document) -> None:
                 "", literal.deepcopy(), **target, refdoc=app.env.docname, refexplicit=True, refwarn=True
             )
             literal.replace_self(link)
+    for link in list(page.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):  # Perceptron@k is no address
+            link.replace_self(link.children)
 
 
 def write_if_new(path: Path, text: str) -> None:

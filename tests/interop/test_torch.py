@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import doctest
 import importlib
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,6 +185,15 @@ def test_bad_batches(change, message, torch, losses):
     arguments = {"scores": [0.0, 1.0], "labels": [0, 1], **change}
     with pytest.raises(ValueError, match=message):
         losses.PNormPushLoss()(**{name: torch.tensor(values) for name, values in arguments.items()})
+
+
+def test_the_guides_loop_runs(torch):
+    guide = Path(__file__).parents[2] / "docs" / "torch.md"
+    code = re.search(r"^```python\n(.*?)^```", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[1]
+    network, batches = torch.nn.Linear(2, 1), [(torch.randn(6, 2), torch.arange(6) % 2)] * 2
+    optimiser = torch.optim.SGD(network.parameters(), 0.1)
+    exec(code, names := {"network": network, "loader": batches, "optimiser": optimiser})  # noqa: S102
+    assert len(names["loss"]._past.scores) == 12
 
 
 def test_bad_parameters(torch, losses, made):
