@@ -287,7 +287,7 @@ def test_grades_cost_time_linear_in_the_rows():
         qid = np.arange(n) // 100
         return lambda: RankBoost(n_estimators=5).fit(X, relevance, qid=qid)
 
-    assert growth(work, 50_000) < 6
+    assert growth(work, 20_000) < 6
 
 
 @pytest.mark.parametrize("kind", ["stumps", "columns"])

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, Stratifi
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
 
+from combinations import each_and_some
 from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
 from pushrank.estimators._scoring import choose
 from pushrank.models import LinearModel
@@ -37,8 +38,14 @@ def data():
     return scale(X[:, :10]) + 0.5 * rng.normal(size=(len(y), 10)), y
 
 
-@pytest.mark.parametrize("scoring", ["positives_at_top", "average_precision", "precision_at_quarter"])
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize(
+    ("scoring", "make"),
+    each_and_some(
+        ["positives_at_top", "average_precision", "precision_at_quarter"],
+        [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)],
+        n_random=1,
+    ),
+)
 def test_the_same_scores_and_choice_as_a_grid_search(data, scoring, make):
     X, y = data
     found = PNormPushCV(PS, ALPHAS, scoring=scoring).fit(make(X), y)

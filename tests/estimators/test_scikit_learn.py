@@ -173,7 +173,9 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     whole = {"measure": "prbep"} if ranker is StructSVM else {"k": 1.0} if ranker in AT_K else {}
     whole |= {"candidates": ["logistic-regression"]} if ranker is TopRankerCV else {}
     whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
-    whole |= {"alphas": [0.01, 0.1]} if ranker in (PNormPushCV, PushRankerCV) else {}
+    whole |= {"alphas": [0.01, 0.1], "cv": 3} if ranker in (PNormPushCV, PushRankerCV) else {}
+    whole |= {"ps": [1.0, 4.0]} if ranker is PNormPushCV else {}
+    whole |= {"n_estimators": 200} if ranker is SmoothMarginRanking else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))
     name = ranker.__name__.lower()
     scorers = {"average": "average_precision", "top": metrics.scorers.positives_at_top}

@@ -76,14 +76,14 @@ def test_the_covariance_of_sparse_data_is_that_of_dense_data(layout, density):
 
 
 def test_the_covariance_of_thin_data_needs_no_dense_rows():
-    X = sp.random(100_000, 300, 0.01, format="csr", random_state=0)
-    model, class_codes = LinearModel(X), np.zeros(100_000, dtype=np.uint8)
-    model.class_covariance(np.ones(100_000), class_codes)
+    X = sp.random(30_000, 300, 0.01, format="csr", random_state=0)
+    model, class_codes = LinearModel(X), np.zeros(30_000, dtype=np.uint8)
+    model.class_covariance(np.ones(30_000), class_codes)
     tracemalloc.start()
-    model.class_covariance(np.ones(100_000), class_codes)
+    model.class_covariance(np.ones(30_000), class_codes)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 5 * 8 * (300**2 * (len(model.chunks) + 1) + 100_000)
+    assert peak < 5 * 8 * (300**2 * (len(model.chunks) + 1) + 30_000)
 
 
 def test_an_offset_costs_no_digits():
