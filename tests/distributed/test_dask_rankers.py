@@ -23,7 +23,7 @@ from pushrank.distributed import (
     DaskTrimmedPush,
     _partitions,
 )
-from pushrank.distributed._sums import load_rows
+from pushrank.distributed._sums import aligned_parts, load_rows
 from pushrank.exceptions import LostPartitionsError
 from pushrank.solvers.streaming.updates import State
 
@@ -244,6 +244,14 @@ def test_persisted_partitions_stay_where_they_are(client):
             ValueError,
             "partition 0: y is an ordered categorical",
         ),
+        (
+            {
+                "X": da.from_delayed(dask.delayed(np.ones)((4, 3)), (4, 2), float),
+                "y": da.from_array([0, 1] * 2),
+            },
+            ValueError,
+            "partition 0: found the columns 3 for 2 of X",
+        ),
         ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
         ({"y": da.zeros(4, chunks=2)}, ValueError, "class"),
         ({"X": da.full((4, 2), np.nan, chunks=2)}, ValueError, "partition 0: Input X contains NaN"),
@@ -271,6 +279,17 @@ def test_what_cannot_be_learned_from_is_refused(change, error, message):
     ranker = data.pop("ranker", DaskPNormPush())
     with pytest.raises(error, match=message):
         ranker.fit(**data)
+
+
+def test_partitions_with_columns_in_another_order_are_refused():
+    def part(names):
+        return pd.DataFrame(np.ones((2, 2)), columns=list(names))
+
+    there = dd.from_delayed(
+        [dask.delayed(part)(names) for names in ("ab", "ba")], meta=part("ab"), verify_meta=False
+    )
+    with pytest.raises(ValueError, match=r"partition 1: found the columns \['b', 'a'\] for \['a', 'b'\]"):
+        DaskPNormPush().fit(there, da.from_array([0, 1, 1, 0], chunks=2))
 
 
 def test_columns_of_pandas_own_types_are_numbers():
@@ -302,13 +321,23 @@ def test_a_fit_in_a_task_leaves_its_thread_to_others(client):
     assert [task.result(timeout=20) for task in tasks] == [[40, 40]] * len(tasks)
 
 
+def test_what_features_and_labels_are_made_of_is_loaded_once():
+    X, y, _ = table(40)
+    loaded = []
+    parts = [dask.delayed(lambda i: loaded.append(i) or np.c_[X, y][i : i + 20])(i) for i in (0, 20)]
+    both = da.concatenate([da.from_delayed(part, (20, 5), float) for part in parts])
+    with dask.config.set(scheduler="synchronous"):
+        dask.compute(aligned_parts({"X": both[:, :4], "y": both[:, 4] > 0}))
+    assert sorted(loaded) == [0, 20]
+
+
 def test_inputs_are_looked_for_in_one_graph(client, monkeypatch):
     """Of a graph for each of many partitions, time would grow with their square."""
     optimize, calls = dask.optimize, []
     monkeypatch.setattr(dask, "optimize", lambda *given: calls.append(given) or optimize(*given))
     X, y, _ = table()
     load_rows(DaskPNormPush(client=client), *spread(X, y))
-    assert len(calls) == 2
+    assert len(calls) == 1
 
 
 def test_a_client_that_cannot_answer_is_refused(client, monkeypatch):

@@ -180,7 +180,8 @@ def load_rows(ranker: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: 
     validate_data(ranker, features_of(X, name), reset=reset, skip_check_array=True)  # the columns alone
     dtype, parts = float_type(X), aligned_parts(given)
     delayed = import_optional("dask", "dask").delayed(checked_rows, pure=False)
-    rows = Partitions.of_delayed(client, [delayed(i, dtype, *part) for i, part in enumerate(parts)])
+    columns = list(X.columns) if hasattr(X, "columns") else X.shape[1]
+    rows = Partitions.of_delayed(client, [delayed(i, dtype, columns, *part) for i, part in enumerate(parts)])
     lengths, labels, medians = zip(*rows.map(_summary), strict=True)
     n_features = int(ranker.n_features_in_)
     reference = np.zeros(n_features)
@@ -251,7 +252,6 @@ def aligned_parts(given: dict[str, Any]) -> list[tuple[Any, ...]]:
     ValueError
         When their partitions do not match.
     """
-    dask = import_optional("dask", "dask")
     first = next(iter(given))
     lengths = known_lengths(given[first])
     matched = []
@@ -263,15 +263,31 @@ def aligned_parts(given: dict[str, Any]) -> list[tuple[Any, ...]]:
             by_row = {0: lengths or own} if own else {}
             collection = collection.rechunk(by_row | ({1: -1} if collection.ndim == 2 else {}))
         matched.append(collection)
-    # arrays together, so that what they share is loaded once; frames apart, which dask.optimize would mix up
-    arrays = iter(dask.optimize(*(c for c in matched if hasattr(c, "chunks"))))
-    optimised = [next(arrays) if hasattr(c, "chunks") else c.optimize() for c in matched]
-    delayed = [np.ravel(c.to_delayed(optimize_graph=False)) for c in optimised]
+    delayed = _delayed_parts(matched)
     counts = [len(parts) for parts in delayed]
     if len(set(counts)) > 1:
         found = ", ".join(f"{count} of {name}" for name, count in zip(given, counts, strict=True))
         raise ValueError(f"found {found} partitions, which must match row by row; repartition them alike.")
     return list(zip(*delayed, strict=True))
+
+
+def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
+    """Return the delayed partitions of each collection.
+
+    Those of arrays are of one graph, so that what they share is loaded once, which dask.optimize would load
+    for each; frames read their own columns.
+    """
+    array, core = import_optional("dask.array", "dask"), import_optional("dask.core", "dask")
+    delayed = import_optional("dask.delayed", "dask").Delayed
+    merge = import_optional("dask.highlevelgraph", "dask").HighLevelGraph.merge
+    arrays = [c for c in collections if hasattr(c, "chunks")]
+    keys = [own.__dask_keys__() for own in arrays]
+    graph = array.optimization.optimize(merge(*(own.dask for own in arrays)), keys)
+    of_arrays = iter([[delayed(key, graph) for key in core.flatten(own)] for own in keys])
+    return [
+        next(of_arrays) if hasattr(c, "chunks") else c.optimize().to_delayed(optimize_graph=False)
+        for c in collections
+    ]
 
 
 def known_lengths(collection: Any) -> tuple[int, ...]:
@@ -300,9 +316,12 @@ def float_type(X: Any) -> Any:
     return np.dtype(np.float32 if is_single else np.float64)
 
 
-def checked_rows(place: int, dtype: Any, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+def checked_rows(place: int, dtype: Any, columns: Any, X: Any, y: Any, sample_weight: Any = None) -> Rows:
     """Return the checked rows of a partition, by its number."""
     try:
+        found = list(X.columns) if isinstance(columns, list) else X.shape[1]
+        if found != columns:
+            raise ValueError(f"found the columns {found} for {columns} of X, which the collection tells.")
         X = check_array(X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0, input_name="X")
         labels = checked_labels(y)
         check_consistent_length(X, labels)
