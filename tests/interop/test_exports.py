@@ -8,6 +8,8 @@ import runpy
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
@@ -104,7 +106,9 @@ def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
     model, frame = of_columns
     model[0].named_transformers_["onehotencoder"].handle_unknown = unknown
     file, scores = exported(model, tmp_path), model.decision_function(frame)
-    for rows in (frame, frame.iloc[:, ::-1], frame.to_dict("list"), frame.to_numpy(dtype=object)):
+    backwards = frame.iloc[:, ::-1]
+    by_name = backwards, frame.to_dict("list"), pl.from_pandas(backwards), pa.Table.from_pandas(backwards)
+    for rows in (frame, frame.to_numpy(dtype=object), *by_name):
         np.testing.assert_allclose(file["decision_function"](rows), scores, rtol=1e-12)
     strange = frame.assign(job="pilot")
     if unknown == "error":

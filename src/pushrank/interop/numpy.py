@@ -58,13 +58,18 @@ def decision_function(X):
 
 def numbers(X, names):
     """Return columns as floats, shape (n_rows, n_columns)."""
-    if hasattr(X, "keys"):
+    if holds_names(X):
         return np.stack([np.asarray(X[name], dtype=np.float64) for name in names], axis=1)
     X = np.asarray(X)
     if X.ndim != 2 or X.shape[1] != len(FEATURES):
         raise ValueError(f"X must have {{len(FEATURES)}} columns, got an array of shape {{X.shape}}.")
     places = {{name: place for place, name in enumerate(FEATURES)}}
     return X[:, [places[name] for name in names]].astype(np.float64)
+
+
+def holds_names(X):
+    """Return whether X holds columns by name: a frame of pandas or polars, a table of Arrow, a dict."""
+    return hasattr(X, "columns") or hasattr(X, "keys")
 {helpers}'''
 PREDICT = '''
 
@@ -76,7 +81,8 @@ ONE_HOT = '''
 
 def one_hot(X, name, frequent, rare, unknown):
     """Return a column of zeros and ones for each frequent category, and one for all rare ones."""
-    values = X[name] if hasattr(X, "keys") else np.asarray(X, dtype=object)[:, FEATURES.index(name)]
+    values = X[name] if holds_names(X) else np.asarray(X, dtype=object)[:, FEATURES.index(name)]
+    values = np.asarray(values, dtype=object)
     places = {value: place for place, value in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
     table = np.zeros((len(values), len(frequent) + bool(rare)))
     for row, value in enumerate(values):
