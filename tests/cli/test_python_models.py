@@ -72,9 +72,10 @@ def test_a_model_is_exported_to_a_file_of_numpy(tmp_path):
     frame.loc[::7, "a"], frame.loc[::5, "kind"] = np.nan, None
     frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
     model, program = tmp_path / "m.skops", tmp_path / "scoring.py"
-    call("fit", tmp_path / "data.csv", "--label", "label", "-o", model)
+    chosen = ("--model", "pnorm-push", "--probability")
+    call("fit", tmp_path / "data.csv", "--label", "label", "-o", model, *chosen)
     for _ in range(2):  # what it wrote is replaced
-        call("export", model, "-o", program)
+        assert "without its probabilities" in call("export", model, "-o", program).stdout
     scores = runpy.run_path(str(program))["decision_function"](frame)
     np.testing.assert_allclose(scores, load(model).decision_function(frame), rtol=1e-12)
     program.write_text("my = 'own'")

@@ -31,4 +31,5 @@ def export(
     saved = SavedModel.load(model)
     with refusing(f"{model}: "), writing(output):
         export_numpy(saved.pipeline, output)
-    typer.echo(f"{saved.name} with {saved.n_features:,} columns, to be imported from {output}.")
+    left = "" if saved.calibrator is None else ", without its probabilities"
+    typer.echo(f"{saved.name} with {saved.n_features:,} columns{left}, to be imported from {output}.")
