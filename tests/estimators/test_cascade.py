@@ -18,9 +18,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from skops import io
 
+from contract import check_contract
 from pushrank import PNormPush, RankBoost
 from pushrank.estimators.cascade import CascadeRanker
 
@@ -76,19 +76,19 @@ CUTTING = CascadeRanker([RankBoost(n_estimators=10), PNormPush()], keep=[0.9])
 @pytest.mark.filterwarnings("ignore:CascadeRanker ends:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([CascadeRanker(), CUTTING])
-def test_contract(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore:CascadeRanker ends:UserWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    ("stages", "keep"), [([LogisticRegression(), PNormPush()], [1.0]), ([PNormPush(p=2)], None)]
+    "ranker",
+    [
+        CascadeRanker(),
+        CUTTING,
+        pytest.param(
+            CascadeRanker([LogisticRegression(), PNormPush()], keep=[1.0]), marks=pytest.mark.nightly
+        ),
+        pytest.param(CascadeRanker([PNormPush(p=2)]), marks=pytest.mark.nightly),
+    ],
 )
-def test_contract_of_further_stages(stages, keep):
-    check_estimator(CascadeRanker(stages, keep=keep), on_skip=None)
+def test_contract(ranker):
+    check_contract(ranker)
 
 
 def test_three_stages_by_hand():

@@ -17,8 +17,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+from contract import check_contract
 from pushrank import (
     SVMMAP,
     AdaBoostRanker,
@@ -112,51 +112,40 @@ BATCHES = (
     "a batch holds a number of rows whatever they weigh, and which of tied rows come first hangs on their "
     "order"
 )
+WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 CUT = "a kernel matrix whose entries are cut to whole numbers is not positive semi-definite"
 
 
-def exceptions(estimator):
-    """The checks that an estimator may fail, with the reason for each."""
-    failing = {}
+def takes_grades(estimator):
     two_classes = isinstance(estimator, AdaBoostRanker | PerceptronAtK | SGDAtK)
-    if "qid" in inspect.signature(estimator.fit).parameters and not two_classes:
-        failing["check_classifier_not_supporting_multiclass"] = GRADES
+    return "qid" in inspect.signature(estimator.fit).parameters and not two_classes
+
+
+def exceptions(estimator):
+    """The checks that an estimator fails, and those that are left out, with the reason for each."""
+    failing, left_out = {}, {}
+    if takes_grades(estimator):
+        left_out["check_classifier_not_supporting_multiclass"] = GRADES
+    if getattr(estimator, "weak_rankers", None) in ("regressors", "classifiers"):
+        left_out |= dict.fromkeys(WEIGHTS, TREES)
     is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:
         failing["check_class_weight_classifiers"] = SEPARATED
     if getattr(estimator, "kernel", "linear") == "precomputed":
         failing["check_estimators_dtypes"] = CUT
     if hasattr(estimator, "partial_fit"):
-        failing["check_sample_weight_equivalence_on_dense_data"] = BATCHES
-        failing["check_sample_weight_equivalence_on_sparse_data"] = BATCHES
-    return failing
-
-
-def has_trees(estimator):
-    return getattr(estimator, "weak_rankers", None) in ("regressors", "classifiers")
+        failing |= dict.fromkeys(WEIGHTS, BATCHES)
+    return failing, left_out
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:.* the later of two texts:UserWarning")
-@parametrize_with_checks(CONFIGURED, expected_failed_checks=exceptions)
-def test_contract(estimator, check):
-    if has_trees(estimator) and "weight_equivalence" in str(check):
-        pytest.skip(TREES)
-    if "not_supporting_multiclass" in str(check) and check.func.__name__ in exceptions(estimator):
-        pytest.xfail(GRADES)  # without the fit of three grades
-    check(estimator)
-
-
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:.* the later of two texts:UserWarning")
-@pytest.mark.parametrize("estimator", NIGHTLY, ids=repr)
-def test_contract_of_further_parameters(estimator):
-    """Every check at once: thousands of tests that are not run cost every run the time to collect them."""
-    weights = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
-    failing = exceptions(estimator) | dict.fromkeys(weights if has_trees(estimator) else [], TREES)
-    check_estimator(estimator, expected_failed_checks=failing, on_skip=None)
+@pytest.mark.parametrize(
+    "estimator", [*CONFIGURED, *(pytest.param(one, marks=pytest.mark.nightly) for one in NIGHTLY)], ids=repr
+)
+def test_contract(estimator):
+    check_contract(estimator, *exceptions(estimator))
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +232,7 @@ def fits_of(ranker):
     X = pd.DataFrame(X @ X.T, columns=[f"column {number}" for number in range(60)])
     y = (scores > 0.5).astype(int)
     fits = [clone(ranker).fit(X, y)]
-    if "check_classifier_not_supporting_multiclass" in exceptions(ranker):
+    if takes_grades(ranker):
         fits.append(clone(ranker).fit(X, y + (scores > 1.0)))
     parameters = ranker.get_params()
     if "early_stopping" in parameters and parameters.get("solver") not in ("lbfgs", "newton-cg"):

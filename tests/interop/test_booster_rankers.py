@@ -6,7 +6,6 @@ import inspect
 import pickle
 import re
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,12 +14,11 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import SkipTestWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
+from contract import check_contract
 from pushrank import load, metrics, plots, save
 from pushrank._optional import import_optional
 from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, PushLGBMRankerCV, lightgbm
@@ -36,39 +34,23 @@ CHOICE = {"ps": ("binary", 4.0), "n_estimators": (2, 5), "cv": 2, "n_jobs": 1, "
 SEARCHES = [PushLGBMRankerCV(**CHOICE, min_child_samples=1), PushXGBRankerCV(**CHOICE, min_child_weight=0)]
 BOTH = pytest.mark.parametrize("ranker", [LGBM, XGB], ids=["lightgbm", "xgboost"])
 
-GRADES = "three or more numbers in y are grades of relevance, which these rankers learn from"
-COUNTS = "LightGBM's bins and its limit of rows in a leaf count rows whatever they weigh"
+GRADES = "check_classifier_not_supporting_multiclass"  # three or more numbers in y are grades of relevance
+# LightGBM's bins and its limit of rows in a leaf count rows whatever they weigh
+COUNTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 
 
-def exceptions(estimator):
-    """The checks that an estimator may fail, with the reason for each."""
-    weights = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
-    counts = dict.fromkeys(weights, COUNTS) if isinstance(estimator, PushLGBMRanker) else {}
-    return counts | {"check_classifier_not_supporting_multiclass": GRADES}
-
-
-@parametrize_with_checks(
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:.* the later of two texts:UserWarning")
+@pytest.mark.parametrize(
+    ("ranker", "failing", "left_out"),
     [
-        clone(LGBM).set_params(min_child_samples=1, min_child_weight=1e-9),
-        clone(XGB).set_params(min_child_weight=0),
+        (clone(LGBM).set_params(min_child_samples=1, min_child_weight=1e-9), COUNTS, [GRADES]),
+        (clone(XGB).set_params(min_child_weight=0), [], [GRADES]),
+        *(pytest.param(search, [], [], marks=pytest.mark.nightly) for search in SEARCHES),
     ],
-    expected_failed_checks=exceptions,
 )
-def test_contract(estimator, check):
-    check_contract(estimator, check)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("estimator", SEARCHES)
-def test_contract_of_searches(estimator):
-    check_estimator(estimator, on_skip=None)
-
-
-def check_contract(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkipTestWarning)
-        warnings.filterwarnings("ignore", ".* the later of two texts", UserWarning)
-        check(estimator)
+def test_contract(ranker, failing, left_out):
+    check_contract(ranker, failing, left_out)
 
 
 @pytest.fixture(scope="module")
