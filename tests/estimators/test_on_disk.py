@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -291,6 +290,13 @@ def test_files_without_rows_or_types_are_passed_over(files, tmp_path):
         assert (rows.n_rows, rows.n_features) == (N_ROWS, N_FEATURES + 1)
 
 
+def test_labels_in_a_stated_order_are_not_turned_upside_down(files):
+    stated = pd.Categorical(["good", "bad"] * 500, ["good", "bad"], ordered=True)
+    pd.read_parquet(files[0]).assign(label=stated).to_parquet(files[0])
+    with pytest.raises(ValueError, match="turned upside down"):
+        PNormPush().fit(files[0], "label")
+
+
 def test_names_of_columns_are_those_that_are_texts(table):
     X, y, _ = table
     ranker = PNormPush().fit([(pd.DataFrame(X), y)])
@@ -338,6 +344,7 @@ def test_a_file_that_changes_while_it_is_read_is_told(files, tmp_path, monkeypat
     assert not list(tmp_path.glob("**/pushrank-*"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="other systems do not tell whether a writer lives")
 def test_a_damaged_cache_and_what_a_killed_writer_left_are_replaced(files, tmp_path):
     cache = tmp_path / "cache"
     DiskRows(files, "label", cache_dir=cache).close()
@@ -349,6 +356,7 @@ def test_a_damaged_cache_and_what_a_killed_writer_left_are_replaced(files, tmp_p
     assert sorted(path.name for path in cache.iterdir()) == [".pushrank.lock", kept.name]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="on other systems each writes its own")
 def test_processes_write_a_cache_one_after_the_other(files, tmp_path, monkeypatch):
     """The second waits for the first, and takes what it has written."""
     written, fill = [], DiskRows._fill
@@ -363,6 +371,7 @@ def test_processes_write_a_cache_one_after_the_other(files, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("cache_dir", [None, "cache"])
 def test_a_full_disk_is_told_and_nothing_is_left(files, tmp_path, cache_dir):
+    resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._optional import import_optional
-from pushrank._validation import check_number
+from pushrank._validation import check_number, check_ordered_categorical
 
 __all__ = ["ParquetBatches"]
 
@@ -147,6 +147,8 @@ class ParquetBatches:
             for batch in _read(path, [label], LABELS_AT_ONCE):
                 if batch.column(0).is_null(nan_is_null=True).true_count:
                     raise ValueError(f"column {label!r} of {path} has missing labels: leave those rows out.")
+                if getattr(batch.column(0).type, "ordered", False):
+                    check_ordered_categorical(batch.column(0).to_pandas(), repr(label))
                 found.update(batch.column(0).unique().to_pylist())
         try:
             return np.array(sorted(found))
