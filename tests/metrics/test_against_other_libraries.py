@@ -18,12 +18,13 @@ def draw(seed, levels, share, n=701):
 @pytest.mark.parametrize("levels", [5, 40, 10**9])
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("max_fpr", [0.01, 0.1, 0.37, 1.0])
-def test_partial_auc_equals_scikit_learn(levels, share, weighted, max_fpr):
+def test_partial_auc_equals_scikit_learn(levels, share, weighted):
     rng, y, scores = draw(levels % 97, levels, share)
     w = rng.random(len(y)) if weighted else None
-    expected = roc_auc_score(y, scores, max_fpr=max_fpr, sample_weight=w)
-    assert metrics.partial_auc(y, scores, max_fpr, sample_weight=w) == pytest.approx(expected, abs=1e-12)
+    for max_fpr in (0.01, 0.1, 0.37, 1.0):
+        expected = roc_auc_score(y, scores, max_fpr=max_fpr, sample_weight=w)
+        found = metrics.partial_auc(y, scores, max_fpr, sample_weight=w)
+        assert found == pytest.approx(expected, abs=1e-12), max_fpr
 
 
 @pytest.mark.parametrize("levels", [3, 20, 10**9])
