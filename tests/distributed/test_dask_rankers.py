@@ -321,6 +321,7 @@ def test_a_fit_in_a_task_leaves_its_thread_to_others(client):
     assert [task.result(timeout=20) for task in tasks] == [[40, 40]] * len(tasks)
 
 
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 def test_what_features_and_labels_are_made_of_is_loaded_once():
     X, y, _ = table(40)
     loaded = []

@@ -282,7 +282,10 @@ def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
     merge = import_optional("dask.highlevelgraph", "dask").HighLevelGraph.merge
     arrays = [c for c in collections if hasattr(c, "chunks")]
     keys = [own.__dask_keys__() for own in arrays]
-    graph = array.optimization.optimize(merge(*(own.dask for own in arrays)), keys)
+    merged = merge(*(own.dask for own in arrays))
+    graph = dict(array.optimization.optimize(merged, keys))
+    # dask 2025.1 leaves out what was persisted
+    graph |= {key: merged[key] for own in keys for key in core.flatten(own) if key not in graph}
     of_arrays = iter([[delayed(key, graph) for key in core.flatten(own)] for own in keys])
     return [
         next(of_arrays) if hasattr(c, "chunks") else c.optimize().to_delayed(optimize_graph=False)
