@@ -164,7 +164,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
     whole |= {"alphas": [0.01, 0.1], "cv": 3} if ranker in (PNormPushCV, PushRankerCV) else {}
     whole |= {"ps": [1.0, 4.0]} if ranker is PNormPushCV else {}
-    whole |= {"n_estimators": 200} if ranker is SmoothMarginRanking else {}
+    whole |= {"n_estimators": 500} if ranker is SmoothMarginRanking else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))
     name = ranker.__name__.lower()
     scorers = {"average": "average_precision", "top": metrics.scorers.positives_at_top}
