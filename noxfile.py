@@ -28,7 +28,7 @@ N_RUNS = 3  # of each side of a comparison of times, in turn; the least ratio co
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style, types, import floors and spelling."""
-    session.install("-e", ".[lint]")
+    session.install("-e", ".", "--group", "lint")
     session.run(".ci/lint", external=True)
 
 
@@ -60,7 +60,7 @@ def lowest(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the site, where a warning is an error."""
-    session.install("-e", ".[docs]")
+    session.install("-e", ".", "--group", "docs")
     session.run("python", "-m", "sphinx", "-W", "-n", "--keep-going", "docs", "build/site", *session.posargs)
 
 
@@ -81,7 +81,7 @@ def package(session: nox.Session) -> None:
 @nox.session
 def nightly(session: nox.Session) -> None:
     """Run what takes hours: fuzzing, full products, simulations of coverage."""
-    session.install("-e", ".[nightly]")
+    session.install("-e", ".", "--group", "nightly")
     session.run("python", "-m", "pytest", "-n", "auto", "-m", "nightly")
     session.run("python", "-m", "pytest", "-n", "auto", "--hypothesis-profile=nightly")
 
