@@ -19,8 +19,9 @@ import statistics
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import dask
@@ -209,17 +210,16 @@ def with_killed_workers(n_rows: int, n_fits: int) -> None:
 
 
 def killing(client: Any, after: int | None) -> list[int]:
-    """Let a client kill a worker when it has sent so many tasks; return the list that takes their numbers."""
-    submit, sent, pid = client.submit, [], next(iter(client.run(os.getpid).values()))
+    """Let a client kill a worker at a message that it sends; return the list that takes their numbers."""
+    pid, sent = next(iter(client.run(os.getpid).values())), []
 
-    def counted(*arguments: Any, **options: Any) -> Any:
+    def counted(send: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         sent.append(len(sent))
-        task = submit(*arguments, **options)
         if len(sent) == after:
-            threading.Timer(0.02, os.kill, (pid, signal.SIGKILL)).start()  # the task runs by then
-        return task
+            threading.Timer(0.01, os.kill, (pid, signal.SIGKILL)).start()  # the worker is at work by then
+        return send(*arguments, **options)
 
-    client.submit = counted
+    client.submit, client.run = partial(counted, client.submit), partial(counted, client.run)
     return sent
 
 

@@ -1,14 +1,16 @@
 """Values on the workers of a Dask cluster, one a partition, and functions of all of them.
 
-A function of all partitions is one task a worker, which takes the worker's partitions in their order; what it
-returns of each comes back in one message. Sums are added up by the caller in the order of the partitions, so
-that a result is the same to the last bit wherever these lie and however many workers there are. Tasks depend
-on their partitions alone: where a worker is lost the scheduler makes its partitions anew from what they were
-made of, elsewhere, and runs the task there.
+A function of all partitions is one message to every worker, which takes its partitions in their order; what
+it returns of each comes back in one message. Sums are added up by the caller in the order of the partitions,
+so that a result is the same to the last bit wherever these lie and however many workers there are. Workers
+are asked directly, several times as quick as by a task, where all partitions are there. Where some are not,
+or a worker is lost, the same is done by tasks: these depend on their partitions alone, and the scheduler
+makes what is lost anew from what it was made of, elsewhere, and runs the task there.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -71,24 +73,52 @@ class Partitions:
         groups: dict[str, list[int]] = {}
         for place, address in enumerate(self.holders):
             groups.setdefault(address, []).append(place)
-        sent = [self, *self._sent(arguments)]
-        differ = [isinstance(argument, Partitions) for argument in sent]
-        tasks = []
-        for address, places in groups.items():
-            own = [[a.futures[i] for i in places] if isinstance(a, Partitions) else a for a in sent]
-            tasks.append(self._submit(address, _values, function, differ, *own))
-        _wait(self.client, tasks)
-        answers = self.client.gather(tasks)
+        answers = self._asked(groups, function, [self, *arguments])
+        if answers is None:
+            answers = self._by_tasks(groups, function, [self, *self._sent(arguments)])
         values: list[Any] = [None] * len(self.futures)
-        for places, (_, found) in zip(groups.values(), answers, strict=True):
+        for places, found in zip(groups.values(), answers, strict=True):
             for place, value in zip(places, found, strict=True):
                 values[place] = value
+        return values
+
+    def _asked(
+        self, groups: dict[str, list[int]], function: Callable[..., Any], arguments: list[Any]
+    ) -> list[list[Any]] | None:
+        """Return what every worker answers at once; None where one is gone, lacks a partition, or fails."""
+        differ = [isinstance(a, Partitions) for a in arguments]
+        parts = [a.futures for a in arguments if isinstance(a, Partitions)]
+        is_there = all(future.status == "finished" for futures in parts for future in futures)
+        if not (is_there and set(groups) <= set(self.client.nthreads())):
+            return None
+        shared = [None if own else a for own, a in zip(differ, arguments, strict=True)]
+        keys = {
+            address: [[futures[i].key for i in places] for futures in parts]
+            for address, places in groups.items()
+        }
+        answers = self.client.run(
+            _held_values, function, differ, keys, shared, workers=list(groups), on_error="return"
+        )
+        found = [answers[address] for address in groups]
+        return found if all(isinstance(answer, list) for answer in found) else None
+
+    def _by_tasks(
+        self, groups: dict[str, list[int]], function: Callable[..., Any], arguments: list[Any]
+    ) -> list[list[Any]]:
+        """Return what a task on every worker returns, or one elsewhere, of partitions made anew."""
+        differ = [isinstance(a, Partitions) for a in arguments]
+        tasks = []
+        for address, places in groups.items():
+            own = [[a.futures[i] for i in places] if isinstance(a, Partitions) else a for a in arguments]
+            tasks.append(self._submit(address, _task_values, function, differ, *own))
+        _wait(self.client, tasks)
+        answers = self.client.gather(tasks)
         if list(groups) != [found_at for found_at, _ in answers]:
             self.holders[:] = _holders(self.client, self.futures)
             lost = sorted(set(groups).difference(self.client.nthreads()))
             if lost:
                 warn(f"lost {', '.join(lost)}; its partitions were made anew on other workers.", UserWarning)
-        return values
+        return [found for _, found in answers]
 
     def derive(self, function: Callable[..., Any], *arguments: Any) -> Partitions:
         """Return ``function(value, *arguments)`` of every partition, kept on the workers beside it."""
@@ -115,16 +145,39 @@ class Partitions:
         ]
 
 
-def _values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -> tuple[str, list[Any]]:
-    """Return where this task runs, and a function of each partition; ``differ`` says which arguments do."""
+async def _held_values(
+    function: Callable[..., Any],
+    differ: list[bool],
+    keys: dict[str, list[list[Any]]],
+    shared: list[Any],
+    dask_worker: Any,
+) -> list[Any] | None:
+    """Return a function of each partition that a worker was asked for; None where it does not hold one."""
+    own = keys[dask_worker.contact_address]
+    if not all(key in dask_worker.data for names in own for key in names):
+        return None
+    held = iter([dask_worker.data[key] for key in names] for names in own)
+    arguments = [next(held) if is_own else a for is_own, a in zip(differ, shared, strict=True)]
+    # in a thread, for meanwhile the worker goes on answering others
+    return await asyncio.to_thread(_values, dask_worker.state.nthreads, function, differ, arguments)
+
+
+def _task_values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -> tuple[str, list[Any]]:
+    """Return where this task runs, and a function of each partition."""
     worker = import_optional("distributed", "dask").get_worker()
+    return worker.address, _values(worker.state.nthreads, function, differ, arguments)
+
+
+def _values(
+    n_threads: int, function: Callable[..., Any], differ: list[bool], arguments: Sequence[Any]
+) -> list[Any]:
+    """Return a function of each partition; ``differ`` says which of the arguments do."""
 
     def value(place: int, _: int) -> Any:
         return function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
 
-    places = [(place, place + 1) for place in range(len(arguments[0]))]
     with one_blas_thread():
-        return worker.address, map_chunks(value, places, worker.state.nthreads)
+        return list(map_chunks(value, [(place, place + 1) for place in range(len(arguments[0]))], n_threads))
 
 
 def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
