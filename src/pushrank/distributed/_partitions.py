@@ -186,8 +186,7 @@ def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
     Left to itself the scheduler would rather move rows to a worker that has less to do.
     """
     dask, distributed = import_optional("dask", "dask"), import_optional("distributed", "dask")
-    as_nodes = import_optional("dask._task_spec", "dask").convert_legacy_graph
-    graph, inputs = as_nodes(dict(dask.optimize(*parts)[0].__dask_graph__())), []  # of all parts at once
+    graph, inputs = dict(dask.optimize(*parts)[0].__dask_graph__()), []  # of all parts at once
     for part in parts:
         keys, new = set(), {part.key}
         while new:

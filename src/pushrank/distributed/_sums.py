@@ -284,8 +284,6 @@ def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
     keys = [own.__dask_keys__() for own in arrays]
     merged = merge(*(own.dask for own in arrays))
     graph = dict(array.optimization.optimize(merged, keys))
-    # dask 2025.1 leaves out what was persisted
-    graph |= {key: merged[key] for own in keys for key in core.flatten(own) if key not in graph}
     of_arrays = iter([[delayed(key, graph) for key in core.flatten(own)] for own in keys])
     return [
         next(of_arrays) if hasattr(c, "chunks") else c.optimize().to_delayed(optimize_graph=False)
