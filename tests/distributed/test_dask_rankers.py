@@ -253,6 +253,11 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
             "partition 0: y is an ordered categorical",
         ),
         (
+            {"y": frame(day=pd.to_datetime(["2020", "2021"] * 2, utc=True))["day"]},
+            ValueError,
+            r"partition 0: y has dtype object, as of Timestamp\('2020.*; make it numbers or text",
+        ),
+        (
             {
                 "X": da.from_delayed(dask.delayed(np.ones)((4, 3)), (4, 2), float),
                 "y": da.from_array([0, 1] * 2),

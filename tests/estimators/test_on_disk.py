@@ -5,6 +5,7 @@ import os
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -211,6 +212,17 @@ MISSING = np.where(GOOD == 3, np.nan, GOOD)
             ValueError,
             "turned upside down",
         ),
+        (
+            [(GOOD, np.array([1, 2, 1], dtype="datetime64[ns]"))],
+            ValueError,
+            r"block 0: labels have dtype datetime64\[ns\], as of .*make them numbers or text",
+        ),
+        (
+            [(GOOD, [Decimal(1), Decimal(2), Decimal(1)])],
+            ValueError,
+            r"block 0: labels have dtype object, as of Decimal\('1'",
+        ),
+        ([(GOOD, [0.5, 1.5, 0.5])], ValueError, "block 0: Unknown label type: continuous"),
         (GOOD, TypeError, "rows in memory go to fit as they are"),
         (3, TypeError, "found int"),
     ],

@@ -17,6 +17,7 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
@@ -412,18 +413,20 @@ class _Blocks:
 
     def _codes(self, labels: NDArray[Any], number: int) -> NDArray[np.uint8]:
         try:
-            for label in distinct(labels).tolist():
-                if label not in self._classes:
-                    self._classes.append(label)
+            found = distinct(labels)
+            if found.dtype.kind in "OmMSV" and not isinstance(found[0], str):
+                raise ValueError(
+                    f"labels have dtype {found.dtype}, as of {found[0]!r}; make them numbers or text."
+                )
+            check_classification_targets(found)
         except (TypeError, ValueError) as error:
             raise type(error)(f"block {number}: {error}") from error
+        self._classes += [label for label in found.tolist() if label not in self._classes]
         if len({isinstance(label, str) for label in self._classes}) > 1:
-            found = self._classes[:MAX_LABELS]
-            raise ValueError(f"block {number}: labels are texts and numbers, {found}; give them one type.")
+            some = self._classes[:MAX_LABELS]
+            raise ValueError(f"block {number}: labels are texts and numbers, {some}; give them one type.")
         if len(self._classes) > N_CLASSES:
             raise ValueError(not_two_classes(np.array(self._classes)))
-        if not all(isinstance(label, bool | int | float | str) for label in self._classes):
-            raise ValueError(f"labels must be numbers, truth values or text, found {self._classes[0]!r}.")
         return np.asarray(labels != self._classes[0], dtype=np.uint8)
 
 

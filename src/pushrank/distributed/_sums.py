@@ -339,7 +339,9 @@ def checked_labels(y: Any) -> NDArray[Any]:
     check_ordered_categorical(y)
     labels: NDArray[Any] = column_or_1d(np.asarray(y))
     if len(labels):
-        distinct(labels)  # none is missing
+        found = distinct(labels)  # none is missing
+        if labels.dtype.kind in "OV" and not isinstance(found[0], str):
+            raise ValueError(f"y has dtype {labels.dtype}, as of {found[0]!r}; make it numbers or text.")
         check_classification_targets(labels)
     return labels
 
