@@ -2,12 +2,13 @@
 
     python benchmarks/out_of_core.py --rows 5e7 --folder /path/with/room > benchmarks/out_of_core.txt
 
-The rows are drawn block by block and written to the file that fits read; 50 float32 features. A pass is one
-evaluation of the objective and its gradient, and a plain read is one thread that reads the file of the
-features from its start to its end into one buffer. Before each, the file's pages are dropped from the
-system's cache, and both are taken in turn; then both once more with what the cache kept. Peak memory is the
-process's largest resident set from its start to the end of the fit. The coefficients that are compared with
-those in memory are of float64 features.
+The rows are drawn block by block and written to the file that fits read; 50 float32 features. An evaluation
+is that of the objective and its gradient, one pass over the file for PNormPush and two for IRPush, and a
+plain read is one thread that reads the file of the features from its start to its end into one buffer.
+Before each, the file's pages are dropped from the system's cache, and both are taken in turn; then, of a
+file that memory holds twice, both once more with what the cache kept. Peak memory is the process's largest
+resident set from its start to the end of the fit. The coefficients that are compared with those in memory
+are of float64 features.
 """
 
 from __future__ import annotations
@@ -82,53 +83,72 @@ def main() -> None:
     parser.add_argument("--rows", type=float, default=5e7)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--parts", nargs="+", default=["passes", "fit", "memory"])
     args = parser.parse_args()
     n_rows = int(args.rows)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    size = n_rows * N_FEATURES * 4 / (1 << 30)
     print(f"{platform.machine()}, {os.cpu_count()} processors, {memory:.0f} GiB, numpy {np.__version__}")
-    print(f"{n_rows} rows of {N_FEATURES} float32: {n_rows * N_FEATURES * 4 / (1 << 30):.2f} GiB")
+    if {"passes", "fit"} & set(args.parts):
+        start = time.perf_counter()
+        with DiskRows(blocks(n_rows, 0), cache_dir=args.folder) as rows:
+            print(f"{n_rows} rows of {N_FEATURES} float32: {size:.2f} GiB", end="")
+            print(f", drawn and written in {time.perf_counter() - start:.0f} s", flush=True)
+            if "passes" in args.parts:
+                time_passes(rows, args.repeats, fits_memory=2 * size < memory)
+            if "fit" in args.parts:
+                fit(rows)
+    if "memory" in args.parts:
+        compare_with_memory(args.folder)
 
-    start = time.perf_counter()
-    with DiskRows(blocks(n_rows, 0), cache_dir=args.folder) as rows:
-        print(f"drawn and written in {time.perf_counter() - start:.0f} s")
-        file = Path(f"/proc/self/fd/{rows._files[0].fileno()}")
-        os.fsync(rows._files[0].fileno())
-        source = StoredRows(rows)
-        for name, price, scale in (("PNormPush", Power(4.0), "log"), ("IRPush", "log_one_plus", "mean")):
-            side = "push" if scale == "log" else "pull"
-            problem = BlockProblem(PushObjective(price=price, scale=scale, side=side), source, 1e-3)
-            coef = np.random.default_rng(1).normal(size=N_FEATURES) / 10
-            problem.value_and_gradient(coef)  # compiles
-            for cold in (True, False):
-                ratios, reads = [], []
-                for _ in range(args.repeats):
-                    if cold:
-                        drop_pages(file)
-                    reads.append(seconds(lambda: plain_read(file)))
-                    if cold:
-                        drop_pages(file)
-                    evaluation = partial(problem.value_and_gradient, coef)
-                    ratios.append(seconds(evaluation) / reads[-1])
-                pages = "dropped" if cold else "kept"
-                print(
-                    f"{name:9}, pages {pages}: a plain read {statistics.median(reads):.2f} s, an evaluation "
-                    f"{statistics.median(ratios):.2f} times that, {min(ratios):.2f} to {max(ratios):.2f}",
-                    flush=True,
-                )
-        ranker = PNormPush(p=4)
-        taken = seconds(lambda: ranker.fit(rows))
-        print(
-            f"PNormPush(p=4): {taken:.0f} s, {ranker.n_iter_} iterations, converged {ranker.converged_}, "
-            f"dual gap {ranker.dual_gap_:.1e}; peak memory {peak_memory():.2f} GiB",
-            flush=True,
-        )
 
+def time_passes(rows: DiskRows, repeats: int, *, fits_memory: bool) -> None:
+    """Print what evaluations take beside plain reads."""
+    file = Path(f"/proc/self/fd/{rows._files[0].fileno()}")
+    os.fsync(rows._files[0].fileno())
+    source = StoredRows(rows)
+    for name, price, scale in (("PNormPush", Power(4.0), "log"), ("IRPush", "log_one_plus", "mean")):
+        side = "push" if scale == "log" else "pull"
+        problem = BlockProblem(PushObjective(price=price, scale=scale, side=side), source, 1e-3)
+        coef = np.random.default_rng(1).normal(size=N_FEATURES) / 10
+        problem.value_and_gradient(coef)  # compiles
+        for cold in (True, False) if fits_memory else (True,):
+            ratios, reads = [], []
+            for _ in range(repeats):
+                if cold:
+                    drop_pages(file)
+                reads.append(seconds(lambda: plain_read(file)))
+                if cold:
+                    drop_pages(file)
+                evaluation = partial(problem.value_and_gradient, coef)
+                ratios.append(seconds(evaluation) / reads[-1])
+            pages = "dropped" if cold else "kept"
+            print(
+                f"{name:9}, pages {pages}: a plain read {statistics.median(reads):.2f} s, an evaluation "
+                f"{statistics.median(ratios):.2f} times that, {min(ratios):.2f} to {max(ratios):.2f}",
+                flush=True,
+            )
+
+
+def fit(rows: DiskRows) -> None:
+    """Print what a fit takes, how it ends, and the largest memory so far."""
+    ranker = PNormPush(p=4)
+    taken = seconds(lambda: ranker.fit(rows))
+    print(
+        f"PNormPush(p=4): {taken:.0f} s, {ranker.n_iter_} iterations, converged {ranker.converged_}, "
+        f"dual gap {ranker.dual_gap_:.1e}; peak memory {peak_memory():.2f} GiB",
+        flush=True,
+    )
+
+
+def compare_with_memory(folder: Path) -> None:
+    """Print how far coefficients are from those in memory."""
     X, y = (np.concatenate(part) for part in zip(*blocks(SMALL, 2), strict=True))
     X = X.astype(np.float64)
     for ranker in (PNormPush(p=4), PNormPush(p=64), IRPush()):
         in_memory = type(ranker)(**ranker.get_params())
         in_memory_time = seconds(partial(in_memory.fit, X, y))
-        with DiskRows(blocks(SMALL, 2), dtype="float64", cache_dir=args.folder) as rows:
+        with DiskRows(blocks(SMALL, 2), dtype="float64", cache_dir=folder) as rows:
             ratio = seconds(partial(ranker.fit, rows)) / in_memory_time
         largest = np.max(np.abs(in_memory.coef_))
         print(
