@@ -108,17 +108,17 @@ def as_numbers(values: NDArray[Any], name: str) -> Floats:
     raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
 
 
-def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
+def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_weight") -> Floats:
     """Return weights of all rows as float64.
 
     One that is negative or not finite is a ``BadRowError``; that there is not one a row, a ValueError.
     """
-    weights = as_numbers(column(sample_weight, "sample_weight"), "sample_weight")
+    weights = as_numbers(column(sample_weight, name), name)
     if len(weights) != n_rows:
-        raise ValueError(f"sample_weight has {len(weights)} entries for {n_rows} rows; they must agree.")
+        raise ValueError(f"{name} has {len(weights)} entries for {n_rows} rows; they must agree.")
     wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
     if len(wrong):
-        found = f"sample_weight must not be negative, NaN or infinite, found {weights[wrong[0]]} in "
+        found = f"{name} must not be negative, NaN or infinite, found {weights[wrong[0]]} in "
         raise BadRowError(int(wrong[0]), found, ".")
     return weights
 

@@ -77,6 +77,20 @@ def test_gradients_are_those_of_finite_differences(text, torch, made):
         slopes.sum().backward()
 
 
+def test_third_derivatives_are_refused_and_not_left_out(torch, losses):
+    """Beside another term a missing derivative would go unnoticed."""
+    scores, labels, _ = batch(torch)
+    (slopes,) = torch.autograd.grad(losses.IRPushLoss()(scores, labels), scores, create_graph=True)
+    for asked in (slopes[0], slopes.square().sum()):
+        (second,) = torch.autograd.grad(asked, scores, create_graph=True)
+        with pytest.raises(RuntimeError, match="third derivative"):
+            torch.autograd.grad(second.sum() + scores.square().sum(), scores)
+    loss, functional = losses.IRPushLoss(), torch.autograd.functional
+    along = (lambda s: loss(s, labels), scores, slopes.detach())
+    products = [product(*along)[1] for product in (functional.vhp, functional.hvp)]
+    torch.testing.assert_close(*products)
+
+
 def test_soft_losses_go_to_what_they_stand_for(torch, losses):
     scores, labels, _ = batch(torch)
     y, s = labels.numpy(), scores.detach().numpy()
@@ -177,8 +191,8 @@ def test_a_compiled_network_learns_the_same(torch, losses):
         ({"labels": [0.0, 0.3]}, r"labels must be 0 and 1, or -1 and 1, found \[0.0, 0.3"),
         ({"labels": [-1, 0]}, "labels must be 0 and 1"),
         ({"labels": [1]}, "labels has 1 rows but scores has 2"),
-        ({"weight": [1.0]}, "sample_weight"),
-        ({"weight": [1.0, -1.0]}, "must not be negative"),
+        ({"weight": [1.0]}, "^weight has 1 entries for 2 rows"),
+        ({"weight": [1.0, -1.0]}, "^weight must not be negative"),
     ],
 )
 def test_bad_batches(change, message, torch, losses):
@@ -212,8 +226,14 @@ def test_bad_parameters(torch, losses, made):
             losses.IRPushLoss()(*wrong)
     with pytest.raises(TypeError, match="must be a PushObjective or PrecisionAtK"):
         losses.RankingLoss("hinge")
-    with pytest.raises(ValueError, match="overflows; use scale='log'"):
-        losses.RankingLoss(PushObjective())(torch.tensor([0.0, 1e4]), torch.tensor([1, 0]))
+    for highest in (1e4, 100.0):  # too much for float64, and for the scores' own float32
+        with pytest.raises(ValueError, match="overflows; use scale='log'"):
+            losses.RankingLoss(PushObjective())(torch.tensor([0.0, highest]), torch.tensor([1, 0]))
+    for without in (scores.to_sparse(), scores.to("meta")):
+        with pytest.raises(TypeError, match="scores must be a dense tensor whose values can be read"):
+            losses.IRPushLoss()(without, labels)
+    with pytest.raises(TypeError, match=r"torch\.func"):
+        torch.func.grad(lambda s: losses.IRPushLoss()(s, labels))(scores)
 
 
 def test_the_docstrings_examples_run(losses):

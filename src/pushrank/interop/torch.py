@@ -66,9 +66,10 @@ Tensor
 Raises
 ------
 TypeError
-    When one is no tensor of real numbers.
+    When one is no dense tensor of real numbers.
 ValueError
-    When a score or weight is not finite, labels are others, or shapes differ.""",
+    When a score or weight is not finite, labels are others, shapes differ, or the loss or its gradient
+    overflows the type of the scores.""",
 }
 shared_docs = shared_docs_from(PARAGRAPHS)
 
@@ -104,7 +105,7 @@ def to_host(values: Any, name: str) -> Floats:
     Raises
     ------
     TypeError
-        When it is no tensor of real numbers.
+        When it is no tensor of real numbers, or one without values to read.
     ValueError
         When it has columns.
     """
@@ -112,8 +113,13 @@ def to_host(values: Any, name: str) -> Floats:
         raise TypeError(f"{name} must be a tensor of real numbers, got {values!r}.")
     if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
         raise ValueError(f"{name} must have the shape (n,) or (n, 1), got {tuple(values.shape)}.")
-    # to the processor first: not every device has float64
-    floats: Floats = values.detach().cpu().double().reshape(-1).numpy()
+    try:  # to the processor first: not every device has float64
+        floats: Floats = values.detach().cpu().double().reshape(-1).numpy()
+    except RuntimeError as error:
+        raise TypeError(
+            f"{name} must be a dense tensor whose values can be read, not one that is sparse, meta or traced "
+            f"by torch.func or vectorize=True ({error}). Take derivatives by torch.autograd."
+        ) from error
     return floats
 
 
@@ -135,7 +141,7 @@ def checked_rows(scores: Any, labels: Any, weight: Any) -> Rows:
         raise ValueError(f"labels must be 0 and 1, or -1 and 1, found {np.unique(classes)[:5].tolist()}.")
     if weight is None:
         return Rows(found, is_positive, np.ones(len(found)))
-    return Rows(found, is_positive, checked_weights(to_host(weight, "weight"), len(found)))
+    return Rows(found, is_positive, checked_weights(to_host(weight, "weight"), len(found), "weight"))
 
 
 class BatchEvaluation:
@@ -151,6 +157,8 @@ class BatchEvaluation:
         The rows of the batch.
     factor : float
         What all derivatives are multiplied by.
+    largest : float
+        The largest number of the type of the scores.
 
     Raises
     ------
@@ -158,19 +166,19 @@ class BatchEvaluation:
         When the objective overflows.
     """
 
-    def __init__(self, objective: Any, rows: Rows, n_batch: int, factor: float) -> None:
+    def __init__(self, objective: Any, rows: Rows, n_batch: int, factor: float, largest: float) -> None:
         self._objective, self._n_batch, self._factor = objective, n_batch, factor
         self._sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
         with np.errstate(over="ignore", invalid="ignore"):
             found = objective.evaluation(self._sample, rows.scores)
-        if isinstance(objective, PrecisionAtK):
-            self.value, gradient = found
-        elif found.value < np.inf:
-            self._at_point = found
-            self.value, gradient = found.value, self._sample.scatter(*found.gradient())
-        else:
+            if isinstance(objective, PrecisionAtK):
+                self.value, gradient = found
+            else:
+                self._at_point = found
+                self.value, gradient = found.value, self._sample.scatter(*found.gradient())
+            self.gradient: Floats = factor * gradient[:n_batch]
+        if not max(abs(self.value), np.abs(self.gradient).max()) <= largest:
             raise ValueError(f"{objective} overflows; use scale='log' or 'mean', or smaller scores.")
-        self.gradient: Floats = factor * gradient[:n_batch]
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian times a direction of the batch's scores."""
@@ -202,14 +210,40 @@ class _Gradient(Function):
 
     @staticmethod
     def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
+        ctx.save_for_backward(scores)
         ctx.at_batch = at_batch
         return torch.from_numpy(at_batch.gradient).to(scores)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, direction: Any) -> Any:
-        product = ctx.at_batch.hessian_product(to_host(direction, "direction"))
-        return torch.from_numpy(product).to(direction), None
+        return _HessianProduct.apply(_NoFurther.apply(*ctx.saved_tensors), direction, ctx.at_batch), None
+
+
+class _HessianProduct(Function):
+    """The Hessian times a direction, linear in it."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Any, direction: Any, at_batch: BatchEvaluation) -> Any:
+        ctx.save_for_backward(scores)
+        ctx.at_batch = at_batch
+        product = at_batch.hessian_product(to_host(direction, "direction"))
+        return torch.from_numpy(product).to(direction)
+
+    @staticmethod
+    def backward(ctx: Any, of_product: Any) -> Any:
+        return None, _HessianProduct.apply(*ctx.saved_tensors, of_product, ctx.at_batch), None
+
+
+class _NoFurther(Function):
+    """The scores, through which no derivative goes: it would be left out without a word."""
+
+    @staticmethod
+    def forward(_ctx: Any, scores: Any) -> Any:
+        return scores.view_as(scores)
+
+    @staticmethod
+    def backward(_ctx: Any, _of_scores: Any) -> Any:
+        raise RuntimeError("losses for the top of the list have no third derivative.")
 
 
 @shared_docs
@@ -235,9 +269,10 @@ class RankingLoss(Module):
     Value and gradient are those of the objective's ``evaluate``, exact on the batch, in time linear in its
     rows or that of sorting them, never pair by pair. They are computed on the processor in double precision,
     whatever the device and type of the scores, also under ``autocast``: there and back go one number a row.
-    Gradients of gradients exist where the objective is twice differentiable, and the Hessian is then exact.
-    ``torch.compile`` compiles the network and leaves the loss as it is. In data-parallel training each
-    process ranks its own batch.
+    Gradients of gradients exist where the objective is twice differentiable, and the Hessian is then exact;
+    third derivatives, forward mode and the transforms of ``torch.func`` are refused. ``torch.compile``
+    compiles the network and leaves the loss as it is, so that ``fullgraph=True`` is an error. In
+    data-parallel training each process ranks its own batch.
 
     References
     ----------
@@ -277,7 +312,8 @@ class RankingLoss(Module):
         """
         batch = checked_rows(scores, labels, weight)
         rows = batch.before(self._past) if self.training else batch
-        scores = scores.reshape(-1).to(torch.promote_types(scores.dtype, torch.float32))
+        scores = scores.reshape(-1)
+        scores = scores if scores.dtype == torch.float64 else scores.float()
         batch_weight = float(batch.weights.sum())
         if batch_weight == 0.0 or not rows.has_both_classes:
             if self.one_class == "raise":
@@ -288,7 +324,9 @@ class RankingLoss(Module):
             value = (0.0 * scores).sum()
         else:
             factor = float(rows.weights.sum()) / batch_weight
-            value = _Value.apply(scores, BatchEvaluation(self.objective, rows, len(batch.scores), factor))
+            largest = torch.finfo(scores.dtype).max
+            at_batch = BatchEvaluation(self.objective, rows, len(batch.scores), factor, largest)
+            value = _Value.apply(scores, at_batch)
         if self.training:  # not before: a batch that is an error is not remembered
             self._past = rows.first(self.memory)  # the newest first
         return value
