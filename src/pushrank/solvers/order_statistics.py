@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats, midway
+from pushrank._parallel import compiled, read_only
 
 DIGIT_BITS = 11  # of a round: its counts are a small message, and more would spare a float64 no round
 
@@ -62,23 +63,43 @@ def order_statistic(values: ValueParts, dtype: Any, target: float) -> OrderStati
 
 def digit_weights(values: Values, prefix: int, known: int, bits: int) -> Floats:
     """Return the weight on each value of the next bits, of the values that begin with the bits known."""
-    keys = _keys(values.values)
-    width = 8 * keys.dtype.itemsize
-    weights = values.weights
-    if known:
-        own = keys >> keys.dtype.type(width - known) == keys.dtype.type(prefix)
-        keys, weights = keys[own], None if weights is None else weights[own]
-    digits = (keys >> keys.dtype.type(width - known - bits)) & keys.dtype.type((1 << bits) - 1)
-    return np.bincount(digits.astype(np.intp), weights, 1 << bits).astype(np.float64)
+    return np.asarray(_digit_weights(_bit_patterns(values.values), values.weights, prefix, known, bits))
+
+
+@compiled()
+def _digit_weights(patterns, weights, prefix, known, bits):
+    width = 8 * patterns.itemsize
+    sign = np.uint64(1) << np.uint64(width - 1)
+    every_bit = sign | (sign - np.uint64(1))
+    n_digits = np.uint64(1) << np.uint64(bits)
+    found = np.zeros(n_digits)
+    for i in range(len(patterns)):
+        pattern = np.uint64(patterns[i])
+        if pattern == sign:  # -0.0, which ties with 0.0
+            pattern = np.uint64(0)
+        key = pattern ^ (every_bit if pattern & sign else sign)  # in the order of the values
+        begins = key >> np.uint64(width - known - bits)
+        if begins >> np.uint64(bits) == np.uint64(prefix):
+            found[begins & (n_digits - np.uint64(1))] += 1.0 if weights is None else weights[i]
+    return found
 
 
 def neighbours(values: Values, value: float) -> tuple[float, float]:
     """Return the largest value below another and the smallest above it; infinite where there is none."""
-    counted = values.values if values.weights is None else values.values[values.weights > 0.0]
-    return (
-        float(np.max(counted, where=counted < value, initial=-np.inf)),
-        float(np.min(counted, where=counted > value, initial=np.inf)),
-    )
+    below, above = _neighbours(values.values, values.weights, value)
+    return float(below), float(above)
+
+
+@compiled()
+def _neighbours(values, weights, value):
+    below, above = -np.inf, np.inf
+    for i in range(len(values)):
+        if weights is None or weights[i] > 0.0:
+            if below < values[i] < value:
+                below = values[i]
+            if above > values[i] > value:
+                above = values[i]
+    return below, above
 
 
 def break_even_threshold(scores: ValueParts, coef: NDArray[np.floating], negative_weight: float) -> float:
@@ -94,12 +115,9 @@ def break_even_threshold(scores: ValueParts, coef: NDArray[np.floating], negativ
     return midway(max(below), cut, coef) if max(below) > -np.inf else cut
 
 
-def _keys(values: NDArray[np.floating]) -> NDArray[Any]:
-    """Return unsigned integers in the order of the values."""
-    unsigned: Any = np.uint32 if values.dtype == np.float32 else np.uint64
-    keys = (values + values.dtype.type(0.0)).view(unsigned)  # -0.0 + 0.0 is 0.0
-    sign = unsigned(1 << (8 * keys.dtype.itemsize - 1))
-    return np.asarray(np.where(keys & sign, ~keys, keys | sign))
+def _bit_patterns(values: NDArray[np.floating]) -> NDArray[Any]:
+    """Return the values' bits as unsigned integers."""
+    return read_only(np.ascontiguousarray(values).view(f"u{values.itemsize}"))
 
 
 def _float_of(key: int, dtype: Any) -> float:
