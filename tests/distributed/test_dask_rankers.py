@@ -345,6 +345,16 @@ def test_what_features_and_labels_are_made_of_is_loaded_once():
     assert sorted(loaded) == [0, 20]
 
 
+def test_columns_of_the_same_files_come_in_the_same_partitions(tmp_path):
+    """Dask joins files for the few columns of labels, and not for those of features."""
+    for n in range(1, 5):
+        pd.DataFrame(np.zeros((n, 3)), columns=["a", "b", "y"]).to_parquet(tmp_path / f"{n}.parquet")
+    frame = dd.read_parquet(tmp_path)
+    parts = aligned_parts({"X": frame[["a", "b"]], "y": frame["y"]})
+    found = dask.compute(*parts, scheduler="synchronous")
+    assert [(X.shape, y.shape) for X, y in found] == [((n, 2), (n,)) for n in range(1, 5)]
+
+
 def test_inputs_are_looked_for_in_one_graph(client, monkeypatch):
     """Of a graph for each of many partitions, time would grow with their square."""
     optimize, calls = dask.optimize, []

@@ -267,7 +267,10 @@ def aligned_parts(given: dict[str, Any]) -> list[tuple[Any, ...]]:
     counts = [len(parts) for parts in delayed]
     if len(set(counts)) > 1:
         found = ", ".join(f"{count} of {name}" for name, count in zip(given, counts, strict=True))
-        raise ValueError(f"found {found} partitions, which must match row by row; repartition them alike.")
+        raise ValueError(
+            f"found {found} partitions, which must match row by row: repartition them alike. Columns of "
+            "Parquet files, several of which Dask may join in a partition, take from a persisted table."
+        )
     return list(zip(*delayed, strict=True))
 
 
@@ -275,7 +278,8 @@ def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
     """Return the delayed partitions of each collection.
 
     Those of arrays are of one graph, so that what they share is loaded once, which dask.optimize would load
-    for each; frames read their own columns.
+    for each; frames read their own columns. They are simplified only: optimized, those of few columns would
+    have several files in a partition.
     """
     array, core = import_optional("dask.array", "dask"), import_optional("dask.core", "dask")
     delayed = import_optional("dask.delayed", "dask").Delayed
@@ -286,7 +290,7 @@ def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
     graph = dict(array.optimization.optimize(merged, keys))
     of_arrays = iter([[delayed(key, graph) for key in core.flatten(own)] for own in keys])
     return [
-        next(of_arrays) if hasattr(c, "chunks") else c.optimize().to_delayed(optimize_graph=False)
+        next(of_arrays) if hasattr(c, "chunks") else c.simplify().to_delayed(optimize_graph=False)
         for c in collections
     ]
 
