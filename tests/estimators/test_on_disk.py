@@ -278,7 +278,6 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch):
             tracemalloc.stop()
         return most
 
-    peak(8)  # loads the compiled loops
     assert peak(16) < 1.5 * peak(8) < 16 * X.nbytes / 2
 
 

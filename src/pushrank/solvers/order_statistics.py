@@ -51,8 +51,8 @@ def order_statistic(values: ValueParts, dtype: Any, target: float) -> OrderStati
     prefix, known, below, tied = 0, 0, 0.0, 0.0
     while known < width:
         bits = min(DIGIT_BITS, width - known)
-        # in the order of the parts, so that rounding does not hang on where they are
-        weights = np.sum(values.map(digit_weights, prefix, known, bits), axis=0)
+        # in the order of the parts, so that rounding does not hang on where they are; numpy.sum copies all
+        weights: Any = sum(values.map(digit_weights, prefix, known, bits))
         reached = np.flatnonzero((below + np.cumsum(weights) >= target) & (weights > 0.0))
         digit = int(reached[0]) if len(reached) else int(np.flatnonzero(weights)[-1])
         below += float(weights[:digit].sum())
