@@ -2,13 +2,16 @@
 
 import gc
 import os
+import pickle
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow.dataset
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -325,6 +328,8 @@ def test_rows_on_disk_are_not_scored_split_or_read_when_closed(files):
     for X in (rows, files, str(files[0])):
         with pytest.raises(TypeError, match="pass them part by part, as ParquetBatches yields them"):
             ranker.predict(X)
+    with pytest.raises(TypeError, match="one process: pass the Parquet files and a cache_dir to each"):
+        pickle.dumps(rows)
     rows.close()
     with pytest.raises(ValueError, match="the DiskRows are closed"):
         ranker.fit(rows)
@@ -356,7 +361,7 @@ def test_a_file_that_changes_while_it_is_read_is_told(files, tmp_path, monkeypat
     assert not list(tmp_path.glob("**/pushrank-*"))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="other systems do not tell whether a writer lives")
+@pytest.mark.skipif(module.fcntl is None, reason="without locks nothing tells whether a writer lives")
 def test_a_damaged_cache_and_what_a_killed_writer_left_are_replaced(files, tmp_path):
     cache = tmp_path / "cache"
     DiskRows(files, "label", cache_dir=cache).close()
@@ -368,7 +373,7 @@ def test_a_damaged_cache_and_what_a_killed_writer_left_are_replaced(files, tmp_p
     assert sorted(path.name for path in cache.iterdir()) == [".pushrank.lock", kept.name]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="on other systems each writes its own")
+@pytest.mark.skipif(module.fcntl is None, reason="without locks each writes its own")
 def test_processes_write_a_cache_one_after_the_other(files, tmp_path, monkeypatch):
     """The second waits for the first, and takes what it has written."""
     written, fill = [], DiskRows._fill
@@ -379,6 +384,33 @@ def test_processes_write_a_cache_one_after_the_other(files, tmp_path, monkeypatc
     for rows in all_rows:
         assert rows.n_rows == N_ROWS
         rows.close()
+
+
+@pytest.mark.parametrize("other_is_first", [False, True])
+def test_a_cache_is_written_where_nothing_is_locked_and_open_files_cannot_move(
+    files, tmp_path, monkeypatch, other_is_first
+):
+    """As on Windows."""
+    monkeypatch.setattr(module, "fcntl", None)
+    monkeypatch.delattr(os, "preadv", raising=False)
+    cache, fill, rename = tmp_path / "cache", DiskRows._fill, Path.rename
+
+    def filled(rows, *given):
+        fill(rows, *given)
+        if other_is_first:
+            with monkeypatch.context() as patch:
+                patch.setattr(DiskRows, "_fill", fill)
+                DiskRows(files, "label", cache_dir=cache).close()
+
+    def renamed(folder, target):
+        assert not [file.path for file in psutil.Process().open_files() if str(folder) in file.path]
+        return rename(folder, target)
+
+    monkeypatch.setattr(DiskRows, "_fill", filled)
+    monkeypatch.setattr(Path, "rename", renamed)
+    with DiskRows(files, "label", cache_dir=cache) as rows:
+        assert PNormPush().fit(rows).converged_
+    assert len(list(cache.iterdir())) == 2  # rows, and what would be locked
 
 
 @pytest.mark.parametrize("cache_dir", [None, "cache"])

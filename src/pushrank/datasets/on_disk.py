@@ -32,6 +32,11 @@ from pushrank._validation import (
 )
 from pushrank.datasets.parquet import CHUNK_BYTES, ParquetBatches
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 FORMAT = 1  # of the files; another number is written anew
 MEMORY_BUDGET = 1 << 30
 MIN_BUDGET = 1 << 20
@@ -65,9 +70,10 @@ class DiskRows:
     cache_dir : str or Path, default=None
         The folder of a file that is kept until you remove it. Another fit to the same Parquet files, as told
         by their names, sizes and times of change, reads it instead of them. One process writes in a folder at
-        a time, and removes what one that was killed has left. None, and for blocks, stands for a nameless
-        file beside the first Parquet file (blocks: in the folder for temporary files, or in ``cache_dir``),
-        which is gone when this object is closed or the process ends, however it ends.
+        a time, and removes what one that was killed has left (not on Windows, where nothing is locked).
+        None, and for blocks, stands for a nameless file beside the first Parquet file (blocks: in the folder
+        for temporary files, or in ``cache_dir``), which is gone when this object is closed or the process
+        ends, however it ends.
     memory_budget : int, default=1073741824
         About how many bytes of rows are held while Parquet files are read, and in a block that iterating
         yields, at least 1048576; a row group is held beside it, and blocks are held as they come. A fit holds
@@ -208,6 +214,13 @@ class DiskRows:
             "over DiskRows for blocks of them."
         )
 
+    def __getstate__(self) -> Any:
+        """Refuse: files without a name belong to a process."""
+        raise TypeError(
+            "DiskRows stay in one process: pass the Parquet files and a cache_dir to each, which makes its "
+            "own of them, or let threads share these."
+        )
+
     def close(self) -> None:
         """Close the files; a file without a name is gone then."""
         for file in self._files:
@@ -254,9 +267,12 @@ class DiskRows:
             with _told_where(folder.parent):
                 for file in files:
                     os.fsync(file.fileno())
+            self.close()  # Windows moves no open files
             (beside / "rows.json").write_text(json.dumps(self._manifest))
-            shutil.rmtree(folder, ignore_errors=True)  # of another format, or cut short
-            beside.rename(folder)
+            if not self._opened(folder):  # by one that was first, where nothing is locked
+                shutil.rmtree(folder, ignore_errors=True)  # of another format, or cut short
+                beside.rename(folder)
+                self._opened(folder)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
@@ -495,10 +511,9 @@ def _one_writer(folder: Path) -> Iterator[None]:
     with _told_where(folder):
         lock = (folder / ".pushrank.lock").open("a")
     with lock:
-        if os.name == "posix":  # elsewhere several may write, each beside the others
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        if fcntl is not None:  # otherwise several may write, each beside the others
+            with _told_where(folder):
+                fcntl.flock(lock, fcntl.LOCK_EX)
             for beside in folder.glob(".pushrank-*.partial"):
                 shutil.rmtree(beside)
         yield
