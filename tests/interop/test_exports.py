@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import NotFittedError
@@ -117,6 +118,13 @@ def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
     else:
         expected = model.decision_function(strange)
         np.testing.assert_allclose(file["decision_function"](strange), expected, rtol=1e-12)
+    for row in (frame.iloc[3], frame.iloc[3].to_dict()):  # a single one by its names
+        np.testing.assert_allclose(file["decision_function"](row), scores[3:4], rtol=1e-12)
+    for lacking in (frame.drop(columns="a"), pl.from_pandas(frame).drop("a"), {"job": ["vet"]}):
+        with pytest.raises(ValueError, match=r"X lacks the column ('a'|.*import os.*); it needs \['a', 'b', "):
+            file["decision_function"](lacking)
+    missing = frame.assign(job=frame["job"].astype("string"))  # pandas' NA for None
+    np.testing.assert_allclose(file["decision_function"](missing), scores, rtol=1e-12)
 
 
 def test_a_file_does_all_that_a_transformer_of_columns_does(tmp_path):
@@ -133,20 +141,22 @@ def test_a_file_does_all_that_a_transformer_of_columns_does(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of the scaler
+@pytest.mark.filterwarnings("ignore:Skipping features:UserWarning")  # of the imputer
 @pytest.mark.parametrize(
     "steps",
     [
         ("passthrough", StandardScaler()),  # the pipeline has no names
         (GridSearchCV(make_pipeline(StandardScaler(), PNormPush()), {"pnormpush__p": [2]}, cv=2),),
         (StandardScaler(), PushBoost(n_estimators=3)),  # the scaler learns nan of a column without values
+        (SimpleImputer(add_indicator=True),),  # and the imputer leaves it out
     ],
-    ids=["passthrough", "search", "nan"],
+    ids=["passthrough", "search", "nan", "left out"],
 )
 def test_files_of_pipelines(steps, tmp_path):
     steps = steps if hasattr(steps[-1], "decision_function") else (*steps, PNormPush())
     frame = pd.DataFrame(X, columns=list("abc"))
-    if "pushboost" in (model := make_pipeline(*steps)).named_steps:
-        frame["empty"] = np.nan
+    if {"pushboost", "simpleimputer"} & set((model := make_pipeline(*steps)).named_steps):
+        frame.insert(1, "empty", np.nan)
     file = exported(model.fit(frame, Y), tmp_path)
     np.testing.assert_allclose(
         file["decision_function"](frame.iloc[:, ::-1]), model.decision_function(frame), rtol=1e-12
@@ -160,7 +170,8 @@ def test_a_file_refuses_rows_that_the_ranker_refuses(tmp_path):
     with pytest.raises(ValueError, match="must have 3 columns"):
         file["decision_function"](X[:, :2])
     frame = pd.DataFrame(X, columns=list("abc"))  # by their order, as the ranker takes them
-    assert np.array_equal(file["decision_function"](frame), file["decision_function"](X))
+    for same in (frame, csr_array(X)):
+        assert np.array_equal(file["decision_function"](same), file["decision_function"](X))
     assert "predict" not in exported(PNormPush().fit(X, pairs=[[0, 1], [2, 3]]), tmp_path)
 
 
@@ -179,6 +190,8 @@ def test_what_cannot_be_exported_is_told(tmp_path):
             export_numpy(model.fit(rows, Y), tmp_path / "scoring.py")
     with pytest.raises(NotFittedError):
         export_numpy(PNormPush(), tmp_path / "scoring.py")
+    with pytest.raises(TypeError, match="NoneType is no ranker"):
+        export_numpy(None, tmp_path / "scoring.py")
     assert not any(tmp_path.iterdir())
 
 
@@ -238,6 +251,9 @@ def test_graphs_of_pairs_frames_and_calibrated_rankers():
         found = outputs(calibrated, X.astype(dtype), options={"zipmap": False})
         expected = calibrated.predict_proba(X.astype(dtype))
         np.testing.assert_allclose(found["probabilities"], expected, atol=tolerance)
+    inside = CalibratedClassifierCV(make_pipeline(StandardScaler(), PNormPush()), cv=2).fit(X, Y)
+    with pytest.raises(RuntimeError, match="put the calibration last"):  # skl2onnx would calibrate one row's score
+        outputs(inside, X, options={"zipmap": False})
 
 
 @pytest.mark.nightly
@@ -259,5 +275,5 @@ def test_what_cannot_be_a_graph_is_told():
         with pytest.raises(TypeError, match=said):
             outputs(model.fit(X, Y), X)
     imputed = make_pipeline(SimpleImputer(add_indicator=True), PNormPush()).fit(GAPS, Y)
-    with pytest.raises(RuntimeError, match=r"6 features.*makes 3"):
+    with pytest.raises(RuntimeError, match=r"6 features, and 3 come in: .*SimpleImputer\(add_indicator=True\)"):
         outputs(imputed, GAPS)

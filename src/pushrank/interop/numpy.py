@@ -43,7 +43,8 @@ KNOWN_STEPS = "scalers, SimpleImputer of numbers, and OneHotEncoder in a ColumnT
 FILE = '''"""Scores by {name}, written by pushrank {version}; numpy is all that this file needs.
 
 decision_function(X) returns a score for each row, the higher the better{and_predict}.
-X is an array of the columns FEATURES in this order, or holds them by name, as a data frame or a dict does.
+X is an array of the columns FEATURES in this order, or holds them by name, as a data frame or a dict does;
+a dict or a series of single values is one row.
 """
 
 import numpy as np
@@ -59,12 +60,26 @@ def decision_function(X):
 def numbers(X, names):
     """Return columns as floats, shape (n_rows, n_columns)."""
     if holds_names(X):
-        return np.stack([np.asarray(X[name], dtype=np.float64) for name in names], axis=1)
-    X = np.asarray(X)
+        return np.stack([column(X, name, np.float64) for name in names], axis=1)
+    X = array(X)
     if X.ndim != 2 or X.shape[1] != len(FEATURES):
         raise ValueError(f"X must have {{len(FEATURES)}} columns, got an array of shape {{X.shape}}.")
     places = {{name: place for place, name in enumerate(FEATURES)}}
     return X[:, [places[name] for name in names]].astype(np.float64)
+
+
+def column(X, name, dtype):
+    """Return a column by its name."""
+    try:
+        values = X[name]
+    except Exception as error:  # every library has its own
+        raise ValueError(f"X lacks the column {{name!r}}; it needs {{FEATURES}}.") from error
+    return np.atleast_1d(np.asarray(values, dtype=dtype))
+
+
+def array(X):
+    """Return rows as an array, those of a sparse matrix too."""
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
 
 
 def holds_names(X):
@@ -81,12 +96,14 @@ ONE_HOT = '''
 
 def one_hot(X, name, frequent, rare, unknown):
     """Return a column of zeros and ones for each frequent category, and one for all rare ones."""
-    values = X[name] if holds_names(X) else np.asarray(X, dtype=object)[:, FEATURES.index(name)]
-    values = np.asarray(values, dtype=object)
+    if holds_names(X):
+        values = column(X, name, object)
+    else:
+        values = np.asarray(X, dtype=object)[:, FEATURES.index(name)]
     places = {value: place for place, value in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
     table = np.zeros((len(values), len(frequent) + bool(rare)))
     for row, value in enumerate(values):
-        value = None if value is None or value != value else value  # a missing one
+        value = None if value is None or str(value == value) != "True" else value  # NaN, or pandas' NA
         if value in places:
             table[row, places[value]] = 1.0
         elif unknown == "error":
@@ -183,13 +200,13 @@ def source(model: Any) -> str:
     NotFittedError, TypeError
         As :func:`export_numpy` does.
     """
-    *steps, ranker = _steps(model)
+    *steps, ranker = list(_steps(model)) or [model]
     found, first = fitted_scores(ranker), [*steps, ranker][0]
     names = getattr(first, "feature_names_in_", None)
     features = [str(name) for name in names] if names is not None else list(range(first.n_features_in_))
     file = Source()
     if names is None:  # a data frame is then taken by its order, as the ranker takes it
-        file.lines.append("X = np.asarray(X)")
+        file.lines.append("X = array(X)")
     file.constant("FEATURES", features)
     cuts, predict = label_cuts(ranker), ""
     if cuts is not None:
@@ -277,10 +294,11 @@ def _write_step(step: Any, file: Source) -> None:
             if value is not None and (attribute != "mean_" or step.with_mean):
                 file.lines.append(f"Z = Z {sign} {file.constant(attribute.rstrip('_').upper(), value)}")
     elif isinstance(step, SimpleImputer) and _is_of_numbers(step):
+        fill = step.statistics_.astype(np.float64)
         file.lines.append("is_missing = np.isnan(Z)")
-        file.lines.append(
-            f"Z = np.where(is_missing, {file.constant('FILL', step.statistics_.astype(np.float64))}, Z)"
-        )
+        file.lines.append(f"Z = np.where(is_missing, {file.constant('FILL', fill)}, Z)")
+        if np.isnan(fill).any():  # a column without a value is left out
+            file.lines.append(f"Z = Z[:, {file.constant('KEPT', np.flatnonzero(~np.isnan(fill)))}]")
         if step.indicator_ is not None and len(step.indicator_.features_):
             gaps = file.constant("GAPS", step.indicator_.features_.tolist())
             file.lines.append(f"Z = np.hstack([Z, is_missing[:, {gaps}]])")
@@ -291,8 +309,8 @@ def _write_step(step: Any, file: Source) -> None:
 
 
 def _is_of_numbers(imputer: SimpleImputer) -> bool:
-    """Return whether an imputer fills NaN, and every column, with a number."""
-    are_numbers = all(isinstance(fill, Real) and fill == fill for fill in imputer.statistics_)
+    """Return whether an imputer fills NaN with numbers."""
+    are_numbers = all(isinstance(fill, Real) for fill in imputer.statistics_)
     return are_numbers and imputer.missing_values != imputer.missing_values
 
 

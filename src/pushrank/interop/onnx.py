@@ -133,8 +133,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     widths = [variable.type.shape[1] for variable in operator.inputs if len(variable.type.shape) == 2]
     if len(widths) == len(operator.inputs) and all(widths) and sum(widths) != ranker.n_features_in_:
         raise RuntimeError(
-            f"{type(ranker).__name__} was fitted to {ranker.n_features_in_} features, and the graph of the "
-            f"steps before it makes {sum(widths)}: skl2onnx overlooks a parameter of theirs, as it does "
+            f"{type(ranker).__name__} was fitted to {ranker.n_features_in_} features, and {sum(widths)} come "
+            "in: give the graph rows of all columns, and mind that of the steps before skl2onnx overlooks "
             "SimpleImputer(add_indicator=True) and OneHotEncoder(max_categories=...)."
         )
     X = node("Concat", *(to_double(variable) for variable in operator.inputs), axis=1)
@@ -153,6 +153,12 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         add("Gather", _classes(ranker), node("Cast", n_below, to=types.INT64), output=outputs[0])
     if container.get_options(ranker, {"raw_scores": False})["raw_scores"]:  # as calibration asks
         scores = node("MatMul", column, np.array([[-1.0, 1.0]], dtype=dtype))
+    elif any(isinstance(of, dict) and of.get("raw_scores") for of in (container.options or {}).values()):
+        # it asked a pipeline, which does not pass it on: one row's score would become all probabilities
+        raise RuntimeError(
+            "skl2onnx takes no pipeline into CalibratedClassifierCV: put the calibration last, as in "
+            f"make_pipeline(StandardScaler(), CalibratedClassifierCV({type(ranker).__name__}()))."
+        )
     add("Cast", scores, to=outputs[-1].type._get_element_onnx_type(), output=outputs[-1])
 
 
