@@ -121,7 +121,7 @@ def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
     for row in (frame.iloc[3], frame.iloc[3].to_dict()):  # a single one by its names
         np.testing.assert_allclose(file["decision_function"](row), scores[3:4], rtol=1e-12)
     for lacking in (frame.drop(columns="a"), pl.from_pandas(frame).drop("a"), {"job": ["vet"]}):
-        with pytest.raises(ValueError, match=r"X lacks the column ('a'|.*import os.*); it needs \['a', 'b', "):
+        with pytest.raises(ValueError, match=r"X lacks the column '.*; it needs \['a', 'b', "):
             file["decision_function"](lacking)
     missing = frame.assign(job=frame["job"].astype("string"))  # pandas' NA for None
     np.testing.assert_allclose(file["decision_function"](missing), scores, rtol=1e-12)
@@ -252,7 +252,7 @@ def test_graphs_of_pairs_frames_and_calibrated_rankers():
         expected = calibrated.predict_proba(X.astype(dtype))
         np.testing.assert_allclose(found["probabilities"], expected, atol=tolerance)
     inside = CalibratedClassifierCV(make_pipeline(StandardScaler(), PNormPush()), cv=2).fit(X, Y)
-    with pytest.raises(RuntimeError, match="put the calibration last"):  # skl2onnx would calibrate one row's score
+    with pytest.raises(RuntimeError, match="put the calibration last"):  # one row's score was calibrated
         outputs(inside, X, options={"zipmap": False})
 
 
@@ -275,5 +275,5 @@ def test_what_cannot_be_a_graph_is_told():
         with pytest.raises(TypeError, match=said):
             outputs(model.fit(X, Y), X)
     imputed = make_pipeline(SimpleImputer(add_indicator=True), PNormPush()).fit(GAPS, Y)
-    with pytest.raises(RuntimeError, match=r"6 features, and 3 come in: .*SimpleImputer\(add_indicator=True\)"):
+    with pytest.raises(RuntimeError, match=r"6 features, and 3 come in: .*\(add_indicator=True\)"):
         outputs(imputed, GAPS)
