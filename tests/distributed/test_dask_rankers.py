@@ -102,12 +102,17 @@ def test_one_worker_finds_what_two_do_to_the_last_bit(client, monkeypatch):
 
 @pytest.mark.usefixtures("client")
 @pytest.mark.parametrize(
-    ("k", "p", "weighted"), [(0.8, 1.0, True), pytest.param(30, 16.0, False, marks=pytest.mark.nightly)]
+    ("k", "p", "alpha", "weighted"),
+    [
+        (0.8, 1.0, 1e-3, True),
+        # with a smaller penalty the way to k separable rows differs by 1e-9 with the order of sums
+        pytest.param(30, 16.0, 0.1, False, marks=pytest.mark.nightly),
+    ],
 )
-def test_a_trimmed_fit_is_that_in_memory(k, p, weighted):
+def test_a_trimmed_fit_is_that_in_memory(k, p, alpha, weighted):
     X, y, weights = table()
     data = (np.round(X), y, weights) if weighted else (X, y)  # rounded scores tie
-    found = DaskTrimmedPush(k=k, p=p, alpha=0.1, tol=0.1).fit(*spread(*data))
+    found = DaskTrimmedPush(k=k, p=p, alpha=alpha, tol=0.1).fit(*spread(*data))
     expected = in_memory(found, *data)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-10)
     np.testing.assert_allclose(found.objective_path_, expected.objective_path_, rtol=1e-12)

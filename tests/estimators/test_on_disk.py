@@ -109,6 +109,16 @@ def test_the_same_positives_are_trimmed_on_disk(weighted, table):
         assert ranker.n_features_in_ == N_FEATURES
 
 
+def test_positives_that_can_be_separated_are_trimmed_on_disk_as_in_memory():
+    """The way to a far minimum leads along falling penalties."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)) * np.arange(1, 5)
+    y = X @ np.linspace(1.0, -1.0, 4) + rng.normal(size=400) > 0.5
+    expected, ranker = TrimmedPush(k=30).fit(X, y), TrimmedPush(k=30).fit(blocks_of(X, y))
+    np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-10)
+    np.testing.assert_allclose(ranker.objective_path_[-1], expected.objective_path_[-1], rtol=1e-12)
+
+
 def test_files_give_the_fit_of_their_rows(files, table):
     X, y, weights = table
     expected = PNormPush().fit(X, y, weights)

@@ -18,7 +18,10 @@ tell: the last steps are Newton's, taken while they narrow the gap.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -38,6 +41,10 @@ from pushrank.solvers.tolerances import (
     FORCING,
     MAX_HESSIAN_PRODUCTS,
     MAX_KERNEL_PRODUCTS,
+    NEWTON_STEPS,
+    NEXT_PENALTY,
+    PATH_REFINED,
+    PENALTY_TOL,
     REUSE_FACTOR,
     REUSE_RESAMPLED,
     SMALL_GRADIENT,
@@ -157,6 +164,47 @@ def newton_by_sums(
         if resample is not None:
             problem = resample(coef)
             value, gradient = problem.value_and_gradient(coef)
+
+
+def after_newton(
+    problem: Any, result: Result, scales: Floats, tol: float, max_iter: int, method: Callable[..., Result]
+) -> Result:
+    """Return where a descent ends that began with ``NEWTON_STEPS`` of a method, one of the two above.
+
+    That was asked for ``PATH_REFINED`` of the tolerance. ``max_iter`` counts its steps, too.
+    """
+    too_far = result.gradient_size > tol and max_iter > NEWTON_STEPS
+    if too_far and problem.margin(result.coef) > 0.0:
+        result = _along_penalties(problem, result, scales, tol, max_iter, method)
+    if result.gradient_size <= tol:
+        return replace(result, converged=True, message="")
+    if result.n_iter >= max_iter:
+        return result
+    # not lost, though Newton's method did not get there
+    before = result.objective_path[:-1]
+    result = lbfgs(problem, result.coef, tol, max_iter - len(before))
+    return replace(result, objective_path=np.append(before, result.objective_path))
+
+
+def _along_penalties(
+    problem: Any, reached: Result, scales: Floats, tol: float, max_iter: int, method: Callable[..., Result]
+) -> Result:
+    """Return the end of a path of halving penalties, where it is below what was reached without it.
+
+    On separable rows the margin grows until the penalty stops it. If that is small the minimum is far and
+    Newton's steps from afar are short, but from one penalty's minimum to the next it is a few steps.
+    Those on the way are not counted.
+    """
+    coef, on_the_way = np.zeros_like(reached.coef), copy(problem)
+    # the largest curvature at zero, whose minimum is near it
+    on_the_way.alpha = sum(problem.objective.powers) * float(np.max(scales)) ** 2
+    while on_the_way.alpha > problem.alpha:
+        coef = method(on_the_way, coef, scales, PENALTY_TOL, NEWTON_STEPS).coef
+        on_the_way.alpha *= NEXT_PENALTY
+    n_steps = min(NEWTON_STEPS, max_iter - reached.n_iter)
+    found = method(problem, coef, scales, PATH_REFINED * tol, n_steps)
+    lower = found.objective_path[found.objective_path < reached.objective_path[-1]]
+    return replace(found, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
 
 
 def functional_newton(

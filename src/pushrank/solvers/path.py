@@ -13,11 +13,11 @@ from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
-from pushrank.solvers.newton import newton
+from pushrank.solvers.newton import after_newton, newton
 from pushrank.solvers.preconditioning import can_whiten, column_scales
 from pushrank.solvers.problem import LinearProblem
 from pushrank.solvers.result import Callback, Result
-from pushrank.solvers.tolerances import NEWTON_STEPS, NEXT_PENALTY, PATH_REFINED, PENALTY_TOL
+from pushrank.solvers.tolerances import NEWTON_STEPS, PATH_REFINED
 
 
 class RegularisationPath:
@@ -75,42 +75,12 @@ class RegularisationPath:
         start, scores = starts[0]
         if len(starts) > 1:
             start, scores = min(starts, key=lambda known: problem.at(*known)[0])
-        steps_before: Floats = np.zeros(0)
         # the Hessian is a covariance, not singular, and small enough to factor
         if objective.powers is not None and alpha > 0.0 and can_whiten(problem):
-            tol, n_steps = PATH_REFINED * self.tol, min(NEWTON_STEPS, self.max_iter)
-            result = newton(problem, start, self.units(problem), tol, n_steps, scores)
-            too_far = result.gradient_size > self.tol and n_steps < self.max_iter
-            if too_far and problem.margin(result.coef) > 0.0:
-                result = self._along_penalties(problem, sum(objective.powers), result)
-            if result.gradient_size <= self.tol:
-                return replace(result, converged=True, message="")  # Newton's method was asked for more
-            if result.n_iter >= self.max_iter:
-                return result
-            start = result.coef  # not lost, though Newton's method did not get there
-            steps_before = result.objective_path[:-1]
-        result = lbfgs(problem, start, self.tol, self.max_iter - len(steps_before))
-        return replace(result, objective_path=np.append(steps_before, result.objective_path))
-
-    def _along_penalties(self, problem: LinearProblem, power: float, reached: Result) -> Result:
-        """Return the end of a path of halving penalties, where it is below what was reached without it.
-
-        On separable rows the margin grows until the penalty stops it. If that is small the minimum is far and
-        Newton's steps from afar are short, but from one penalty's minimum to the next it is a few steps.
-        Those on the way are not counted.
-        """
-        coef, scales = np.zeros_like(reached.coef), self.units(problem)
-        alpha = power * float(np.max(scales)) ** 2  # the largest curvature at zero, whose minimum is near it
-        while alpha > problem.alpha:
-            on_the_way = LinearProblem(problem.objective, self.model, problem.sample, alpha)
-            coef = newton(on_the_way, coef, scales, PENALTY_TOL, NEWTON_STEPS).coef
-            alpha *= NEXT_PENALTY
-        n_steps = min(NEWTON_STEPS, self.max_iter - reached.n_iter)
-        found = newton(problem, coef, scales, PATH_REFINED * self.tol, n_steps)
-        lower = found.objective_path[found.objective_path < reached.objective_path[-1]]
-        return (
-            replace(found, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
-        )
+            scales, n_steps = self.units(problem), min(NEWTON_STEPS, self.max_iter)
+            result = newton(problem, start, scales, PATH_REFINED * self.tol, n_steps, scores)
+            return after_newton(problem, result, scales, self.tol, self.max_iter, newton)
+        return lbfgs(problem, start, self.tol, self.max_iter)
 
     def _scored(self, starts: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
         return [(start, self.model.scores(start)) for start in starts]

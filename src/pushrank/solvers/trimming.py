@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from pushrank._numeric import Floats
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.gradient import lbfgs
-from pushrank.solvers.newton import newton, newton_by_sums
+from pushrank.solvers.newton import after_newton, newton, newton_by_sums
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.preconditioning import can_whiten, column_scales
 from pushrank.solvers.problem import BlockProblem, LinearProblem
@@ -183,18 +183,12 @@ class TrimmedSource:
 
     def solve(self, coef: Floats, chosen: PositiveChooser | None, tol: float, max_iter: int) -> Result:
         """Return the solution as :meth:`RegularisationPath.descend` does."""
-        problem, path = self._problem(chosen or self.rows), np.zeros(0)
-        if self.takes_newton:
-            result = newton_by_sums(
-                problem, coef, self.scales, PATH_REFINED * tol, min(NEWTON_STEPS, max_iter)
-            )
-            if result.gradient_size <= tol:
-                return replace(result, converged=True, message="")
-            if result.n_iter >= max_iter:
-                return result
-            coef, path = result.coef, result.objective_path[:-1]
-        result = lbfgs(problem, coef, tol, max_iter - len(path))
-        return replace(result, objective_path=np.append(path, result.objective_path))
+        problem = self._problem(chosen or self.rows)
+        if not self.takes_newton:
+            return lbfgs(problem, coef, tol, max_iter)
+        n_steps = min(NEWTON_STEPS, max_iter)
+        result = newton_by_sums(problem, coef, self.scales, PATH_REFINED * tol, n_steps)
+        return after_newton(problem, result, self.scales, tol, max_iter, newton_by_sums)
 
     def newton_turns(self, coef: Floats, total: float, tol: float, max_iter: int) -> Result:
         """Return where Newton's method goes."""
