@@ -240,3 +240,17 @@ def test_measures_take_weights_groups_and_names():
     measure = pickle.loads(pickle.dumps(XGBMetric("positives_at_top")))  # noqa: S301
     assert measure.__name__ == "pushrank_positives_at_top"
     assert measure(y, scores) == 0.0
+
+
+@pytest.mark.parametrize("machines", ["10.0.0.1:12400,10.0.0.2:12400", ["10.0.0.1:12400", "10.0.0.2:12400"]])
+def test_lightgbms_machines_are_refused(machines):
+    """Which Ray, for one, names to ``lightgbm.train``: each has its own rows."""
+    data, scores = lightgbm.Dataset(np.eye(2), [0, 1], params=QUIET).construct(), np.zeros(2)
+    push, measure = LGBMObjective(PushObjective(scale="log")), LGBMMetric("average_precision")
+    data.params = {"machines": "10.0.0.1:12400"}
+    push(scores, data), measure(scores, data)
+    data.params = {"workers": machines}
+    with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
+        push(scores, data)
+    with pytest.raises(NotImplementedError, match="every worker measure its own rows alone"):
+        measure(scores, data)

@@ -11,7 +11,7 @@ import pytest
 
 from pushrank.interop._collective import collective_problem
 from pushrank.interop._objective import derivatives
-from pushrank.interop.xgboost import XGBMetric, XGBObjective, xgboost
+from pushrank.interop.xgboost import PushXGBRanker, XGBMetric, XGBObjective, xgboost
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import ExponentialPrice, LogOnePlus, Power
@@ -131,3 +131,5 @@ def test_xgboosts_processes_are_asked(monkeypatch):
         np.testing.assert_allclose(other, one, rtol=1e-12)
     with pytest.raises(NotImplementedError, match="mean over its processes"):
         XGBMetric("average_precision")(y, scores)
+    with pytest.raises(NotImplementedError, match="has the rows of one of XGBoost's processes"):
+        PushXGBRanker().fit(scores[:, None], y)

@@ -65,8 +65,9 @@ class LGBMObjective(CustomObjective):
     rows in one list have their gradients to the single precision in which boosters add up (under the squared
     hinge to some 1e-6 of their mean) from few rows that stand for them, in linear time for any loss. All
     rows are seen before any are drawn for a tree, so that bagging changes no gradient. LightGBM starts custom
-    objectives at a score of 0. ``boosting="rf"`` refuses custom objectives. In LightGBM's Dask interface,
-    where each worker would push its own rows alone, it is an error.
+    objectives at a score of 0. ``boosting="rf"`` refuses custom objectives. In LightGBM's Dask interface, and
+    in ``lightgbm.train`` with ``machines``, where each worker would push its own rows alone, it is an error;
+    ``LGBMRegressor(machines=...)`` does not tell it.
 
     A positive's second derivative is one in the mean, as many times larger as there are more positives than
     the sum of a softmax, so that ``min_child_weight`` and ``reg_lambda`` mean what they do for ``"binary"``.
@@ -95,7 +96,7 @@ class LGBMObjective(CustomObjective):
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, Dataset)`` or labels and scores."""
-        _check_all_rows("push")
+        _check_all_rows("push", y_pred)
         return self.at(*_unpacked(y_true, y_pred, weight, group))
 
 
@@ -127,7 +128,7 @@ class LGBMMetric(CustomMetric):
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[str, float, bool]:
         """Return the name, the measure and that higher is better."""
-        _check_all_rows("measure")
+        _check_all_rows("measure", y_pred)
         return self.__name__, self.of(*_unpacked(y_true, y_pred, weight, group)), True
 
 
@@ -139,14 +140,16 @@ def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, A
     return y_true, y_pred, weight, labels_of_sizes(group)
 
 
-def _check_all_rows(verb: str) -> None:
-    """Raise in a task of lightgbm.dask, which has a worker's own rows and no way to ask for the others'."""
+def _check_all_rows(verb: str, data: Any) -> None:
+    """Raise where LightGBM has several workers, each with its own rows and no way to ask for the others'."""
     worker = sys.modules.get("distributed.worker")
     task = str(getattr(getattr(worker, "thread_state", None), "key", ""))
-    if task.startswith("_train_part"):
+    params = data.params if isinstance(data, lightgbm.Dataset) else {}
+    machines = [params.get(alias) for alias in lightgbm.basic._ConfigAliases.get("machines")]
+    if task.startswith("_train_part") or "," in "".join(map(str, machines)):  # a list of several, as text
         raise NotImplementedError(
-            f"lightgbm.dask has every worker {verb} its own rows alone, and a list is of all rows: use "
-            "pushrank.distributed.xgboost.DaskPushXGBRanker, or LightGBM in one process."
+            f"LightGBM has every worker {verb} its own rows alone, and a list is of all rows: use "
+            "pushrank.distributed.xgboost.DaskPushXGBRanker, XGBObjective, or LightGBM in one process."
         )
 
 

@@ -176,6 +176,11 @@ class XGBoost:
         self, params: dict[str, Any], training: Training, validation: Validation | None
     ) -> tuple[Any, list[float]]:
         """Return a booster, cut at its best round, and its validation scores after every round."""
+        if xgboost.collective.get_world_size() > 1:
+            raise NotImplementedError(
+                "the ranker has the rows of one of XGBoost's processes, and a list is of all rows: use "
+                "xgboost.train with XGBObjective there."
+            )
         of_scores = training.derivatives
         options: dict[str, Any] = {}
         path: dict[str, Any] = {}
