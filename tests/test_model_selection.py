@@ -183,6 +183,8 @@ def test_models_without_scores_are_told():
 
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
         compare_rankers({"a": SVR()}, *rows())
+    with pytest.raises(TypeError, match="models must be a dict of rankers by name, got list"):
+        compare_rankers([SVR()], *rows())
 
 
 def test_the_rows_needed_are_those_that_nested_stratified_splits_need():

@@ -93,7 +93,8 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return one entry a row; values of more than one dimension are a ValueError."""
     shape = np.asarray(values).shape
     if len(shape) != 1 and shape[1:] != (1,):
-        raise ValueError(f"{name} must be one-dimensional, found shape {shape}; pass one entry a row.")
+        do = "of predict_proba pass the column [:, 1]" if name == "scores" else "pass one entry a row"
+        raise ValueError(f"{name} must be one-dimensional, found shape {shape}; {do}.")
     column: NDArray[Any] = column_or_1d(values)
     return column
 

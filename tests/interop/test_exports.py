@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -190,6 +191,9 @@ def test_what_cannot_be_exported_is_told(tmp_path):
             export_numpy(model.fit(rows, Y), tmp_path / "scoring.py")
     with pytest.raises(NotFittedError):
         export_numpy(PNormPush(), tmp_path / "scoring.py")
+    text = make_pipeline(TfidfVectorizer(), PNormPush()).fit(["cheap pills", "lunch at noon"], [1, 0])
+    with pytest.raises(TypeError, match=r"TfidfVectorizer\(\) before the ranker cannot be exported"):
+        export_numpy(text, tmp_path / "scoring.py")
     with pytest.raises(TypeError, match="NoneType is no ranker"):
         export_numpy(None, tmp_path / "scoring.py")
     assert not any(tmp_path.iterdir())

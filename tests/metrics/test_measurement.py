@@ -200,6 +200,7 @@ def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
         ({}, {}, "at least one model, each by a name of its own, found none"),
         (pd.DataFrame([[1.0, 2.0]] * 3, columns=["a", "a"]), {}, r"found \['a', 'a'\]"),
         ({"a": [1.0, 2.0]}, {}, "inconsistent numbers of samples"),
+        ({"a": np.eye(3)[:, :2]}, {}, r"found shape \(3, 2\); .* predict_proba pass the column \[:, 1\]"),
         ({"a": [1.0, 2.0, np.nan]}, {}, "finite, found nan in row 2"),
         ({"a": [1.0, 2.0, 3.0]}, {"k": 4}, "k=4 must lie between 1 and"),
         ({"a": [1.0, 2.0, 3.0]}, {"k": 1, "fraction": 0.5}, "one of k"),

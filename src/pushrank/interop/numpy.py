@@ -203,7 +203,8 @@ def source(model: Any) -> str:
     *steps, ranker = list(_steps(model)) or [model]
     found, first = fitted_scores(ranker), [*steps, ranker][0]
     names = getattr(first, "feature_names_in_", None)
-    features = [str(name) for name in names] if names is not None else list(range(first.n_features_in_))
+    width = getattr(first, "n_features_in_", 0)  # steps of text have none, and are refused below
+    features = [str(name) for name in names] if names is not None else list(range(width))
     file = Source()
     if names is None:  # a data frame is then taken by its order, as the ranker takes it
         file.lines.append("X = array(X)")

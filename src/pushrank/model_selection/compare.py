@@ -168,6 +168,8 @@ def compare_rankers(
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     if models is None:
         models = default_rankers(dense=not hasattr(X, "tocsr"), n_rows=n_rows, budget=budget)
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models must be a dict of rankers by name, got {type(models).__name__}.")
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
     weights = None if sample_weight is None else _checked_weights(sample_weight, models, n_rows)
