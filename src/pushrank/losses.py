@@ -195,6 +195,8 @@ class Exponential(Loss):
 class Logistic(Loss):
     r"""The logistic loss :math:`\ell(r) = \ln(1 + e^{-r})`.
 
+    All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
+
     References
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2 and Tables 1 and 2.
@@ -259,7 +261,7 @@ class RoundedHinge(Loss):
 class Hinge(Loss):
     r"""The hinge loss :math:`\ell(r) = \max(0, 1 - r)`.
 
-    At the kink :math:`r = 1` the subgradient used is zero.
+    At the kink :math:`r = 1` the subgradient used is zero. All pairs are summed by sorting, O(n log n).
 
     References
     ----------
@@ -294,7 +296,8 @@ class Hinge(Loss):
 class SquaredHinge(Loss):
     r"""The squared hinge loss :math:`\ell(r) = \max(0, 1 - r)^2`.
 
-    Its second derivative jumps at :math:`r = 1`; the value used there is zero.
+    Its second derivative jumps at :math:`r = 1`; the value used there is zero. All pairs are
+    summed by sorting, O(n log n).
 
     References
     ----------
@@ -357,6 +360,7 @@ class SmoothedHinge(_SharpLoss):
     r"""The smoothed hinge :math:`\ell(r) = \frac{1}{\beta} \ln(1 + e^{\beta (1 - r)})`.
 
     It lies above the hinge, by at most :math:`\ln 2 / \beta`, and approaches it as :math:`\beta` grows.
+    All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
 
     Parameters
     ----------
@@ -406,7 +410,8 @@ class Sigmoid(_SharpLoss):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
 
     It does not grow without end for a badly ranked pair, so that outliers weigh little; it is not convex, and
-    a fit finds a local minimum.
+    a fit finds a local minimum. All pairs are summed in time linear in the rows, to the objective's
+    ``accuracy``.
 
     Parameters
     ----------
@@ -455,7 +460,7 @@ class SquaredSigmoid(_SharpLoss):
     r"""The squared sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})^2`, between zero and one.
 
     Bounded like :class:`Sigmoid`, it falls twice as fast for a well ranked pair; it is not convex, and a fit
-    finds a local minimum.
+    finds a local minimum. All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
 
     Parameters
     ----------

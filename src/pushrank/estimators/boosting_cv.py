@@ -65,9 +65,9 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
 
     Notes
     -----
-    Numbers of rounds come along a single fit for each p and learning rate. Members whose precision differs by
-    no more than one hit over all folds count as equals, of which the one with the best average precision is
-    taken. A fold's rows are copied, of `n_jobs` folds at a time.
+    A fold costs one fit of the most rounds for each p and learning rate: fewer rounds are its first ones.
+    Members whose precision differs by no more than one hit over all folds count as equals, of which the one
+    with the best average precision is taken. A fold's rows are copied, of `n_jobs` folds at a time.
 
     References
     ----------

@@ -128,7 +128,8 @@ Attributes
 
 Notes
 -----
-Numbers of rounds come along a single fit. Folds are solved one after the other, with the booster's threads.
+A fold costs one fit of the most rounds for each other setting: fewer rounds are its first ones. Folds are
+solved one after the other, with the booster's threads.
 Members whose precision differs by no more than one hit over all folds count as equals, of which the one with
 the best average precision is taken.
 

@@ -252,6 +252,7 @@ class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
 
     Notes
     -----
+    A round costs one of LightGBM's, and time linear in the rows or that of sorting them, not in the pairs.
     Of the parameters, ``objective``, ``metric``, numbers of rounds and early stopping are the ranker's own.
     ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits count rows whatever
     they weigh, but for rows of weight zero, which are left out. Categories that ``fit`` has not seen are

@@ -250,6 +250,12 @@ class _NoFurther(Function):
 class RankingLoss(Module):
     r"""Any objective of the scores as a loss of torch: any pair loss under any price, or one at k.
 
+    Of a loss :math:`\ell` and a price g it is, on the scores s of a batch's positives and t of its negatives,
+
+    .. math:: \sum_k g\Bigl(\sum_i \ell(s_i - t_k)\Bigr) ,
+
+    on the scale and the side of the objective.
+
     Parameters
     ----------
     objective : PushObjective or PrecisionAtK

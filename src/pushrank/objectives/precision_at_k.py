@@ -404,7 +404,7 @@ k : int or float
 Returns
 -------
 PrecisionAtK
-    The surrogate.""",
+    The surrogate, whose docstring has the formula, ties, cost, errors and source.""",
     }
 )
 

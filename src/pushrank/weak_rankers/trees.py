@@ -24,6 +24,7 @@ class Regressors(WeakRankers):
     The target of a row is its Newton step :math:`-g_i / H_i` and its weight the curvature :math:`H_i`: a
     regressor of least squares then descends the objective's second-order expansion. For RankBoost targets are
     +1 and -1 and weights :math:`|g_i|`. Outputs are scaled by the range that they had in training.
+    A round costs one fit to all rows and their outputs.
 
     Parameters
     ----------
@@ -161,6 +162,7 @@ class Classifiers(Regressors):
     With the objective's gradient g in the scores a row's class is the sign of :math:`-g_i` and its weight
     :math:`|g_i|`, as in AdaBoost: the error of a classifier in these weights is then its edge, but for
     constants. The best step has a closed form for RankBoost, AdaBoost and the P-Norm Push without penalty.
+    A round costs one fit to all rows and their classes.
 
     Parameters
     ----------
