@@ -315,6 +315,14 @@ def test_files_without_rows_or_types_are_passed_over(files, tmp_path):
         assert (rows.n_rows, rows.n_features) == (N_ROWS, N_FEATURES + 1)
 
 
+def test_a_damaged_file_is_named(files):
+    whole = files[1].read_bytes()
+    files[1].write_bytes(whole[:2000] + bytes(5000) + whole[7000:])
+    with pytest.raises(OSError, match=r"second\.parquet cannot be read: Couldn't deser"):
+        PNormPush().fit(files, "label")
+    assert sorted(files[0].parent.iterdir()) == files
+
+
 def test_labels_in_a_stated_order_are_not_turned_upside_down(files):
     stated = pd.Categorical(["good", "bad"] * 500, ["good", "bad"], ordered=True)
     pd.read_parquet(files[0]).assign(label=stated).to_parquet(files[0])

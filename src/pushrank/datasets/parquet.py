@@ -165,7 +165,11 @@ def _read(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
     # A `ParquetFile` holds one row group at a time. `pyarrow.dataset.Dataset.to_batches` would be shorter,
     # but reads ahead in threads, and what it holds grows with a slow consumer and with every new pass.
     with import_optional("pyarrow.parquet", "io").ParquetFile(path) as file:
-        yield from (batch for batch in file.iter_batches(rows, columns=columns) if batch.num_rows)
+        try:
+            yield from (batch for batch in file.iter_batches(rows, columns=columns) if batch.num_rows)
+        except OSError as error:
+            said = " ".join(str(error).split())
+            raise OSError(f"{path} cannot be read: {said}") from error
 
 
 def _column(batch: Any, name: str) -> NDArray[Any]:
