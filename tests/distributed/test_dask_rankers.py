@@ -271,6 +271,18 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
             "partition 0: found the columns 3 for 2 of X",
         ),
         ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
+        (
+            {
+                "y": da.concatenate(
+                    [
+                        da.from_delayed(dask.delayed(np.array)(part), (2,), int)
+                        for part in ([0, 1], ["0", "1"])
+                    ]
+                )
+            },
+            ValueError,
+            "y holds texts in some partitions and numbers in others",
+        ),
         ({"y": da.zeros(4, chunks=2)}, ValueError, "class"),
         ({"X": da.full((4, 2), np.nan, chunks=2)}, ValueError, "partition 0: Input X contains NaN"),
         (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from sys import getsizeof
@@ -187,8 +187,7 @@ def load_rows(ranker: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: 
     reference = np.zeros(n_features)
     if any(median is not None for median in medians):
         reference = np.median([median for median in medians if median is not None], axis=0)
-    known = np.concatenate([found for found in labels if len(found)] or [np.zeros(0)])
-    classes, _ = two_classes(known, ranker=name)
+    classes, _ = two_classes(joined_labels(labels), ranker=name)
     targets = rows.derive(_target, classes[1])
     weights = np.sum(targets.map(class_weights), axis=0)
     check_both_classes(*(int(weight > 0.0) for weight in weights))
@@ -348,6 +347,20 @@ def checked_labels(y: Any) -> NDArray[Any]:
             raise ValueError(f"y has dtype {labels.dtype}, as of {found[0]!r}; make it numbers or text.")
         check_classification_targets(labels)
     return labels
+
+
+def joined_labels(found: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any]:
+    """Return the distinct labels of each partition, one after the other.
+
+    Raises
+    ------
+    ValueError
+        When some are texts and some numbers, of which NumPy would make texts that no number equals.
+    """
+    known = [labels for labels in found if len(labels)]
+    if len({isinstance(labels[0], str) for labels in known}) > 1:
+        raise ValueError(f"{name} holds texts in some partitions and numbers in others; give it one type.")
+    return np.concatenate(known or [np.zeros(0)])
 
 
 def _summary(rows: Rows) -> tuple[int, NDArray[Any], Floats | None]:

@@ -21,7 +21,7 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
-from pushrank.distributed._sums import aligned_parts
+from pushrank.distributed._sums import aligned_parts, joined_labels
 from pushrank.metrics._docstrings import PARAGRAPHS
 from pushrank.metrics._ranking import Ranking, check_depth, checked_scores, misranked_share, summable_weights
 from pushrank.metrics._ties import CutCounts, Ties, tied_error
@@ -102,7 +102,7 @@ class DaskRanking(Ranking):
             if isinstance(labels, Exception):
                 labels.add_note(f"Rows are counted from the beginning of partition {number}.")
                 raise labels
-        labels = np.concatenate(found)
+        labels = joined_labels(found, "y_true")
         _, is_positive = two_classes(labels, "y_true", pos_label)
         self._parts = dask.persist(*(dask.delayed(_by_class)(part, labels[is_positive][0]) for part in rows))
         self._totals = self._sum(_totals)

@@ -33,6 +33,7 @@ from pushrank.distributed._sums import (
     checked_labels,
     features_of,
     find_client,
+    joined_labels,
 )
 from pushrank.estimators._docstrings import PARAGRAPHS
 from pushrank.estimators._target import DTYPES, row_weights
@@ -206,8 +207,7 @@ class DaskPushXGBRanker(DaskRankerMixin, BoosterRankerMixin, BaseEstimator):
         client = find_client(self)
         tables = load_tables(self, client, X, y, sample_weight)
         n_rows, labels = zip(*tables.map(_summary), strict=True)
-        known = np.concatenate([found for found in labels if len(found)] or [np.zeros(0)])
-        classes, _ = two_classes(known, ranker=type(self).__name__)
+        classes, _ = two_classes(joined_labels(labels), ranker=type(self).__name__)
         class_weights = np.sum(tables.map(_class_weights, classes[1]), axis=0)
         check_both_classes(*(int(weight > 0.0) for weight in class_weights))
         own: dict[str, Any] = {"objective": "binary:logistic"} if objective is None else {"base_score": 0.0}
