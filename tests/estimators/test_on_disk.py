@@ -253,6 +253,9 @@ def test_bad_arguments_are_refused(files, table, monkeypatch):
         PNormPush().fit(files, y[:3])
     with pytest.raises(FileNotFoundError):
         PNormPush().fit("nowhere.parquet", "label")
+    for no_files in (files[0].parent.glob("*.parquet"), set(files), [], pd.DataFrame(X)):
+        with pytest.raises(TypeError, match=r"y names the column 'label', and X no Parquet files, but is a"):
+            PNormPush().fit(no_files, "label")
     with pytest.raises(ValueError, match=r"memory_budget must be finite and >= 1.04858e\+06"):
         DiskRows(files, "label", memory_budget=3)
     with pytest.raises(ValueError, match="solver must be 'lbfgs'"):

@@ -14,9 +14,20 @@ from pushrank.solvers.stored_rows import StoredRows
 
 
 def is_on_disk(X: Any, y: Any, pairs: Any = None) -> bool:
-    """Return whether X names Parquet files, or is ``DiskRows``, or, without labels, an iterable of blocks."""
+    """Return whether X names Parquet files, or is ``DiskRows``, or, without labels, an iterable of blocks.
+
+    Raises
+    ------
+    TypeError
+        When y names a column and X no files.
+    """
     if isinstance(X, DiskRows) or parquet_paths(X) is not None:
         return True
+    if isinstance(y, str):
+        raise TypeError(
+            f"y names the column {y!r}, and X no Parquet files, but is a {type(X).__name__}: pass a path or "
+            "a list of paths, as sorted(folder.glob('*.parquet')) is, or the labels of rows in memory."
+        )
     if y is not None or pairs is not None or not isinstance(X, Iterable):
         return False
     return not any(hasattr(X, name) for name in ("shape", "__array__", "columns"))
