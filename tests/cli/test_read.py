@@ -83,7 +83,7 @@ def test_standard_streams(tmp_path, frame):
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.splitlines()[0] == "size;kind;y;n;score;rank"
     assert len(shown.stdout.splitlines()) == 4
-    assert "3 of 40 rows" in shown.stderr
+    assert "3 of 40 rows, best first, on standard output." in shown.stderr
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

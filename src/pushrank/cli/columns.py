@@ -352,9 +352,12 @@ def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) ->
     if not is_usable.all():
         row = int(np.argmin(is_usable))
         at_least = f" of at least {lowest:g}" * bool(np.isfinite(lowest))
+        found = f"holds {table.frame[name].iloc[row]!r}"
+        if table.frame[name].isna().iloc[row]:
+            found = "is empty: fill it, or leave such rows out"
         raise InputError(
             f"--{option} {name!r} must hold a number{at_least} in every row; row "
-            f"{table.frame.index[row] + 1} of {table.path} holds {table.frame[name].iloc[row]!r}."
+            f"{table.frame.index[row] + 1} of {table.path} {found}."
         )
     return numbers
 

@@ -64,5 +64,6 @@ def score(
             free_name = f"pushrank_{free_name}"
         rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name)], axis=1)
     write_table(rows, output, table.written if file_kind(output) == file_kind(table.path) else DEFAULT_FORMAT)
-    said = f"{len(order):,} of {len(table):,} rows, best first, in {output}."
-    typer.echo(said, err=output == STANDARD_STREAM)
+    piped = output == STANDARD_STREAM
+    where = "on standard output" if piped else f"in {output}"
+    typer.echo(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
