@@ -233,22 +233,21 @@ def lost_for_good() -> None:
             da.concatenate([da.from_delayed(part, (5000, *array.shape[1:]), array.dtype) for part in futures])
             for array, futures in zip((X, y), parts, strict=True)
         )
-        tell(client, DaskPNormPush(p=P, tol=1e-12), *arrays)
+        killing(client, 20)
+        tell(*arrays)
+    with cluster() as client:
         print("all workers gone:")
         client.cluster.scale(0)
         while client.nthreads():
             time.sleep(0.1)
-        tell(client, DaskPNormPush(p=P), *collections(16_000), kill=False)
+        tell(*collections(16_000))
 
 
-def tell(client: Any, ranker: Any, X: Any, y: Any, *, kill: bool = True) -> None:
+def tell(X: Any, y: Any) -> None:
     """Print the error of a fit, and after how long it came."""
-    if kill:
-        pid = next(iter(client.run(os.getpid).values()))
-        threading.Timer(0.5, os.kill, (pid, signal.SIGKILL)).start()
     start = time.perf_counter()
     try:
-        ranker.fit(X, y)
+        DaskPNormPush(p=P).fit(X, y)
     except LostPartitionsError as error:
         print(f"  after {time.perf_counter() - start:.1f} s, {type(error).__name__}: {error}")
     else:
