@@ -22,7 +22,8 @@ FAST = (
     "tests/persistence",
     "tests/plots",
 )
-N_RUNS = 3  # of each side of a comparison of times, in turn; the least ratio counts
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}  # more wait in processor time
+N_RUNS = 3  # of each side of a comparison of times, in turn; the least times count
 
 
 @nox.session
@@ -99,7 +100,7 @@ def bench(session: nox.Session) -> None:
             for name, checkout in sides.items():
                 # found before the sources that are installed
                 sources = {"PYTHONPATH": str((checkout / "src").resolve())}
-                session.run("python", script, "measure", files[name], env=sources)
+                session.run("python", script, "measure", files[name], env=sources | ONE_THREAD)
         if "before" in sides:
             session.run("python", script, "compare", files["before"], files["after"])
         else:

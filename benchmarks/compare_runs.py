@@ -1,9 +1,11 @@
-"""Ratios of times that take seconds to measure, kept as JSON, and a check that none has grown by a fifth.
+"""Times that take seconds to measure, kept as JSON, and a check that no ratio of them has grown by a fifth.
 
     python benchmarks/compare_runs.py measure after.json           # again, to keep the least of several runs
     python benchmarks/compare_runs.py compare before.json after.json
 
-Every time is in units of a yardstick in the same run, so that machines can be compared.
+Least times are compared, each in units of a yardstick's least time, so that machines can be compared. The
+least of several ratios would be that of the run whose yardstick was held up the longest. Set
+OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1: on more threads the same code differs by half from run to run.
 """
 
 from __future__ import annotations
@@ -20,8 +22,14 @@ from sklearn.linear_model import LogisticRegression
 from pushrank import PNormPush, PushObjective, metrics
 from pushrank.prices import Power
 
-N_SCORES, N_ROWS, N_COLUMNS, N_REPEATS = 300_000, 20_000, 20, 7
+N_SCORES, N_ROWS, N_COLUMNS, N_REPEATS = 300_000, 20_000, 20, 15
 MAX_GROWTH = 1.2
+YARDSTICKS = {
+    "exponential objective": "argsort",
+    "logistic objective": "argsort",
+    "average precision": "argsort",
+    "PNormPush": "LogisticRegression",
+}
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -32,43 +40,42 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def measure() -> dict[str, float]:
-    """Return each operation's least time over that of its yardstick, taken in turn."""
+    """Return the least seconds of each operation and each yardstick, taken in turn."""
     rng = np.random.default_rng(0)
     y, labels = rng.random(N_SCORES) < 0.1, rng.random(N_ROWS) < 0.1
     scores = rng.normal(size=N_SCORES) + y
     X = rng.normal(size=(N_ROWS, N_COLUMNS)) + 0.3 * labels[:, None]
     objectives = {loss: PushObjective(loss, Power(4), scale="log") for loss in ("exponential", "logistic")}
-    yardsticks: dict[str, Callable[[], object]] = {
+    calls: dict[str, Callable[[], object]] = {
         "argsort": lambda: np.argsort(scores),
         "LogisticRegression": lambda: LogisticRegression().fit(X, labels),
+        "exponential objective": lambda: objectives["exponential"].evaluate(y, scores),
+        "logistic objective": lambda: objectives["logistic"].evaluate(y, scores),
+        "average precision": lambda: metrics.average_precision(y, scores),
+        "PNormPush": lambda: PNormPush().fit(X, labels),
     }
-    operations: dict[str, tuple[str, Callable[[], object]]] = {
-        "exponential objective": ("argsort", lambda: objectives["exponential"].evaluate(y, scores)),
-        "logistic objective": ("argsort", lambda: objectives["logistic"].evaluate(y, scores)),
-        "average precision": ("argsort", lambda: metrics.average_precision(y, scores)),
-        "PNormPush": ("LogisticRegression", lambda: PNormPush().fit(X, labels)),
-    }
-    calls = yardsticks | {name: call for name, (_, call) in operations.items()}
     for call in calls.values():
         call()  # compiles
     times = [{name: seconds(call) for name, call in calls.items()} for _ in range(N_REPEATS)]
-    least = {name: min(taken[name] for taken in times) for name in calls}
-    return {name: least[name] / least[yardstick] for name, (yardstick, _) in operations.items()}
+    return {name: min(taken[name] for taken in times) for name in calls}
 
 
-def keep(path: Path, ratios: dict[str, float]) -> None:
-    """Write ratios, or the lower ones of a file that is there."""
+def keep(path: Path, times: dict[str, float]) -> None:
+    """Write times, or the lower ones of a file that is there."""
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    least = {name: min(ratio, kept.get(name, ratio)) for name, ratio in ratios.items()}
+    least = {name: min(taken, kept.get(name, taken)) for name, taken in times.items()}
     path.write_text(json.dumps(least, indent=1) + "\n", encoding="utf-8")
 
 
 def compare(before: dict[str, float], after: dict[str, float]) -> list[str]:
     """Print ratios side by side, and return the names of those that grew by more than a fifth."""
-    growth = {name: after[name] / before[name] for name in before if name in after}
-    for name, grown in growth.items():
-        print(f"{name:24s} {before[name]:8.3f} {after[name]:8.3f}   x {grown:.2f}")
-    return [name for name, grown in growth.items() if grown > MAX_GROWTH]
+    slower = []
+    for name, yardstick in YARDSTICKS.items():
+        earlier, later = (times[name] / times[yardstick] for times in (before, after))
+        print(f"{name:24s} {earlier:8.3f} {later:8.3f}   x {later / earlier:.2f}")
+        if later > MAX_GROWTH * earlier:
+            slower.append(name)
+    return slower
 
 
 def main() -> None:
