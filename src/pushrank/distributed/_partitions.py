@@ -176,8 +176,9 @@ def _values(
     def value(place: int, _: int) -> Any:
         return function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
 
+    places = [(place, place + 1) for place in range(len(arguments[0]))]
     with one_blas_thread():
-        return list(map_chunks(value, [(place, place + 1) for place in range(len(arguments[0]))], n_threads))
+        return map_chunks(value, places, n_threads)
 
 
 def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:

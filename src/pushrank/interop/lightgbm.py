@@ -145,8 +145,8 @@ def _check_all_rows(verb: str, data: Any) -> None:
     worker = sys.modules.get("distributed.worker")
     task = str(getattr(getattr(worker, "thread_state", None), "key", ""))
     params = data.params if isinstance(data, lightgbm.Dataset) else {}
-    machines = [params.get(alias) for alias in lightgbm.basic._ConfigAliases.get("machines")]
-    if task.startswith("_train_part") or "," in "".join(map(str, machines)):  # a list of several, as text
+    machines = "".join(str(params.get(alias)) for alias in ("machines", "workers", "nodes"))
+    if task.startswith("_train_part") or "," in machines:  # several are a text with commas
         raise NotImplementedError(
             f"LightGBM has every worker {verb} its own rows alone, and a list is of all rows: use "
             "pushrank.distributed.xgboost.DaskPushXGBRanker, XGBObjective, or LightGBM in one process."
