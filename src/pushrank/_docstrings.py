@@ -11,15 +11,16 @@ from typing import Any, TypeVar
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\(([\w ]+)\)s$", re.MULTILINE)
-UNSTATED = re.compile(r"^(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
+UNSTATED = re.compile(r"^ *(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
 
 
 def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    A line ``%(alpha tol)s`` stands for the paragraphs ``"alpha"`` and ``"tol"``, in a paragraph too. To the
-    entry of a parameter its default is added, of a class that of its constructor, so that it cannot differ
-    from the signature.
+    A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two paragraphs;
+    a paragraph may hold such lines too. The source keeps the name and the type of each parameter, for
+    editors that show it as it is. Its default is added here from the signature (of a class, that of its
+    constructor), so that the two cannot differ.
 
     Raises
     ------
@@ -28,37 +29,44 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
 
     Examples
     --------
-    >>> @shared_docs_from({"verbose": "verbose : bool\n    Talk."})
+    >>> @shared_docs_from({"verbose": "Show a progress bar."})
     ... def fit(verbose=False):
     ...     '''Fit.
     ...
-    ...     %(verbose)s
+    ...     verbose : bool
+    ...         %(verbose)s
     ...     '''
     >>> print(inspect.getdoc(fit))
     Fit.
     <BLANKLINE>
     verbose : bool, default=False
-        Talk.
+        Show a progress bar.
     """
 
+    def paragraph(line: re.Match[str]) -> str:
+        named = "\n".join(paragraphs[name] for name in line[2].split())
+        return indent(PLACEHOLDER.sub(paragraph, named), line[1])
+
     def fill(documented: Documented) -> Documented:
-        parameters = inspect.signature(documented).parameters
-
-        def with_default(entry: re.Match[str]) -> str:
-            default = parameters[entry[1]].default if entry[1] in parameters else inspect.Parameter.empty
-            if default is inspect.Parameter.empty:
-                return entry[0]
-            shown = f'"{default}"' if isinstance(default, str) else default
-            return f"{entry[0]}, default={shown}"
-
-        def text(line: re.Match[str]) -> str:
-            named = "\n".join(paragraphs[name] for name in line[2].split())
-            return indent(UNSTATED.sub(with_default, PLACEHOLDER.sub(text, named)), line[1])
-
         methods = vars(documented).values() if isinstance(documented, type) else ()
         for item in (documented, *filter(inspect.isfunction, methods)):
-            if item.__doc__:  # which python -OO leaves out
-                item.__doc__ = PLACEHOLDER.sub(text, item.__doc__)
+            # python -OO leaves docstrings out
+            if item.__doc__:
+                item.__doc__ = _with_defaults(PLACEHOLDER.sub(paragraph, item.__doc__), item)
         return documented
 
     return fill
+
+
+def _with_defaults(docstring: str, documented: Any) -> str:
+    """Return a docstring in which the entries of parameters state their defaults."""
+    parameters = inspect.signature(documented).parameters
+
+    def with_default(entry: re.Match[str]) -> str:
+        default = parameters[entry[1]].default if entry[1] in parameters else inspect.Parameter.empty
+        if default is inspect.Parameter.empty:
+            return entry[0]
+        shown = f'"{default}"' if isinstance(default, str) else default
+        return f"{entry[0]}, default={shown}"
+
+    return UNSTATED.sub(with_default, docstring)

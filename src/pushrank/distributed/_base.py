@@ -17,10 +17,9 @@ from pushrank.distributed.measures import average_precision
 from pushrank.estimators._docstrings import PARAGRAPHS
 
 OWN_PARAGRAPHS = {
-    "client": """client : distributed.Client or None, default=None
-    The client of the cluster; None takes the one that was made last.""",
-    "solver_dask": """solver : {"lbfgs"}
-    How to minimise; that of the ranker in memory has other choices, which need the rows at hand.""",
+    "client": "The client of the cluster; None takes the one that was made last.",
+    "solver_dask": """How to minimise; that of the ranker in memory has other choices, which need the rows
+at hand.""",
     "dask_cost": """A round sends the coefficients to every worker, and every worker returns sums, 16 bytes a
 feature for each of its partitions, whatever the number of rows; at the start and every 20 to 30 iterations,
 with up to 1,024 features, also a matrix of the features. Sums are added up in the order of the partitions:
@@ -33,19 +32,14 @@ and six for float64, of 16 kB a partition.""",
 >>> from sklearn.preprocessing import scale
 >>> X, y = load_breast_cancer(return_X_y=True)
 >>> X, y = da.from_array(scale(X), chunks=(200, -1)), da.from_array(y, chunks=200)""",
-    "X_dask": """X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-    Rows with the features of ``fit``.""",
-    "fit_dask": """Parameters
-----------
-X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-    Finite features; chunks of arrays may be CSR. Partitions are loaded once and kept by the workers as
-    long as the fit takes: better do not persist them first, or they may be held twice.
-y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
-    Labels of two classes, in the partitions of X; the larger in sorted order is the positive one.
-sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional
-    Non-negative weights, likewise; an integer weight equals that many copies of the row.
-
-Returns
+    "X_dask": "Rows with the features of ``fit``.",
+    "X_to_load": """Finite features; chunks of arrays may be CSR. Partitions are loaded once and kept by
+the workers as long as the fit takes: better do not persist them first, or they may be held twice.""",
+    "y_dask": """Labels of two classes, in the partitions of X; the larger in sorted order is the positive
+one.""",
+    "sample_weight_dask": """Non-negative weights, likewise; an integer weight equals that many copies of
+the row.""",
+    "fitted_dask": """Returns
 -------
 self
     The fitted ranker.
@@ -104,7 +98,8 @@ class DaskRankerMixin:
 
         Parameters
         ----------
-        %(X_dask)s
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_dask)s
 
         Returns
         -------
@@ -119,7 +114,8 @@ class DaskRankerMixin:
 
         Parameters
         ----------
-        %(X_dask)s
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_dask)s
 
         Returns
         -------
@@ -134,7 +130,8 @@ class DaskRankerMixin:
 
         Parameters
         ----------
-        %(X_dask)s
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_dask)s
 
         Raises
         ------
@@ -151,7 +148,8 @@ class DaskRankerMixin:
 
         Parameters
         ----------
-        %(X_dask)s
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_dask)s
         y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
             The true classes.
         sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional

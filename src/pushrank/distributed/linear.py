@@ -29,7 +29,16 @@ class DaskLinearPushMixin(DaskRankerMixin):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the coefficients from two classes.
 
-        %(fit_dask)s
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_to_load)s
+        y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
+            %(y_dask)s
+        sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional
+            %(sample_weight_dask)s
+
+        %(fitted_dask)s
         """
         fit_on_dask(self, self._pair_objective(), X, y, sample_weight)
         return self
@@ -51,7 +60,26 @@ class DaskPNormPush(DaskLinearPushMixin, PNormPush):  # type: ignore[misc]
 
     Parameters
     ----------
-    %(p side bottom_weight alpha solver_dask tol_gap_gradient max_iter warm_start verbose client)s
+    p : float
+        %(p)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    alpha : float
+        %(alpha)s
+    solver : {"lbfgs"}
+        %(solver_dask)s
+    tol : float
+        %(tol_gap_gradient)s
+    max_iter : int
+        %(max_iter)s
+    warm_start : bool
+        %(warm_start)s
+    verbose : bool
+        %(verbose)s
+    client : distributed.Client or None, default=None
+        %(client)s
 
     Attributes
     ----------
@@ -99,7 +127,20 @@ class DaskIRPush(DaskLinearPushMixin, IRPush):  # type: ignore[misc]
     ----------
     discount : {"reverse_height"}, default="reverse_height"
         What the logarithm is of; that of the ranker in memory has another choice.
-    %(alpha solver_dask tol_gap_gradient max_iter warm_start verbose client)s
+    alpha : float
+        %(alpha)s
+    solver : {"lbfgs"}
+        %(solver_dask)s
+    tol : float
+        %(tol_gap_gradient)s
+    max_iter : int
+        %(max_iter)s
+    warm_start : bool
+        %(warm_start)s
+    verbose : bool
+        %(verbose)s
+    client : distributed.Client or None, default=None
+        %(client)s
 
     Attributes
     ----------
@@ -148,7 +189,26 @@ class DaskPushRanker(DaskLinearPushMixin, PushRanker):  # type: ignore[misc]
         The pair loss. Others are for rows in memory: their sums over pairs need the scores of all rows.
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``; not the maximum.
-    %(side bottom_weight alpha solver_dask accuracy tol_gap_gradient max_iter warm_start verbose client)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    alpha : float
+        %(alpha)s
+    solver : {"lbfgs"}
+        %(solver_dask)s
+    accuracy : float
+        %(accuracy)s
+    tol : float
+        %(tol_gap_gradient)s
+    max_iter : int
+        %(max_iter)s
+    warm_start : bool
+        %(warm_start)s
+    verbose : bool
+        %(verbose)s
+    client : distributed.Client or None, default=None
+        %(client)s
 
     Attributes
     ----------
@@ -212,7 +272,10 @@ class DaskTrimmedPush(DaskRankerMixin, TrimmedPush):
         :math:`s_j` the standard deviation of feature j within the classes.
     max_iter : int, default=100
         How often positives are chosen at most, at least 1.
-    %(verbose client)s
+    verbose : bool
+        %(verbose)s
+    client : distributed.Client or None, default=None
+        %(client)s
 
     Attributes
     ----------
@@ -250,7 +313,16 @@ class DaskTrimmedPush(DaskRankerMixin, TrimmedPush):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn the coefficients from two classes.
 
-        %(fit_dask)s
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_to_load)s
+        y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
+            %(y_dask)s
+        sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional
+            %(sample_weight_dask)s
+
+        %(fitted_dask)s
         """
         fit_trimmed_on_dask([self], X, y, sample_weight)
         return self

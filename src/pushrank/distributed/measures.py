@@ -36,12 +36,10 @@ from pushrank.solvers.order_statistics import Values, order_statistic
 __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 
 OWN_PARAGRAPHS = {
-    "dask_ranking": """y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-    Labels of two values.
-scores : dask.array.Array or dask.dataframe.Series of shape (n,)
-    Finite scores, the higher the better, in as many partitions as the labels or of known lengths.""",
-    "dask_weight": """sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-    Non-negative weights; an integer weight equals that many copies of the row.""",
+    "dask_y_true": "Labels of two values.",
+    "dask_scores": """Finite scores, the higher the better, in as many partitions as the labels or of
+known lengths.""",
+    "dask_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
     "dask_unit_interval": """Returns
 -------
 float
@@ -299,7 +297,16 @@ def auc(
 
     Parameters
     ----------
-    %(dask_ranking ties_in_pairs dask_weight pos_label)s
+    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_y_true)s
+    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_scores)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
+        %(dask_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(dask_unit_interval)s
 
@@ -337,11 +344,17 @@ def average_precision(
 
     Parameters
     ----------
-    %(dask_ranking)s
+    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_y_true)s
+    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    %(dask_weight pos_label)s
+    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
+        %(dask_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(dask_unit_interval)s
 
@@ -385,7 +398,22 @@ def precision_at_k(
 
     Parameters
     ----------
-    %(dask_ranking depth ties_at_end dask_weight pos_label)s
+    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_y_true)s
+    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_scores)s
+    k : int, optional
+        %(k)s
+    fraction : float, optional
+        %(fraction)s
+    fraction_of_positives : float, optional
+        %(fraction_of_positives)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_at_end)s
+    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
+        %(dask_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(dask_unit_interval)s
 
@@ -428,10 +456,18 @@ def positives_at_top(
 
     Parameters
     ----------
-    %(dask_ranking)s
+    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_y_true)s
+    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+        %(dask_scores)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
-    %(ties_in_pairs dask_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
+        %(dask_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------

@@ -44,7 +44,8 @@ class DaskPerceptronAtK(DaskRankerMixin, PerceptronAtK):
 
     Parameters
     ----------
-    %(k_of_batch)s
+    k : int or float
+        %(k_of_batch)s
     variant : {"avg", "max"}, default="max"
         Which missed positives are added: all, each times :math:`\Delta / (m - k + \Delta)` of m positives, or
         the :math:`\Delta` highest.
@@ -52,14 +53,20 @@ class DaskPerceptronAtK(DaskRankerMixin, PerceptronAtK):
         About the rows of a batch, at least 2: a batch has an equal share of the rows of every partition.
     max_iter : int, default=50
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
-    %(average)s
+    average : bool
+        %(average)s
     shuffle : bool, default=True
         Whether every partition draws a new order of its rows for every pass.
     early_stopping : {False}
         As for streams, there is no validation part.
     validation_fraction, n_iter_no_change : float and int
         Not used.
-    %(random_state verbose client)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
+    client : distributed.Client or None, default=None
+        %(client)s
 
     Attributes
     ----------
@@ -104,7 +111,16 @@ class DaskPerceptronAtK(DaskRankerMixin, PerceptronAtK):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from examples of two classes, in ``max_iter`` passes.
 
-        %(fit_dask)s
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+            %(X_to_load)s
+        y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
+            %(y_dask)s
+        sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional
+            %(sample_weight_dask)s
+
+        %(fitted_dask)s
         """
         rule = self._update_rule()
         if self.early_stopping:

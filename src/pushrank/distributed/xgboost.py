@@ -109,20 +109,26 @@ class DaskPushXGBRanker(DaskRankerMixin, BoosterRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(p_of_booster)s
+    p : float or "binary"
+        %(p_of_booster)s
     price : Price, str or None
         A smooth price in place of the power p, or its name in :mod:`pushrank.prices`: ``"log_one_plus"`` with
         ``side="pull"`` is the objective of the IR Push. None is the power p.
     side : {"push", "pull", "both"}
         Push the worst-placed negatives down, pull the worst-placed positives up, or, with the price
         ``"log_one_plus"``, both.
-    %(bottom_weight)s
+    bottom_weight : float
+        %(bottom_weight)s
     loss : {"exponential"}
         The pair loss; that of the ranker in memory has others, which compare all pairs.
-    %(n_estimators)s
+    n_estimators : int
+        %(n_estimators)s
     n_jobs : int or None
         The number of threads of each worker; None takes as many as Dask gives it.
-    %(random_state client)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    client : distributed.Client or None, default=None
+        %(client)s
     **booster_params
         Any other of XGBoost's parameters, as for the ranker in memory, such as ``learning_rate``,
         ``max_depth`` or ``device``.

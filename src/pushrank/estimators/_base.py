@@ -60,7 +60,10 @@ class RankerMixin(ClassifierMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Returns
         -------
@@ -83,7 +86,10 @@ class RankerMixin(ClassifierMixin):
         With grades of relevance it is the grade: each threshold has as many training rows above it as are
         better.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Returns
         -------
@@ -125,7 +131,10 @@ class RankerMixin(ClassifierMixin):
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Return the row numbers best first; tied rows keep their order.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Returns
         -------
@@ -143,7 +152,8 @@ class RankerMixin(ClassifierMixin):
 
         Parameters
         ----------
-        %(X_of_fit)s
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
         y : array-like of shape (n_samples,)
             Their true classes.
         sample_weight : array-like of shape (n_samples,), optional

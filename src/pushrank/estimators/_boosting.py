@@ -228,7 +228,10 @@ class BoostedRankerMixin(RankerMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Returns
         -------
@@ -249,7 +252,10 @@ class BoostedRankerMixin(RankerMixin):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Yields
         ------

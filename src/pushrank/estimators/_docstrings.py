@@ -6,43 +6,34 @@ from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {
     # what fit and the scoring methods take
-    "X": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
-    "X_of_fit": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Rows with the features of ``fit``.""",
-    "X_array_api": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
-    Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
-    standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
-    ``"newton-cg"``; coefficients and scores are then of that library, on that device.
-    Rows that need not fit in memory, for the exponential loss and ``solver="lbfgs"``, are named by Parquet
-    files (one path, a list of them, or a pyarrow dataset), with ``y`` and ``sample_weight`` their columns; or
-    they are a :class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``,
-    without ``y``.""",
-    "X_trimmed": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy. Rows that need
-    not fit in memory are named by Parquet files (one path, a list of them, or a pyarrow dataset), with ``y``
-    and ``sample_weight`` their columns; or they are a :class:`pushrank.datasets.DiskRows`, or an iterable of
-    ``(X, y)`` or ``(X, y, sample_weight)``, without ``y``.""",
-    "X_boosted": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Finite features; stumps take NaN as missing, and categorical columns of data frames. float32 and float64
-    arrays, dense, CSR or CSC, are used without a copy.""",
-    "y_two_classes": """y : array-like of shape (n_samples,)
-    Labels of two classes; the larger in sorted order is the positive one, to be ranked at the top. Two
-    texts other than yes and no or true and false are warned of.""",
-    "y_grades": """y : array-like of shape (n_samples,), optional
-    Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
-    of which a higher one should stand above every lower one. Three or more numbers are taken for grades, in
-    their order, without a word; of classes without an order learn one against the rest, by ``y == c``. None
-    with ``pairs``.""",
-    "sample_weight": """sample_weight : array-like of shape (n_samples,), optional
-    Non-negative weights; an integer weight equals that many copies of the row.""",
-    "qid": """qid : array-like of shape (n_samples,), optional
-    Query groups: a label for each row, in any order. Rows are compared within their group only. Sizes of
-    consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
-    "pairs": """pairs : (better, worse) or (better, worse, weight), optional
-    Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array with two
-    or three columns serves too. Pairs may contradict each other.""",
+    "X": "Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.",
+    "X_of_fit": "Rows with the features of ``fit``.",
+    "X_array_api": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
+Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
+standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
+``"newton-cg"``; coefficients and scores are then of that library, on that device.
+Rows that need not fit in memory, for the exponential loss and ``solver="lbfgs"``, are named by Parquet
+files (one path, a list of them, or a pyarrow dataset), with ``y`` and ``sample_weight`` their columns; or
+they are a :class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``,
+without ``y``.""",
+    "X_trimmed": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a
+copy. Rows that need not fit in memory are named by Parquet files (one path, a list of them, or a pyarrow
+dataset), with ``y`` and ``sample_weight`` their columns; or they are a
+:class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, without
+``y``.""",
+    "X_boosted": """Finite features; stumps take NaN as missing, and categorical columns of data frames.
+float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
+    "y_two_classes": """Labels of two classes; the larger in sorted order is the positive one, to be
+ranked at the top. Two texts other than yes and no or true and false are warned of.""",
+    "y_grades": """Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
+relevance, numbers of which a higher one should stand above every lower one. Three or more numbers are
+taken for grades, in their order, without a word; of classes without an order learn one against the rest,
+by ``y == c``. None with ``pairs``.""",
+    "sample_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
+    "qid": """Query groups: a label for each row, in any order. Rows are compared within their group only.
+Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
+    "pairs": """Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An
+array with two or three columns serves too. Pairs may contradict each other.""",
     "self": """self
     The fitted ranker.""",
     "fit_value_error": """ValueError
@@ -52,94 +43,64 @@ PARAGRAPHS = {
     "convergence_warning": """ConvergenceWarning
     When the answer is not the optimum that was asked for; the message says what to do.""",
     # parameters; the default is added from the signature
-    "p": """p : float
-    The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a good grid.""",
-    "side": """side : {"push", "pull", "both"}
-    Push the worst-placed negatives down, pull the worst-placed positives up, or both.""",
-    "bottom_weight": """bottom_weight : float
-    The weight c of the pull where ``side="both"``, positive.""",
-    "pair_loss": """loss : Loss or str
-    The pair loss, or its name in :mod:`pushrank.losses`.""",
-    "accuracy": """accuracy : float
-    The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.""",
-    "alpha": """alpha : float
-    The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.""",
-    "solver_smooth": """solver : {"lbfgs", "newton-cg", "coordinate"}
-    How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by exact steps along one
-    coefficient at a time, the paper's boosting algorithm with the columns as its weak rankers. All three end
-    at the same coefficients.""",
-    "tol_gradient": """tol : float
-    Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the standard
-    deviation of feature j within the classes; with fewer rows than features these are axes of the rows'
-    space. On small dense data (n_samples * n_features ** 2 of at most
-    2 ** 26) L-BFGS goes on until the objective stops decreasing.""",
-    "tol_gap_gradient": """tol : float
-    Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this, with g the gradient and
-    :math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
-    are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On small dense data
-    (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.""",
-    "tol_gap": """tol : float
-    Stop when the relative duality gap is at most this.""",
-    "max_iter": """max_iter : int
-    The largest number of iterations.""",
-    "C": """C : float
-    The weight of the loss against the norm, positive and at most 1e30.""",
-    "kernel": """kernel : {"linear", "rbf", "poly", "precomputed"} or callable
-    The space of the scores: linear ones, or those of a kernel, by name or as a function of two sets of rows
-    to the matrix of its values, which must be positive semi-definite; a ranker that holds a function cannot
-    be saved. ``"precomputed"`` takes that matrix in place of ``X``.""",
-    "gamma": """gamma : {"scale", "auto"} or float
-    The :math:`\\gamma` of ``"rbf"`` :math:`e^{-\\gamma \\|x - z\\|^2}` and ``"poly"``
-    :math:`(\\gamma x \\cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is
-    1 / n_features.""",
-    "degree": """degree : int
-    The d of ``"poly"``, at least 1.""",
-    "coef0": """coef0 : float
-    The c of ``"poly"``, at least zero.""",
-    "cache_size": """cache_size : float
-    Megabytes of kernel values that may be kept.""",
-    "class_weight_pairs": """class_weight : dict, "balanced" or None
-    A pair weighs the product of its classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of a class.
-    For two classes that is a factor of C, and moves ``threshold_``.""",
-    "class_weight_C": """class_weight : dict, "balanced" or None
-    C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2 n_c) for n_c rows of a
-    class. The weights also move ``threshold_``.""",
-    "max_iter_planes": """max_iter : int
-    The largest number of cutting planes.""",
-    "Cs": """Cs : iterable of float
-    The values of C, in the order to go; rising is fastest.""",
+    "p": """The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a
+good grid.""",
+    "side": "Push the worst-placed negatives down, pull the worst-placed positives up, or both.",
+    "bottom_weight": """The weight c of the pull where ``side="both"``, positive.""",
+    "pair_loss": "The pair loss, or its name in :mod:`pushrank.losses`.",
+    "accuracy": "The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.",
+    "alpha": "The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.",
+    "solver_smooth": """How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by
+exact steps along one coefficient at a time, the paper's boosting algorithm with the columns as its weak
+rankers. All three end at the same coefficients.""",
+    "tol_gradient": """Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and
+:math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
+are axes of the rows' space. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS
+goes on until the objective stops decreasing.""",
+    "tol_gap_gradient": """Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this,
+with g the gradient and :math:`s_j` the standard deviation of feature j within the classes; with fewer
+rows than features these are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On
+small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops
+decreasing.""",
+    "tol_gap": "Stop when the relative duality gap is at most this.",
+    "max_iter": "The largest number of iterations.",
+    "C": "The weight of the loss against the norm, positive and at most 1e30.",
+    "kernel": """The space of the scores: linear ones, or those of a kernel, by name or as a function of
+two sets of rows to the matrix of its values, which must be positive semi-definite; a ranker that holds a
+function cannot be saved. ``"precomputed"`` takes that matrix in place of ``X``.""",
+    "gamma": """The :math:`\\gamma` of ``"rbf"`` :math:`e^{-\\gamma \\|x - z\\|^2}` and ``"poly"``
+:math:`(\\gamma x \\cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is
+1 / n_features.""",
+    "degree": """The d of ``"poly"``, at least 1.""",
+    "coef0": """The c of ``"poly"``, at least zero.""",
+    "cache_size": "Megabytes of kernel values that may be kept.",
+    "class_weight_pairs": """A pair weighs the product of its classes' weights; ``"balanced"`` is n / (2
+n_c) for n_c rows of a class. For two classes that is a factor of C, and moves ``threshold_``.""",
+    "class_weight_C": """C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2
+n_c) for n_c rows of a class. The weights also move ``threshold_``.""",
+    "max_iter_planes": "The largest number of cutting planes.",
+    "Cs": "The values of C, in the order to go; rising is fastest.",
     "rankers": """list
     A fitted ranker for each C, with this one's other parameters; this one is not changed.""",
     "value_error_Cs": """ValueError
     As for ``fit``, and when there is no C.""",
-    "warm_start": """warm_start : bool
-    Start from the last fit's coefficients; the features must be its own.""",
-    "verbose": """verbose : bool
-    Show a progress bar on standard error.""",
-    "n_jobs": """n_jobs : int or None
-    The number of threads; None and -1 stand for all processors. It changes no result.""",
-    "random_state": """random_state : int, RandomState or None
-    The source of all random choices.""",
+    "warm_start": "Start from the last fit's coefficients; the features must be its own.",
+    "verbose": "Show a progress bar on standard error.",
+    "n_jobs": "The number of threads; None and -1 stand for all processors. It changes no result.",
+    "random_state": "The source of all random choices.",
     # searches by cross-validation
-    "alphas": """alphas : sequence of float
-    The L2 strengths, each at least 0.""",
-    "scoring_cv": """scoring : str or callable
-    The name of a scorer in :mod:`pushrank.metrics.scorers` or of scikit-learn's, or a scorer. A metric of
-    few rows, such as the default, moves by chance, which ``selection="one_standard_error"`` allows for.""",
-    "cv": """cv : int, splitter or iterable
-    The folds, stratified and in the order of the rows where it is a number.""",
-    "max_iter_cv": """max_iter : int
-    The largest number of iterations of a solution.""",
-    "n_jobs_folds": """n_jobs : int or None
-    How many folds to solve at a time, in threads, each with its rows copied; None is one, or what
-    ``joblib.parallel_config`` says, and -1 all processors. It changes no result.""",
-    "verbose_cv": """verbose : bool
-    Show a progress bar on standard error, of the solutions in the folds.""",
-    "sample_weight_cv": """sample_weight : array-like of shape (n_samples,), optional
-    Non-negative weights, for training and for scoring.""",
-    "groups": """groups : array-like of shape (n_samples,), optional
-    What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups whole. In a
-    pipeline, metadata routing brings them here.""",
+    "alphas": "The L2 strengths, each at least 0.",
+    "scoring_cv": """The name of a scorer in :mod:`pushrank.metrics.scorers` or of scikit-learn's, or a
+scorer. A metric of few rows, such as the default, moves by chance, which
+``selection="one_standard_error"`` allows for.""",
+    "cv": "The folds, stratified and in the order of the rows where it is a number.",
+    "max_iter_cv": "The largest number of iterations of a solution.",
+    "n_jobs_folds": """How many folds to solve at a time, in threads, each with its rows copied; None is
+one, or what ``joblib.parallel_config`` says, and -1 all processors. It changes no result.""",
+    "verbose_cv": "Show a progress bar on standard error, of the solutions in the folds.",
+    "sample_weight_cv": "Non-negative weights, for training and for scoring.",
+    "groups": """What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
+groups whole. In a pipeline, metadata routing brings them here.""",
     "search_value_error": """ValueError
     When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
     cross-validation lacks one of them, or a score is not a number.""",
@@ -168,13 +129,10 @@ n_iter_ : int
     "converged_cv_": """converged_ : bool
     Whether the gradient of the last solution came down to ``tol``.""",
     # searches for a budget
-    "budget": """budget : int, default=None
-    How many rows you can act on, of as many rows as ``X`` has.
-fraction : float, default=None
-    In place of `budget`: the share of the rows, in (0, 1].
-fraction_of_positives : float, default=None
-    In place of `budget`: the number of rows as a share of the number of positives, in (0, 1]. Where none
-    of the three is given it is 0.25.""",
+    "budget": "How many rows you can act on, of as many rows as ``X`` has.",
+    "fraction": "In place of `budget`: the share of the rows, in (0, 1].",
+    "fraction_of_positives": """In place of `budget`: the number of rows as a share of the number of
+positives, in (0, 1]. Where none of the three is given it is 0.25.""",
     "budget_search_": """best_score_ : float
     Their mean precision at the budget over the folds. It is optimistic, as the best of many: for a figure
     to report, put the whole estimator in ``cross_val_score``.
@@ -189,41 +147,31 @@ n_splits_ : int
     ``"standard_error"`` over the folds, the ``"average_precision"``, and ``"below_best"`` with its
     ``"below_best_standard_error"``, by which it was judged.""",
     # boosting
-    "weak_rankers": """weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-    Thresholds of binned features; the features themselves; a small regression or classification tree in each
-    round, or a regressor or classifier of scikit-learn; a list of functions of the rows; or WeakRankers.""",
-    "n_estimators": """n_estimators : int
-    The number of rounds, at least 1.""",
-    "learning_rate": """learning_rate : float
-    The part of each step that is taken, in (0, 1].""",
-    "positive": """positive : bool
-    Whether all weights are at least 0, the paper's convex combinations: scores then rise with every weak
-    ranker. Otherwise a weak ranker and its mirror :math:`1 - h` are one.""",
-    "monotonic_cst": """monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-    For stumps and columns: 1 where scores may only rise with a feature, -1 where they may only fall, 0 where
-    they are free, as those of categories must be.""",
-    "subsample": """subsample : float
-    The fraction of the rows, of each class or grade (of the query groups where there are such), that a round
-    chooses and steps by, in (0, 1].""",
-    "max_features": """max_features : float
-    The fraction of the features that a round chooses from, in (0, 1].""",
-    "early_stopping": """early_stopping : bool
-    Whether to stop when the score of a validation part stops rising, and go back to its best round.""",
-    "scoring": """scoring : str, callable or None
-    A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or what scikit-learn
-    takes; None takes minus the objective there. With query groups, metrics that accept ``qid`` (such as
-    ``"ndcg_at_10"``) are averaged over queries; others treat all rows as one list. With grades, binary
-    metrics count every grade above the lowest as positive.""",
-    "validation_fraction": """validation_fraction : float
-    The fraction of the rows (of the query groups, of the explicit pairs) to validate on, in (0, 1).""",
-    "n_iter_no_change": """n_iter_no_change : int
-    Stop after so many rounds without a better score.""",
-    "tol_edge": """tol : float
-    Stop when no ranker's edge exceeds this, at least 0.""",
-    "warm_start_rounds": """warm_start : bool
-    Add rounds to the last fit, up to ``n_estimators`` in all, to the last bit as if it had not stopped; the
-    data, the features and the weak rankers must be its own. What is drawn at random goes on where it stopped,
-    whatever ``random_state`` is by then.""",
+    "weak_rankers": """Thresholds of binned features; the features themselves; a small regression or
+classification tree in each round, or a regressor or classifier of scikit-learn; a list of functions of
+the rows; or WeakRankers.""",
+    "n_estimators": "The number of rounds, at least 1.",
+    "learning_rate": "The part of each step that is taken, in (0, 1].",
+    "positive": """Whether all weights are at least 0, the paper's convex combinations: scores then rise
+with every weak ranker. Otherwise a weak ranker and its mirror :math:`1 - h` are one.""",
+    "monotonic_cst": """For stumps and columns: 1 where scores may only rise with a feature, -1 where they
+may only fall, 0 where they are free, as those of categories must be.""",
+    "subsample": """The fraction of the rows, of each class or grade (of the query groups where there are
+such), that a round chooses and steps by, in (0, 1].""",
+    "max_features": "The fraction of the features that a round chooses from, in (0, 1].",
+    "early_stopping": """Whether to stop when the score of a validation part stops rising, and go back to
+its best round.""",
+    "scoring": """A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or
+what scikit-learn takes; None takes minus the objective there. With query groups, metrics that accept
+``qid`` (such as ``"ndcg_at_10"``) are averaged over queries; others treat all rows as one list. With
+grades, binary metrics count every grade above the lowest as positive.""",
+    "validation_fraction": """The fraction of the rows (of the query groups, of the explicit pairs) to
+validate on, in (0, 1).""",
+    "n_iter_no_change": "Stop after so many rounds without a better score.",
+    "tol_edge": "Stop when no ranker's edge exceeds this, at least 0.",
+    "warm_start_rounds": """Add rounds to the last fit, up to ``n_estimators`` in all, to the last bit as
+if it had not stopped; the data, the features and the weak rankers must be its own. What is drawn at
+random goes on where it stopped, whatever ``random_state`` is by then.""",
     # attributes
     "weak_rankers_": """weak_rankers_ : WeakRankers
     The fitted weak rankers.""",
@@ -295,25 +243,19 @@ n_splits_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where ``X`` had names that are all strings.""",
     # rankers of batches
-    "k_of_batch": """k : int or float
-    The rows of a batch to predict positive: a float in (0, 1] is the fraction of the batch's positives,
-    rounded to a number between 1 and theirs, as in the paper; an int is a number, at most theirs. Measures
-    take such a share as ``fraction_of_positives``.""",
-    "batch_size": """batch_size : int
-    The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a positive or without
-    a negative are passed over. With 1, every row is compared with a row of zeros of the other class, as the
-    classical perceptron without intercept does.""",
-    "average": """average : bool
-    Whether ``coef_`` is the mean of the coefficients after every batch, or the last ones.""",
-    "shuffle": """shuffle : bool
-    Whether ``fit`` draws a new order of the rows for every pass.""",
-    "early_stopping_at_k": """early_stopping : bool
-    Whether ``fit`` sets a part of the rows aside, keeps the coefficients after the pass with the best
-    precision at k on it, and ends when it no longer rises.
-validation_fraction : float
-    The fraction of the rows that is set aside, in (0, 1).
-n_iter_no_change : int
-    The number of passes without a rise that ends ``fit`` where ``early_stopping``, at least 1.""",
+    "k_of_batch": """The rows of a batch to predict positive: a float in (0, 1] is the fraction of the
+batch's positives, rounded to a number between 1 and theirs, as in the paper; an int is a number, at most
+theirs. Measures take such a share as ``fraction_of_positives``.""",
+    "batch_size": """The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a
+positive or without a negative are passed over. With 1, every row is compared with a row of zeros of the
+other class, as the classical perceptron without intercept does.""",
+    "average": "Whether ``coef_`` is the mean of the coefficients after every batch, or the last ones.",
+    "shuffle": "Whether ``fit`` draws a new order of the rows for every pass.",
+    "early_stopping_at_k": """Whether ``fit`` sets a part of the rows aside, keeps the coefficients after
+the pass with the best precision at k on it, and ends when it no longer rises.""",
+    "validation_fraction_at_k": "The fraction of the rows that is set aside, in (0, 1).",
+    "n_iter_no_change_at_k": """The number of passes without a rise that ends ``fit`` where
+``early_stopping``, at least 1.""",
     "mistakes_": """n_mistakes_ : float
     The negatives among the first k of every batch, before it was learned from, summed over batches.
 mistakes_path_ : ndarray of shape (n_batches_,)
@@ -351,40 +293,14 @@ def _sections(**names: str) -> str:
     return "\n\n".join(parts)
 
 
-ERRORS = {"Raises": "fit_value_error fit_type_error", "Warns": "convergence_warning"}
-PARAGRAPHS["rows_to_score"] = _sections(Parameters="X_of_fit")
-PARAGRAPHS["fit_two_classes"] = _sections(
-    Parameters="X y_two_classes sample_weight", Returns="self", **ERRORS
-)
-PARAGRAPHS["fit_trimmed"] = _sections(
-    Parameters="X_trimmed y_two_classes sample_weight", Returns="self", **ERRORS
-)
-PARAGRAPHS["fit_grades"] = _sections(
-    Parameters="X y_grades sample_weight qid pairs", Returns="self", **ERRORS
-)
-PARAGRAPHS["fit_linear"] = _sections(
-    Parameters="X_array_api y_grades sample_weight qid pairs", Returns="self", **ERRORS
-)
-PARAGRAPHS["fit_boosted"] = _sections(
-    Parameters="X_boosted y_grades sample_weight qid pairs", Returns="self", Raises=ERRORS["Raises"]
-)
-PARAGRAPHS["fit_search"] = _sections(
-    Parameters="X y_two_classes sample_weight_cv groups",
-    Returns="self",
-    Raises="search_value_error search_type_error",
-    Warns="search_warning",
-)
-PARAGRAPHS["fit_budget"] = _sections(
-    Parameters="X y_two_classes sample_weight_cv groups",
-    Returns="self",
-    Raises="search_value_error fit_type_error",
-)
-PATH_ERRORS = ERRORS | {"Raises": "value_error_Cs fit_type_error"}
-PARAGRAPHS["path_two_classes"] = _sections(
-    Parameters="X y_two_classes Cs sample_weight", Returns="rankers", **PATH_ERRORS
-)
-PARAGRAPHS["path_grades"] = _sections(
-    Parameters="X y_grades Cs sample_weight qid pairs", Returns="rankers", **PATH_ERRORS
+# what follows the parameters of a method that fits
+TYPE_ERROR, WARNING = "fit_type_error", "convergence_warning"
+PARAGRAPHS["fitted_or_raises"] = _sections(Returns="self", Raises=f"fit_value_error {TYPE_ERROR}")
+PARAGRAPHS["fitted"] = "\n\n".join([PARAGRAPHS["fitted_or_raises"], _sections(Warns=WARNING)])
+PARAGRAPHS["fitted_path"] = _sections(Returns="rankers", Raises=f"value_error_Cs {TYPE_ERROR}", Warns=WARNING)
+PARAGRAPHS["fitted_for_budget"] = _sections(Returns="self", Raises=f"search_value_error {TYPE_ERROR}")
+PARAGRAPHS["fitted_search"] = _sections(
+    Returns="self", Raises="search_value_error search_type_error", Warns="search_warning"
 )
 
 shared_docs = shared_docs_from(PARAGRAPHS)

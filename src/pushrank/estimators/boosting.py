@@ -54,8 +54,38 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     variant : {"coordinate", "freund"}, default="coordinate"
         How a round chooses: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as coordinate
         descent does, or the one that lowers F most, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as Freund et al. do.
-    %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
-    %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
+    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+        %(weak_rankers)s
+    n_estimators : int
+        %(n_estimators)s
+    learning_rate : float
+        %(learning_rate)s
+    positive : bool
+        %(positive)s
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
+        %(monotonic_cst)s
+    subsample : float
+        %(subsample)s
+    max_features : float
+        %(max_features)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        %(scoring)s
+    validation_fraction : float
+        %(validation_fraction)s
+    n_iter_no_change : int
+        %(n_iter_no_change)s
+    tol : float
+        %(tol_edge)s
+    warm_start : bool
+        %(warm_start_rounds)s
+    n_jobs : int or None
+        %(n_jobs)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -114,7 +144,20 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_boosted)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_boosted)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted_or_raises)s
         """
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
@@ -162,16 +205,42 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         How a round chooses: the ranker with the largest :math:`|r_j|`, as in section 5 of the paper, or with
         the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow, and
         rounds end where no :math:`r_j` is positive; it matters where rankers' mirrors are not among them.
-    %(weak_rankers n_estimators)s
+    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+        %(weak_rankers)s
+    n_estimators : int
+        %(n_estimators)s
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
-    %(learning_rate positive monotonic_cst subsample max_features early_stopping scoring)s
-    %(validation_fraction n_iter_no_change)s
+    learning_rate : float
+        %(learning_rate)s
+    positive : bool
+        %(positive)s
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
+        %(monotonic_cst)s
+    subsample : float
+        %(subsample)s
+    max_features : float
+        %(max_features)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        %(scoring)s
+    validation_fraction : float
+        %(validation_fraction)s
+    n_iter_no_change : int
+        %(n_iter_no_change)s
     tol : float, default=1e-4
         Stop when no ranker's edge exceeds this, at least 0; those of columns are measured in units of one
         over the feature's standard deviation within the classes.
-    %(warm_start_rounds n_jobs random_state verbose)s
+    warm_start : bool
+        %(warm_start_rounds)s
+    n_jobs : int or None
+        %(n_jobs)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -231,7 +300,20 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_boosted)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_boosted)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted_or_raises)s
         """
         check_alpha("alpha", self.alpha)
         if self.choice not in CHOICES:
@@ -286,8 +368,38 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         in {0, 1} (equation (6)); or to the largest G along the ranker, where
         :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both take the ranker of the largest edge:
         where its weight grows, :math:`(r_j - G) / \|\lambda\|_1` is the slope of G.
-    %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
-    %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
+    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+        %(weak_rankers)s
+    n_estimators : int
+        %(n_estimators)s
+    learning_rate : float
+        %(learning_rate)s
+    positive : bool
+        %(positive)s
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
+        %(monotonic_cst)s
+    subsample : float
+        %(subsample)s
+    max_features : float
+        %(max_features)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        %(scoring)s
+    validation_fraction : float
+        %(validation_fraction)s
+    n_iter_no_change : int
+        %(n_iter_no_change)s
+    tol : float
+        %(tol_edge)s
+    warm_start : bool
+        %(warm_start_rounds)s
+    n_jobs : int or None
+        %(n_jobs)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -348,7 +460,20 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_boosted)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_boosted)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted_or_raises)s
 
         Warns
         -----
@@ -413,8 +538,38 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     ----------
     constant_ranker : bool, default=True
         Whether a constant is among the weak rankers.
-    %(weak_rankers n_estimators learning_rate positive monotonic_cst subsample max_features early_stopping)s
-    %(scoring validation_fraction n_iter_no_change tol_edge warm_start_rounds n_jobs random_state verbose)s
+    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+        %(weak_rankers)s
+    n_estimators : int
+        %(n_estimators)s
+    learning_rate : float
+        %(learning_rate)s
+    positive : bool
+        %(positive)s
+    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
+        %(monotonic_cst)s
+    subsample : float
+        %(subsample)s
+    max_features : float
+        %(max_features)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        %(scoring)s
+    validation_fraction : float
+        %(validation_fraction)s
+    n_iter_no_change : int
+        %(n_iter_no_change)s
+    tol : float
+        %(tol_edge)s
+    warm_start : bool
+        %(warm_start_rounds)s
+    n_jobs : int or None
+        %(n_jobs)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -480,7 +635,20 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_boosted)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_boosted)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted_or_raises)s
         """
         fit = fit_boosted(
             self,

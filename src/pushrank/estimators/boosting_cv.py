@@ -38,21 +38,33 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(budget)s
+    budget : int, default=None
+        %(budget)s
+    fraction : float, default=None
+        %(fraction)s
+    fraction_of_positives : float, default=None
+        %(fraction_of_positives)s
     ps : sequence of float, default=(1, 4, 16, 64)
         The strengths of the push, each at least 1; p = 1 is :class:`RankBoost`.
     learning_rates : sequence of float, default=(0.3, 1.0)
         The parts of each step that are taken, in (0, 1].
     n_estimators : sequence of int, default=(30, 100, 300)
         The numbers of rounds, each at least 1.
-    %(weak_rankers)s
+    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+        %(weak_rankers)s
     alpha : float, default=1e-3
         The L2 strength on the weights of the weak rankers, at least 0.
-    %(cv)s
+    cv : int, splitter or iterable
+        %(cv)s
     selection : {"one_standard_error", "best"}, default="one_standard_error"
         Take the smallest p whose best member is within one standard error of the best of all, or the best.
         The standard error is that of the difference, fold by fold.
-    %(n_jobs_folds random_state verbose_cv)s
+    n_jobs : int or None
+        %(n_jobs_folds)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose_cv)s
 
     Attributes
     ----------
@@ -112,7 +124,18 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the push, the learning rate and the rounds by cross-validation, and learn with them.
 
-        %(fit_budget)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight_cv)s
+        groups : array-like of shape (n_samples,), optional
+            %(groups)s
+
+        %(fitted_for_budget)s
         """
         check_numbers("ps", self.ps, least=1.0)
         check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)

@@ -99,7 +99,8 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Features; data frames reach the stages as frames. NaN where the stages take it.
-        %(y_two_classes)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights, passed to every stage (of a pipeline, to its last step). Rows of weight zero
             belong to neither class.
@@ -171,7 +172,10 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Returns
         -------

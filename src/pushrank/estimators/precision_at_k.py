@@ -89,7 +89,8 @@ class StreamRankerMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Finite features; float32 and float64 arrays, dense by rows or CSR, are used without a copy.
-        %(y_two_classes)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights: within its batch a row of weight w counts as w copies.
         qid : array-like of shape (n_samples,), optional
@@ -325,16 +326,30 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(k_of_batch)s
+    k : int or float
+        %(k_of_batch)s
     variant : {"avg", "max"}, default="max"
         Which missed positives are added.
-    %(batch_size)s
+    batch_size : int
+        %(batch_size)s
     max_iter : int, default=50
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
-    %(average)s
+    average : bool
+        %(average)s
         If a full pass makes no mistake the last ones are used, averaged or not. The paper's algorithm 1
         returns the last ones, which rank worse where classes overlap (``experiments/kar_2015``).
-    %(shuffle early_stopping_at_k random_state verbose)s
+    shuffle : bool
+        %(shuffle)s
+    early_stopping : bool
+        %(early_stopping_at_k)s
+    validation_fraction : float
+        %(validation_fraction_at_k)s
+    n_iter_no_change : int
+        %(n_iter_no_change_at_k)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -422,7 +437,8 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(k_of_batch)s
+    k : int or float
+        %(k_of_batch)s
     surrogate : {"avg", "max", "ramp", "struct"}, default="ramp"
         The L, see :class:`pushrank.objectives.PrecisionAtK`. ramp is the tightest bound and not convex,
         struct no bound.
@@ -431,10 +447,24 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
         number of positives it has no minimum.
     eta0 : float, default=1.0
         The first step, positive.
-    %(batch_size)s
+    batch_size : int
+        %(batch_size)s
     max_iter : int, default=50
         The number of passes of ``fit``, at least 1.
-    %(average shuffle early_stopping_at_k random_state verbose)s
+    average : bool
+        %(average)s
+    shuffle : bool
+        %(shuffle)s
+    early_stopping : bool
+        %(early_stopping_at_k)s
+    validation_fraction : float
+        %(validation_fraction_at_k)s
+    n_iter_no_change : int
+        %(n_iter_no_change_at_k)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------

@@ -53,7 +53,20 @@ class LinearPushMixin(RankerMixin):
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_linear)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_array_api)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted)s
         """
         fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
         return self
@@ -89,7 +102,24 @@ class PNormPush(LinearPushMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(p side bottom_weight alpha solver_smooth tol_gap_gradient max_iter warm_start verbose)s
+    p : float
+        %(p)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    alpha : float
+        %(alpha)s
+    solver : {"lbfgs", "newton-cg", "coordinate"}
+        %(solver_smooth)s
+    tol : float
+        %(tol_gap_gradient)s
+    max_iter : int
+        %(max_iter)s
+    warm_start : bool
+        %(warm_start)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -178,7 +208,18 @@ class IRPush(LinearPushMixin, BaseEstimator):
         What the logarithm is of: with ``"rank"`` the sum is over all rows, in place of the negatives, so that
         :math:`1 + \sum_j e^{-(f(x_i) - f(x_j))}` bounds one plus the Rank of a positive, the place by which
         the discounted cumulative gain discounts it. For two classes in one list.
-    %(alpha solver_smooth tol_gap_gradient max_iter warm_start verbose)s
+    alpha : float
+        %(alpha)s
+    solver : {"lbfgs", "newton-cg", "coordinate"}
+        %(solver_smooth)s
+    tol : float
+        %(tol_gap_gradient)s
+    max_iter : int
+        %(max_iter)s
+    warm_start : bool
+        %(warm_start)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -225,7 +266,20 @@ class IRPush(LinearPushMixin, BaseEstimator):
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_linear)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_array_api)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted)s
         """
         if self.discount not in DISCOUNTS:
             raise ValueError(f"discount must be one of {list(DISCOUNTS)}, got {self.discount!r}.")
@@ -257,10 +311,14 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(pair_loss)s
+    loss : Loss or str
+        %(pair_loss)s
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
-    %(side bottom_weight)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
     alpha : float, default=1e-3
         The L2 strength, at least 0; positive for the hinge and the maximum. With 0 separable data have no
         optimum, which is reported.
@@ -269,13 +327,19 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         coefficient at a time. All three end at the same coefficients. The hinge and the maximum, which have
         kinks, are approached by smooth objectives, each minimised by L-BFGS; but the maximum of the hinge or
         its square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
-    %(accuracy)s
+    accuracy : float
+        %(accuracy)s
     tol : float, default=1e-4
         Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
         :math:`s_j` the standard deviation of feature j within the classes; for the hinge and the maximum,
         when the gap does not; without a bound, when the gradient does not. On small dense data (n_samples *
         n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.
-    %(max_iter warm_start verbose)s
+    max_iter : int
+        %(max_iter)s
+    warm_start : bool
+        %(warm_start)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -351,7 +415,16 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X_array_api y_grades sample_weight qid pairs)s
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_array_api)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
 
         Returns
         -------

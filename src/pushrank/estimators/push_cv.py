@@ -74,11 +74,23 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ----------
     ps : sequence of float, default=(1, 2, 4, 8, 16, 64)
         The strengths of the push, each at least 1.
-    %(alphas scoring_cv cv)s
+    alphas : sequence of float
+        %(alphas)s
+    scoring : str or callable
+        %(scoring_cv)s
+    cv : int, splitter or iterable
+        %(cv)s
     selection : {"best", "one_standard_error"}, default="best"
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best.
-    %(tol_gradient max_iter_cv n_jobs_folds verbose_cv)s
+    tol : float
+        %(tol_gradient)s
+    max_iter : int
+        %(max_iter_cv)s
+    n_jobs : int or None
+        %(n_jobs_folds)s
+    verbose : bool
+        %(verbose_cv)s
 
     Attributes
     ----------
@@ -129,7 +141,18 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
 
-        %(fit_search)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight_cv)s
+        groups : array-like of shape (n_samples,), optional
+            %(groups)s
+
+        %(fitted_search)s
         """
         ps: Any = self.ps
         if np.ndim(ps) != 1 or len(ps) == 0:
@@ -159,16 +182,34 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(pair_loss)s
+    loss : Loss or str
+        %(pair_loss)s
     prices : sequence of Price or str, default=("identity", Power(4), Power(16))
         The prices, from mild to strong, or their names in :mod:`pushrank.prices`. A start of each is the
         solution of the one before.
-    %(alphas side bottom_weight)s
-    %(accuracy scoring_cv cv)s
+    alphas : sequence of float
+        %(alphas)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    accuracy : float
+        %(accuracy)s
+    scoring : str or callable
+        %(scoring_cv)s
+    cv : int, splitter or iterable
+        %(cv)s
     selection : {"best", "one_standard_error"}, default="best"
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
-    %(tol_gradient max_iter_cv n_jobs_folds verbose_cv)s
+    tol : float
+        %(tol_gradient)s
+    max_iter : int
+        %(max_iter_cv)s
+    n_jobs : int or None
+        %(n_jobs_folds)s
+    verbose : bool
+        %(verbose_cv)s
 
     Attributes
     ----------
@@ -225,7 +266,18 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the price and the penalty by cross-validation, and learn the coefficients with them.
 
-        %(fit_search)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight_cv)s
+        groups : array-like of shape (n_samples,), optional
+            %(groups)s
+
+        %(fitted_search)s
         """
         prices: Any = self.prices
         if np.ndim(prices) != 1 or len(prices) == 0:

@@ -78,7 +78,8 @@ class RampAtK(RankerMixin, BaseEstimator):
         The most convex problems from a start, at least 1.
     random_state : int, RandomState or None, default=None
         The source of the rows that starts are found on, of the perceptron's orders and of random directions.
-    %(verbose)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -136,7 +137,12 @@ class RampAtK(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X y_two_classes sample_weight)s
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
 
         Returns
         -------
@@ -171,12 +177,16 @@ class RampAtK(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X y_two_classes)s
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
         ks : iterable of int or float
             The numbers or fractions of positives to bring to the top, in any order.
         Cs : iterable of float
             The weights of the surrogate, in any order.
-        %(sample_weight)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
 
         Returns
         -------

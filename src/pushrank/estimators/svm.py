@@ -74,7 +74,10 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C kernel)s
+    C : float
+        %(C)s
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable
+        %(kernel)s
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"}, default="auto"
@@ -93,10 +96,22 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     projection : {"nearest", "paper"}, default="nearest"
         With ``solver="gradient-projection"``, how a step comes back to the feasible set: to the nearest
         point, or as in figure 2 by projecting onto the ball of the l1,inf norm and then clipping at zero.
-    %(gamma degree coef0 cache_size class_weight_pairs tol_gap)s
+    gamma : {"scale", "auto"} or float
+        %(gamma)s
+    degree : int
+        %(degree)s
+    coef0 : float
+        %(coef0)s
+    cache_size : float
+        %(cache_size)s
+    class_weight : dict, "balanced" or None
+        %(class_weight_pairs)s
+    tol : float
+        %(tol_gap)s
     max_iter : int, default=10000
         The largest number of iterations; of ``"smo"`` each is as many steps as there are rows.
-    %(verbose)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -150,7 +165,16 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        %(fit_two_classes)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted)s
         """
         return self._fit_path([self], X, y, sample_weight)[0]
 
@@ -159,7 +183,18 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
-        %(path_two_classes)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        Cs : iterable of float
+            %(Cs)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted_path)s
         """
         return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
 
@@ -231,7 +266,10 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C kernel)s
+    C : float
+        %(C)s
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable
+        %(kernel)s
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
     solver : {"auto", "gradient-projection"}, default="auto"
@@ -245,11 +283,23 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
         :math:`C / (1000 I K)`; all ``max_iter`` steps are taken whatever ``tol``, and the answer is the
         iterate of the lowest objective Q, the negative of ``dual_objective_``. Agarwal chose it from 1e-6 to
         1e-2 by cross-validation. None stands for steps of our own from zero, which end at ``tol``.
-    %(gamma degree coef0 cache_size class_weight_pairs tol_gap)s
+    gamma : {"scale", "auto"} or float
+        %(gamma)s
+    degree : int
+        %(degree)s
+    coef0 : float
+        %(coef0)s
+    cache_size : float
+        %(cache_size)s
+    class_weight : dict, "balanced" or None
+        %(class_weight_pairs)s
+    tol : float
+        %(tol_gap)s
     max_iter : int, default=1000
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
         planes for the hinge.
-    %(verbose)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -310,7 +360,20 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
-        %(fit_grades)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted)s
         """
         return self._fit_path([self], X, y, sample_weight, qid, pairs)[0]
 
@@ -326,7 +389,22 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
-        %(path_grades)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        Cs : iterable of float
+            %(Cs)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted_path)s
         """
         return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight, qid, pairs)
 
@@ -392,7 +470,16 @@ class SVMMAP(RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C class_weight_C tol_gap max_iter_planes verbose)s
+    C : float
+        %(C)s
+    class_weight : dict, "balanced" or None
+        %(class_weight_C)s
+    tol : float
+        %(tol_gap)s
+    max_iter : int
+        %(max_iter_planes)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -427,7 +514,16 @@ class SVMMAP(RankerMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        %(fit_two_classes)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted)s
         """
         return self._fit_path([self], X, y, sample_weight)[0]
 
@@ -436,7 +532,18 @@ class SVMMAP(RankerMixin, BaseEstimator):
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
-        %(path_two_classes)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        Cs : iterable of float
+            %(Cs)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted_path)s
         """
         return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
 
@@ -478,7 +585,8 @@ class StructSVM(RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(C)s
+    C : float
+        %(C)s
     measure : {"precision", "prbep"}, default="precision"
         Precision at k, or the precision-recall break-even point, which is precision at the number of
         positives.
@@ -486,7 +594,14 @@ class StructSVM(RankerMixin, BaseEstimator):
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
         fraction of the positives, rounded to a number between 1 and theirs, which measures take as
         ``fraction_of_positives``.
-    %(class_weight_C tol_gap max_iter_planes verbose)s
+    class_weight : dict, "balanced" or None
+        %(class_weight_C)s
+    tol : float
+        %(tol_gap)s
+    max_iter : int
+        %(max_iter_planes)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -527,7 +642,16 @@ class StructSVM(RankerMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        %(fit_two_classes)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted)s
         """
         return self._fit_path([self], X, y, sample_weight)[0]
 
@@ -536,7 +660,18 @@ class StructSVM(RankerMixin, BaseEstimator):
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
-        %(path_two_classes)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        Cs : iterable of float
+            %(Cs)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted_path)s
         """
         return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
 

@@ -223,16 +223,27 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(budget)s
+    budget : int, default=None
+        %(budget)s
+    fraction : float, default=None
+        %(fraction)s
+    fraction_of_positives : float, default=None
+        %(fraction_of_positives)s
     candidates : sequence of str, default=None
         The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
         (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push.
-    %(cv)s
+    cv : int, splitter or iterable
+        %(cv)s
     selection : {"one_standard_error", "best"}, default="one_standard_error"
         Take the simplest family whose best member is within one standard error of the best of all, logistic
         regression being simpler than the convex pushes, and these simpler than those that give up on
         positives; or the best. The standard error is that of the difference, fold by fold.
-    %(n_jobs_folds random_state verbose_cv)s
+    n_jobs : int or None
+        %(n_jobs_folds)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose_cv)s
 
     Attributes
     ----------
@@ -296,7 +307,18 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ) -> Self:
         """Choose the family and its parameters by cross-validation, and learn the coefficients with them.
 
-        %(fit_budget)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight_cv)s
+        groups : array-like of shape (n_samples,), optional
+            %(groups)s
+
+        %(fitted_for_budget)s
 
         Warns
         -----

@@ -58,7 +58,8 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         :math:`s_j` the standard deviation of feature j within the classes.
     max_iter : int, default=100
         How often positives are chosen at most, at least 1.
-    %(verbose)s
+    verbose : bool
+        %(verbose)s
 
     Attributes
     ----------
@@ -116,7 +117,16 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        %(fit_trimmed)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_trimmed)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted)s
         """
         fit_trimmed([self], X, y, sample_weight)
         return self
@@ -128,10 +138,14 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(X_trimmed y_two_classes)s
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_trimmed)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
-        %(sample_weight)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
 
         Returns
         -------

@@ -34,29 +34,24 @@ from pushrank.prices import Power, Price
 
 BINARY = "binary"  # in place of a push: the booster's own log loss
 OWN_PARAGRAPHS = {
-    "p_of_booster": """p : float or "binary"
-    The strength of the push, any finite number of at least 1. Or ``"binary"``, the booster's own log loss,
-    which takes no notice of the other parameters of a push.""",
-    "price_of_booster": """price : Price, str or None
-    A smooth price in place of the power p, or its name in :mod:`pushrank.prices`: ``"log_one_plus"`` with
-    ``side="pull"`` is the objective of the IR Push. None is the power p.""",
-    "early_stopping_of_booster": """early_stopping : bool
-    Whether to stop when the score of a validation part stops rising, and go back to its best round.
-scoring : str, callable or None
-    A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, a scorer that
-    ``make_top_scorer`` makes, or what scikit-learn takes; None takes the average precision.
-validation_fraction : float
-    The fraction of the rows (of the query groups) to validate on, in (0, 1); they are not learned from.
-n_iter_no_change : int
-    Stop after so many rounds without a better score.""",
-    "threads": """n_jobs : int or None
-    The number of threads; None takes the booster's default, all processors. It changes no result.""",
-    "X_of_booster": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Features, of which NaN are missing values. Data frames of pandas are passed to the booster as they are,
-    with their categorical columns.""",
-    "y_of_booster": """y : array-like of shape (n_samples,)
-    Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance, numbers
-    of which a higher one should stand above every lower one.""",
+    "p_of_booster": """The strength of the push, any finite number of at least 1. Or ``"binary"``, the
+booster's own log loss, which takes no notice of the other parameters of a push.""",
+    "price_of_booster": """A smooth price in place of the power p, or its name in :mod:`pushrank.prices`:
+``"log_one_plus"`` with ``side="pull"`` is the objective of the IR Push. None is the power p.""",
+    "early_stopping_of_booster": """Whether to stop when the score of a validation part stops rising, and
+go back to its best round.""",
+    "scoring_of_booster": """A scorer for the validation part: the name of one of
+:mod:`pushrank.metrics.scorers`, a scorer that ``make_top_scorer`` makes, or what scikit-learn takes; None
+takes the average precision.""",
+    "validation_fraction_of_booster": """The fraction of the rows (of the query groups) to validate on, in
+(0, 1); they are not learned from.""",
+    "n_iter_no_change_of_booster": "Stop after so many rounds without a better score.",
+    "threads": """The number of threads; None takes the booster's default, all processors. It changes no
+result.""",
+    "X_of_booster": """Features, of which NaN are missing values. Data frames of pandas are passed to the
+booster as they are, with their categorical columns.""",
+    "y_of_booster": """Labels of two classes, the larger in sorted order to be ranked at the top; or
+grades of relevance, numbers of which a higher one should stand above every lower one.""",
     "attributes_of_booster": """booster_ : Booster
     The library's own, trained on all rows, or on all but the validation part.
 classes_ : ndarray of shape (n_classes,)
@@ -79,17 +74,13 @@ validation_path_ : ndarray
     price has kinks, or no split meets the limits of a leaf, so that all rows would score alike.
 TypeError
     When a parameter has the wrong type.""",
-    "ps_of_booster": """ps : sequence of float or str
-    The objectives: strengths of the push, each at least 1; ``"binary"``, the booster's own log loss; and
-    ``"log_one_plus"``, the IR Push, which goes with ``side="pull"``.
-n_estimators : sequence of int
-    The numbers of rounds, each at least 1.
-param_grid : dict of str to sequence
-    Values of other parameters to choose from, of the ranker or the booster.""",
-    "selection_of_booster": """selection : {"one_standard_error", "best"}
-    Take the first of the log loss, the IR Push and the strengths in ascending order whose best member is
-    within one standard error of the best of all; or the best. The standard error is that of the
-    difference, fold by fold.""",
+    "ps_of_booster": """The objectives: strengths of the push, each at least 1; ``"binary"``, the
+booster's own log loss; and ``"log_one_plus"``, the IR Push, which goes with ``side="pull"``.""",
+    "n_estimators_of_search": "The numbers of rounds, each at least 1.",
+    "param_grid": "Values of other parameters to choose from, of the ranker or the booster.",
+    "selection_of_booster": """Take the first of the log loss, the IR Push and the strengths in ascending
+order whose best member is within one standard error of the best of all; or the best. The standard error
+is that of the difference, fold by fold.""",
     "best_params_of_booster": """best_params_ : dict
     The chosen ``"p"``, or for the IR Push ``"price"`` and ``"side"``; ``"n_estimators"``; and those of
     `param_grid`: parameters of the ranker.""",
@@ -103,8 +94,30 @@ i over the positives and k over the negatives, in one list of any length.
 
 Parameters
 ----------
-%(p_of_booster price_of_booster side bottom_weight pair_loss n_estimators early_stopping_of_booster)s
-%(threads random_state)s
+p : float or "binary"
+    %(p_of_booster)s
+price : Price, str or None
+    %(price_of_booster)s
+side : {"push", "pull", "both"}
+    %(side)s
+bottom_weight : float
+    %(bottom_weight)s
+loss : Loss or str
+    %(pair_loss)s
+n_estimators : int
+    %(n_estimators)s
+early_stopping : bool
+    %(early_stopping_of_booster)s
+scoring : str, callable or None
+    %(scoring_of_booster)s
+validation_fraction : float
+    %(validation_fraction_of_booster)s
+n_iter_no_change : int
+    %(n_iter_no_change_of_booster)s
+n_jobs : int or None
+    %(threads)s
+random_state : int, RandomState or None
+    %(random_state)s
 **booster_params
     Any other of the library's parameters, by its name there or its alias in scikit-learn's interface, such as
     ``learning_rate``, ``max_depth``, ``min_child_weight`` or ``reg_lambda``.
@@ -118,7 +131,28 @@ over the positives i, on the parts of a cross-validation that were not learned f
 
 Parameters
 ----------
-%(budget ps_of_booster cv selection_of_booster threads random_state verbose_cv)s
+budget : int, default=None
+    %(budget)s
+fraction : float, default=None
+    %(fraction)s
+fraction_of_positives : float, default=None
+    %(fraction_of_positives)s
+ps : sequence of float or str
+    %(ps_of_booster)s
+n_estimators : sequence of int
+    %(n_estimators_of_search)s
+param_grid : dict of str to sequence
+    %(param_grid)s
+cv : int, splitter or iterable
+    %(cv)s
+selection : {"one_standard_error", "best"}
+    %(selection_of_booster)s
+n_jobs : int or None
+    %(threads)s
+random_state : int, RandomState or None
+    %(random_state)s
+verbose : bool
+    %(verbose_cv)s
 **booster_params
     Any other parameter of the ranker, the library's own among them.
 
@@ -137,9 +171,8 @@ References
 ----------
 Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule of
 one standard error.""",
-    "objective_of_booster": """objective : PushObjective
-    What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
-    ``"log"`` keeps gradients in range at any p.""",
+    "objective_of_booster": """What to minimise: any loss with a second derivative, any price but the
+maximum, any side. The scale ``"log"`` keeps gradients in range at any p.""",
 }
 shared_docs = shared_docs_from(PARAGRAPHS | OWN_PARAGRAPHS)
 DEFAULT_P = 4.0
@@ -328,7 +361,10 @@ class BoosterRankerMixin(RankerMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_to_score)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
 
         Returns
         -------
@@ -427,7 +463,14 @@ def fit_ranker(
 
     Parameters
     ----------
-    %(X_of_booster y_of_booster sample_weight qid)s
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        %(X_of_booster)s
+    y : array-like of shape (n_samples,)
+        %(y_of_booster)s
+    sample_weight : array-like of shape (n_samples,), optional
+        %(sample_weight)s
+    qid : array-like of shape (n_samples,), optional
+        %(qid)s
 
     Returns
     -------

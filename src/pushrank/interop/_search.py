@@ -79,7 +79,14 @@ def fit_search(
 
     Parameters
     ----------
-    %(X_of_booster y_two_classes sample_weight_cv groups)s
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        %(X_of_booster)s
+    y : array-like of shape (n_samples,)
+        %(y_two_classes)s
+    sample_weight : array-like of shape (n_samples,), optional
+        %(sample_weight_cv)s
+    groups : array-like of shape (n_samples,), optional
+        %(groups)s
 
     Returns
     -------

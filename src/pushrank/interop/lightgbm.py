@@ -49,7 +49,8 @@ class LGBMObjective(CustomObjective):
 
     Parameters
     ----------
-    %(objective_of_booster)s
+    objective : PushObjective
+        %(objective_of_booster)s
 
     Raises
     ------

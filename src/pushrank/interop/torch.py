@@ -32,15 +32,14 @@ Module: Any = torch.nn.Module
 __all__ = ["IRPushLoss", "InfinitePushLoss", "PNormPushLoss", "PrecisionAtKLoss", "RankingLoss"]
 
 PARAGRAPHS = {
-    "memory": """memory : int, default=0
-    How many rows of past batches to keep, scores and labels, so that small batches see enough negatives and
-    positives. In training the objective is then that of the batch and the remembered rows, as if the network
-    had not moved since it scored those, and the gradient of the batch's rows is scaled by all weight over the
-    batch's: an estimate of the gradient over as many rows, from rows whose scores are late. No row indices
-    are needed. In ``eval`` mode it is neither used nor filled; it is no part of ``state_dict``.
-one_class : {"zero", "raise"}, default="zero"
-    What a batch without a positive or without a negative gives, those of the memory counted: a loss and
-    gradients of zero, or a ValueError.""",
+    "memory": """How many rows of past batches to keep, scores and labels, so that small batches see
+enough negatives and positives. In training the objective is then that of the batch and the remembered
+rows, as if the network had not moved since it scored those, and the gradient of the batch's rows is
+scaled by all weight over the batch's: an estimate of the gradient over as many rows, from rows whose
+scores are late. No row indices are needed. In ``eval`` mode it is neither used nor filled; it is no part
+of ``state_dict``.""",
+    "one_class": """What a batch without a positive or without a negative gives, those of the memory
+counted: a loss and gradients of zero, or a ValueError.""",
     "raises": """Raises
 ------
 TypeError
@@ -261,7 +260,10 @@ class RankingLoss(Module):
     objective : PushObjective or PrecisionAtK
         What to minimise. Of the scales of a ``PushObjective``, ``"log"`` stays finite for every p, and
         ``"mean"`` depends little on the size of a batch.
-    %(memory)s
+    memory : int, default=0
+        %(memory)s
+    one_class : {"zero", "raise"}, default="zero"
+        %(one_class)s
 
     Raises
     ------
@@ -362,7 +364,10 @@ class PNormPushLoss(RankingLoss):
         Push negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0
         The weight of the pull when ``side="both"``.
-    %(memory)s
+    memory : int, default=0
+        %(memory)s
+    one_class : {"zero", "raise"}, default="zero"
+        %(one_class)s
 
     %(raises)s
 
@@ -404,7 +409,10 @@ class IRPushLoss(RankingLoss):
 
     Parameters
     ----------
-    %(memory)s
+    memory : int, default=0
+        %(memory)s
+    one_class : {"zero", "raise"}, default="zero"
+        %(one_class)s
 
     Notes
     -----
@@ -461,7 +469,10 @@ class InfinitePushLoss(RankingLoss):
     ----------
     temperature : float, default=0.1
         The positive :math:`\tau`, in units of the scores. At a low one the gradient is that of few negatives.
-    %(memory)s
+    memory : int, default=0
+        %(memory)s
+    one_class : {"zero", "raise"}, default="zero"
+        %(one_class)s
 
     %(raises)s
 
@@ -514,7 +525,10 @@ class PrecisionAtKLoss(RankingLoss):
         Which one. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among the
         first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives; ``"struct"``
         is no bound, and has none below.
-    %(memory)s
+    memory : int, default=0
+        %(memory)s
+    one_class : {"zero", "raise"}, default="zero"
+        %(one_class)s
 
     %(raises)s
 

@@ -51,7 +51,8 @@ class XGBObjective(CustomObjective):
 
     Parameters
     ----------
-    %(objective_of_booster)s
+    objective : PushObjective
+        %(objective_of_booster)s
 
     Raises
     ------

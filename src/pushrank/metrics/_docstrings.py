@@ -5,32 +5,22 @@ from __future__ import annotations
 from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {
-    "ranking": """y_true : array-like of shape (n,)
-    Labels of two values.
-scores : array-like of shape (n,)
-    Finite scores, the higher the better.""",
-    "rankings": """y_true : array-like of shape (n,)
-    Labels of two values.
-scores : array-like of shape (n,) or (n_rankings, n)
-    Finite scores, the higher the better; a table holds a ranking in each row.""",
-    "ties_in_pairs": """ties : {"pessimistic", "half", "optimistic"}
-    Whether a tied pair of a positive and a negative is an error, half an error, or none.""",
-    "ties_in_list": """ties : {"pessimistic", "half", "optimistic"}
-    Where rows tie: negatives first; the expectation under a random order; or positives first.""",
-    "ties_of_ranks": """ties : {"pessimistic", "half", "optimistic", "min", "max"}
-    Where rows tie: negatives first; the expectation under a random order; positives first; or all of them
-    take the first rank of the tie, or the last, as in ``scipy.stats.rankdata``.""",
-    "ties_at_end": """ties : {"pessimistic", "half", "optimistic"}
-    Where rows tie at the end of the first rows: fill these with negatives first, take the expectation under
-    a random order, or fill them with positives first.""",
-    "depth": """k : int, optional
-    How many of the first rows are looked at, from 1 to n; with weights, what they weigh.
-fraction : float, optional
-    In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole rows. With weights
-    that are not whole numbers it is that part of their sum.
-fraction_of_positives : float, optional
-    In place of k: as many rows as this share of the positives, in (0, 1], rounded to the nearest number
-    from 1 on. With weights that are not whole numbers it is that part of the positives' sum.""",
+    "y_true": "Labels of two values.",
+    "scores": "Finite scores, the higher the better.",
+    "score_table": "Finite scores, the higher the better; a table holds a ranking in each row.",
+    "ties_in_pairs": "Whether a tied pair of a positive and a negative is an error, half an error, or none.",
+    "ties_in_list": """Where rows tie: negatives first; the expectation under a random order; or positives
+first.""",
+    "ties_of_ranks": """Where rows tie: negatives first; the expectation under a random order; positives
+first; or all of them take the first rank of the tie, or the last, as in ``scipy.stats.rankdata``.""",
+    "ties_at_end": """Where rows tie at the end of the first rows: fill these with negatives first, take
+the expectation under a random order, or fill them with positives first.""",
+    "k": "How many of the first rows are looked at, from 1 to n; with weights, what they weigh.",
+    "fraction": """In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole
+rows. With weights that are not whole numbers it is that part of their sum.""",
+    "fraction_of_positives": """In place of k: as many rows as this share of the positives, in (0, 1],
+rounded to the nearest number from 1 on. With weights that are not whole numbers it is that part of the
+positives' sum.""",
     "depth_errors": """Raises
 ------
 TypeError
@@ -38,17 +28,12 @@ TypeError
 ValueError
     When there are not two classes, a score is not finite, lengths differ, none or several of `k`, `fraction`
     and `fraction_of_positives` are given, or one of them or `ties` is out of range.""",
-    "qid": """qid : array-like of shape (n,), optional
-    The query of each row; by default all rows are one list.""",
-    "sample_weight": """sample_weight : array-like of shape (n,), optional
-    Non-negative weights; an integer weight equals that many copies of the row.""",
-    "whole_weight": """sample_weight : array-like of shape (n,), optional
-    Non-negative whole numbers; a row counts as that many copies of itself.""",
-    "query_weight": """sample_weight : array-like of shape (n,), optional
-    Non-negative weights; a query weighs the mean of its rows' weights.""",
-    "pos_label": """pos_label : label, optional
-    The positive class; by default the larger of two numbers, yes of yes and no, true of true and
-    false. Of other texts it must be given.""",
+    "qid": "The query of each row; by default all rows are one list.",
+    "sample_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
+    "whole_weight": "Non-negative whole numbers; a row counts as that many copies of itself.",
+    "query_weight": "Non-negative weights; a query weighs the mean of its rows' weights.",
+    "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
+true and false. Of other texts it must be given.""",
     "unit_interval": """Returns
 -------
 float, or ndarray of shape (n_rankings,)
@@ -57,8 +42,7 @@ float, or ndarray of shape (n_rankings,)
 ------
 ValueError
     When there are not two classes, a score is not finite, lengths differ, or `ties` is not known.""",
-    "norm": """norm : float
-    The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
+    "norm": """The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
     "norm_errors": """Raises
 ------
 TypeError
@@ -72,30 +56,23 @@ TypeError
 ValueError
     When there are not two classes, a score is not finite, lengths differ, or
     `alpha` or `ties` is out of range.""",
-    "metric": """metric : str or callable
-    A metric of this module that returns one number, or its name, such as ``"precision_at_k"``, or any
-    ``metric(y_true, scores)`` that takes a boolean array and scores and returns a number.""",
-    "resampling": """method : {"bootstrap", "bca", "delong"}
-    Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles, which are
-    also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half ties.
-confidence_level : float
-    The coverage aimed at, strictly between 0 and 1.
-n_resamples : int, optional
-    How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as many
-    as draw 200 million rows in all, and at least 200. The command line draws as many.
-value : array-like of shape (n,), optional
-    The value of each row, drawn with it, for :func:`value_at_k`.
-groups : array-like of shape (n,), optional
-    The cluster that each row belongs to, such as its customer: these are drawn whole, and not rows.
-sample_weight : array-like of shape (n,), optional
-    Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
-pos_label : label, optional
-    The positive class; by default the larger of two numbers, yes of yes and no, true of true and
-    false. Of other texts it must be given.
-random_state : int, RandomState or None
-    The seed of the resamples; the same seed gives the same interval with any number of threads.
-**parameters
-    Parameters of the metric, such as ``k=100``.""",
+    "metric": """A metric of this module that returns one number, or its name, such as
+``"precision_at_k"``, or any ``metric(y_true, scores)`` that takes a boolean array and scores and returns
+a number.""",
+    "method": """Percentiles of the stratified bootstrap; its bias-corrected and accelerated percentiles,
+which are also widened for a class of few rows; or DeLong's normal interval, for :func:`auc` with half
+ties.""",
+    "confidence_level": "The coverage aimed at, strictly between 0 and 1.",
+    "n_resamples": """How many resamples the bootstrap draws, at least 10; by default 2,000, of more than
+100,000 rows as many as draw 200 million rows in all, and at least 200. The command line draws as many.""",
+    "value_resampled": "The value of each row, drawn with it, for :func:`value_at_k`.",
+    "groups": """The cluster that each row belongs to, such as its customer: these are drawn whole, and
+not rows.""",
+    "weight_drawn": """Non-negative weights; a row is drawn with its weight, and one of weight zero is
+left out.""",
+    "random_state": """The seed of the resamples; the same seed gives the same interval with any number of
+threads.""",
+    "parameters": "Parameters of the metric, such as ``k=100``.",
     "resampling_errors": """ValueError
     When the data do not fit, a parameter is out of range, `metric` is not a known name, a
     ``functools.partial`` sets ``pos_label``, ``sample_weight`` or ``value``, there is a ``qid``, or the

@@ -130,10 +130,18 @@ def discounted_cumulative_gain(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
-    %(ties_of_ranks whole_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic", "min", "max"}
+        %(ties_of_ranks)s
+    sample_weight : array-like of shape (n,), optional
+        %(whole_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -206,13 +214,15 @@ def ndcg_at_k(
     fraction_of_positives : float, optional
         In place of k: as many rows as this share of each list's rows of a relevance above zero, in (0, 1],
         rounded to the nearest number from 1 on.
-    %(qid)s
+    qid : array-like of shape (n,), optional
+        %(qid)s
     gain : {"linear", "exponential"}, default="linear"
         The gain of relevance y: y itself, as in scikit-learn, or :math:`2^y - 1`.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: the least relevant first; the expectation under a random order; or the most relevant
         first.
-    %(query_weight)s
+    sample_weight : array-like of shape (n,), optional
+        %(query_weight)s
 
     Returns
     -------
@@ -302,7 +312,18 @@ def mean_reciprocal_rank(
 
     Parameters
     ----------
-    %(rankings qid ties_in_list query_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    qid : array-like of shape (n,), optional
+        %(qid)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_list)s
+    sample_weight : array-like of shape (n,), optional
+        %(query_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -359,7 +380,16 @@ def average_reciprocal_rank(
 
     Parameters
     ----------
-    %(rankings ties_of_ranks whole_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    ties : {"pessimistic", "half", "optimistic", "min", "max"}
+        %(ties_of_ranks)s
+    sample_weight : array-like of shape (n,), optional
+        %(whole_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -413,11 +443,19 @@ def robust_initial_enhancement(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     alpha : float, default=20.0
         The positive rate of the discount: a share of :math:`1 - e^{-\alpha z}` of the weight lies on the
         first z of the list, for 20 about 80 % on the first 8 %.
-    %(ties_in_list sample_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_list)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -465,10 +503,18 @@ def bedroc(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
-    %(ties_in_list sample_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_list)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------

@@ -80,7 +80,30 @@ def confidence_interval(
 
     Parameters
     ----------
-    %(ranking metric resampling)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
+    metric : str or callable
+        %(metric)s
+    method : {"bootstrap", "bca", "delong"}
+        %(method)s
+    confidence_level : float
+        %(confidence_level)s
+    n_resamples : int, optional
+        %(n_resamples)s
+    value : array-like of shape (n,), optional
+        %(value_resampled)s
+    groups : array-like of shape (n,), optional
+        %(groups)s
+    sample_weight : array-like of shape (n,), optional
+        %(weight_drawn)s
+    pos_label : label, optional
+        %(pos_label)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    **parameters
+        %(parameters)s
 
     Returns
     -------
@@ -307,7 +330,26 @@ def compare(
         Labels of two values.
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
-    %(metric resampling)s
+    metric : str or callable
+        %(metric)s
+    method : {"bootstrap", "bca", "delong"}
+        %(method)s
+    confidence_level : float
+        %(confidence_level)s
+    n_resamples : int, optional
+        %(n_resamples)s
+    value : array-like of shape (n,), optional
+        %(value_resampled)s
+    groups : array-like of shape (n,), optional
+        %(groups)s
+    sample_weight : array-like of shape (n,), optional
+        %(weight_drawn)s
+    pos_label : label, optional
+        %(pos_label)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    **parameters
+        %(parameters)s
 
     Returns
     -------

@@ -151,11 +151,17 @@ def gains_table(
 
     Parameters
     ----------
-    %(ranking)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
     n_parts : int, default=10
         The number of parts of equal size, at least 1, which end after whole rows, as ``fraction`` does in
         :func:`recall_at_k`. Of fewer rows than parts each is a part of its own.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------

@@ -33,7 +33,16 @@ def height(
 
     Parameters
     ----------
-    %(ranking ties_in_pairs sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -76,7 +85,16 @@ def reverse_height(
 
     Parameters
     ----------
-    %(ranking ties_in_pairs sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -119,7 +137,16 @@ def r_max(
 
     Parameters
     ----------
-    %(rankings ties_in_pairs sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -167,14 +194,22 @@ def rp_error(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
     scale : {"raw", "log", "mean"}, default="raw"
         ``R`` itself, infinite where it exceeds the largest float; ``(1/p) ln R``, finite for every p but
         ``-inf`` for a ranking without errors; or the power mean of the heights as shares of the positives,
         ``(R / K)^(1/p) / I`` with I positives and K negatives, from 0 to 1 for every p.
-    %(ties_in_pairs sample_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -244,7 +279,10 @@ def rg_error(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     price : callable, default=numpy.square
         The increasing g, of an array of heights and to one of the same shape: a NumPy function, one of your
         own, or the ``value`` of one of :mod:`pushrank.prices`, such as ``LogOnePlus().value``.
@@ -252,7 +290,12 @@ def rg_error(
         ``R`` itself, or the mean height as a share of the positives in which heights count by their price,
         :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
         :math:`g = h^p` it is the power mean of :func:`rp_error`.
-    %(ties_in_pairs sample_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -334,14 +377,21 @@ def margin_error(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     theta : float, default=0.0
         The margin, at least 0, in units of the scores.
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
-    %(ties_in_pairs)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
         A pair whose margin is theta counts as tied.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -397,10 +447,16 @@ def margin(
 
     Parameters
     ----------
-    %(rankings norm)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    norm : float
+        %(norm)s
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight zero do not count.
-    %(pos_label)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -441,7 +497,16 @@ def smooth_margin(
 
     Parameters
     ----------
-    %(rankings norm sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    norm : float
+        %(norm)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------

@@ -47,7 +47,22 @@ def precision_at_k(
 
     Parameters
     ----------
-    %(rankings depth ties_at_end sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    k : int, optional
+        %(k)s
+    fraction : float, optional
+        %(fraction)s
+    fraction_of_positives : float, optional
+        %(fraction_of_positives)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_at_end)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(unit_interval)s
 
@@ -106,7 +121,22 @@ def recall_at_k(
 
     Parameters
     ----------
-    %(rankings depth ties_at_end sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    k : int, optional
+        %(k)s
+    fraction : float, optional
+        %(fraction)s
+    fraction_of_positives : float, optional
+        %(fraction_of_positives)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_at_end)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(unit_interval)s
 
@@ -165,10 +195,18 @@ def positives_at_top(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
-    %(ties_in_pairs sample_weight pos_label)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -219,11 +257,17 @@ def average_precision(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(unit_interval)s
 
@@ -302,7 +346,10 @@ def precision_at_recall(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     recall : float, default=0.5
         The share of the positives to be found, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -310,7 +357,10 @@ def precision_at_recall(
         point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
         case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
         part of it that does.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(unit_interval)s
 
@@ -374,13 +424,19 @@ def recall_at_precision(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     precision : float, default=0.5
         The share of positives that the list must hold at least, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Lists end at the end of a tie, all rows of it included, a point of scikit-learn's
         ``precision_recall_curve``; with ``"optimistic"`` at its last positive, positives first.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -451,11 +507,17 @@ def partial_average_precision(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
         is :func:`average_precision`.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(unit_interval)s
 
@@ -516,7 +578,22 @@ def lift(
 
     Parameters
     ----------
-    %(rankings depth ties_at_end sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    k : int, optional
+        %(k)s
+    fraction : float, optional
+        %(fraction)s
+    fraction_of_positives : float, optional
+        %(fraction_of_positives)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_at_end)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -574,10 +651,13 @@ def value_at_k(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     k : int, optional
         How many of the first rows are looked at, from 1 to n; with weights, what they weigh.
-    value : array-like of shape (n,)
+    value : array-like of shape (n,), optional
         What each row is worth if it is positive, such as an amount of money; negatives count nothing.
     fraction : float, optional
         In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole rows.
@@ -589,7 +669,10 @@ def value_at_k(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie at the end of the first rows: fill these with negatives first, take the expectation
         under a random order, or fill them with positives first; positives of a tie count their mean value.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -668,7 +751,14 @@ def top_of_list(
 
     Parameters
     ----------
-    %(ranking whole_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
+    sample_weight : array-like of shape (n,), optional
+        %(whole_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------

@@ -38,7 +38,16 @@ def auc(
 
     Parameters
     ----------
-    %(rankings ties_in_pairs sample_weight pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(unit_interval)s
 
@@ -93,7 +102,10 @@ def partial_auc(
 
     Parameters
     ----------
-    %(rankings)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
     max_fpr : float, default=0.1
         The largest false-positive rate, in (0, 1].
     min_tpr : float, default=0.0
@@ -102,7 +114,10 @@ def partial_auc(
         Return McClish's standardised area in place of the area itself.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where classes tie, the curve goes right first, straight across, or up first.
-    %(sample_weight pos_label)s
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -252,7 +267,10 @@ def roc_band(
 
     Parameters
     ----------
-    %(ranking)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
     max_fpr : float, default=0.1
         The largest false-positive rate of the 51 that are read by default, from 0 on, in (0, 1].
     false_positive_rates : array-like of shape (n_points,), optional
@@ -261,7 +279,8 @@ def roc_band(
         Whether the band holds the curve at all points at once, or at each by itself.
     confidence_level : float, default=0.95
         At least this is the chance that the band holds the true curve, strictly between 0 and 1.
-    %(pos_label)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------

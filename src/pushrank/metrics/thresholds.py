@@ -74,7 +74,10 @@ def threshold_for(
 
     Parameters
     ----------
-    %(ranking)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
     k : int, optional
         The budget: the list holds at most so many rows, from 1 to n; with weights, what they weigh.
     fraction : float, optional
@@ -94,7 +97,8 @@ def threshold_for(
         The cluster that each row belongs to, such as its customer: these are drawn whole, and not rows.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
-    %(pos_label)s
+    pos_label : label, optional
+        %(pos_label)s
     random_state : int, RandomState or None, default=None
         The seed of the resamples.
 

@@ -473,7 +473,12 @@ class PrecisionAtK:
 
         Parameters
         ----------
-        %(y scores sample_weight)s
+        y : array-like of shape (n,)
+            %(y)s
+        scores : array-like of shape (n,)
+            %(scores)s
+        sample_weight : array-like of shape (n,), optional
+            %(sample_weight)s
 
         Returns
         -------
@@ -499,7 +504,12 @@ class PrecisionAtK:
 
         Parameters
         ----------
-        %(y scores sample_weight)s
+        y : array-like of shape (n,)
+            %(y)s
+        scores : array-like of shape (n,)
+            %(scores)s
+        sample_weight : array-like of shape (n,), optional
+            %(sample_weight)s
 
         Returns
         -------

@@ -36,12 +36,9 @@ STEEPNESS_OF_KINKS = 32.0  # of a second derivative: in single precision many ma
 MIN_ACCURACY, MAX_ACCURACY = 1e-13, 0.1  # of sums of analytic losses: their rounding, and a first digit
 
 PARAGRAPHS = {
-    "y": """y : array-like of shape (n,)
-    Labels with two distinct values; the larger is the positive class.""",
-    "scores": """scores : array-like of shape (n,)
-    A finite score for each row, in the order of ``y``.""",
-    "sample_weight": """sample_weight : array-like of shape (n,), optional
-    Finite, non-negative weights; an integer weight equals that many copies of the row.""",
+    "y": "Labels with two distinct values; the larger is the positive class.",
+    "scores": "A finite score for each row, in the order of ``y``.",
+    "sample_weight": "Finite, non-negative weights; an integer weight equals that many copies of the row.",
 }
 
 
@@ -278,7 +275,12 @@ class PushObjective:
 
         Parameters
         ----------
-        %(y scores sample_weight)s
+        y : array-like of shape (n,)
+            %(y)s
+        scores : array-like of shape (n,)
+            %(scores)s
+        sample_weight : array-like of shape (n,), optional
+            %(sample_weight)s
 
         Returns
         -------
@@ -306,7 +308,12 @@ class PushObjective:
 
         Parameters
         ----------
-        %(y scores sample_weight)s
+        y : array-like of shape (n,)
+            %(y)s
+        scores : array-like of shape (n,)
+            %(scores)s
+        sample_weight : array-like of shape (n,), optional
+            %(sample_weight)s
 
         Returns
         -------
@@ -347,10 +354,14 @@ class PushObjective:
 
         Parameters
         ----------
-        %(y scores)s
+        y : array-like of shape (n,)
+            %(y)s
+        scores : array-like of shape (n,)
+            %(scores)s
         vector : array-like of shape (n,)
             The direction.
-        %(sample_weight)s
+        sample_weight : array-like of shape (n,), optional
+            %(sample_weight)s
 
         Returns
         -------

@@ -79,7 +79,18 @@ def infinite_push_bound(
 
     Parameters
     ----------
-    %(training_scores theta log_covering_number delta pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -162,12 +173,22 @@ def theorem_5_1(
 
     Parameters
     ----------
-    %(training_scores theta log_covering_number)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
     light_top : callable
         :math:`e \mapsto \sup_f \delta_D(f, \theta, e)`, or a bound above it: the chance that a negative's
         height is more than e below the largest there is. It is of the population, and no training rows tell
         it; if heights are uniform on [0, 1], it is ``lambda e: max(1 - e, 0)``.
-    %(delta pos_label)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(error_bound)s
         It is infinite where no :math:`\varepsilon` will do: where the top of the negatives is too rare to be

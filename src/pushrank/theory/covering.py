@@ -22,22 +22,16 @@ from pushrank.metrics._ranking import Ranking
 LogCovering = float | Callable[[float], float]
 
 PARAGRAPHS = {
-    "training_scores": """y_true : array-like of shape (n,)
-    Labels of two values, of the training rows.
-scores : array-like of shape (n,)
-    Their finite scores, by a function of the class that the covering number counts.""",
-    "theta": """theta : float
-    The positive margin, in units of the scores, chosen before the data are seen.""",
-    "log_covering_number": """log_covering_number : callable or float
-    The natural logarithm of the covering number of the class as a function of the scale, such as
-    ``functools.partial(log_covering_number, d, radius)`` for linear scores; a number where it is the same at
-    every scale, as of a finite class, whose covering numbers are at most its size. Where it is infinite
-    nothing is bounded.""",
-    "delta": """delta : float
-    The chance that the bound fails, in (0, 1).""",
-    "pos_label": """pos_label : label, optional
-    The positive class; by default the larger of two numbers, yes of yes and no, true of true and
-    false. Of other texts it must be given.""",
+    "y_true": "Labels of two values, of the training rows.",
+    "training_scores": "Their finite scores, by a function of the class that the covering number counts.",
+    "theta": "The positive margin, in units of the scores, chosen before the data are seen.",
+    "log_covering_number": """The natural logarithm of the covering number of the class as a function of
+the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; a number where
+it is the same at every scale, as of a finite class, whose covering numbers are at most its size. Where it
+is infinite nothing is bounded.""",
+    "delta": "The chance that the bound fails, in (0, 1).",
+    "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
+true and false. Of other texts it must be given.""",
     "errors": """Raises
 ------
 TypeError

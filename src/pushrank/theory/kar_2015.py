@@ -113,10 +113,20 @@ def precision_at_k_bound(
 
     Parameters
     ----------
-    %(training_scores)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
     k : int
         The length of the list, from 1 to n.
-    %(theta log_covering_number delta pos_label)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -370,7 +380,8 @@ def theorem_12(
         add four times the scale to the bound.
     replacement : bool, default=True
         Whether rows are drawn independently, or without replacement from a finite population.
-    %(delta)s
+    delta : float
+        %(delta)s
 
     Returns
     -------
@@ -471,7 +482,9 @@ def theorem_13(
     mistake_rate : float
         The mean over batches of the share of the first :math:`k_t` rows that were negative, from 0 to 1:
         ``mistake_rate_`` of a ranker after one pass.
-    %(draw delta)s
+    %(draw)s
+    delta : float
+        %(delta)s
 
     %(error_bound)s
 
@@ -529,7 +542,9 @@ def corollary_14(
     ----------
     surrogate_loss : float
         The surrogate avg of :math:`w^*` on the population, divided by k, at least 0.
-    %(coef_norm draw delta)s
+    %(coef_norm draw)s
+    delta : float
+        %(delta)s
 
     Returns
     -------
@@ -606,7 +621,8 @@ def theorem_15(
     eta0 : float, optional
         The first step, positive; by default the best, :math:`r / (\sqrt 2 R)`, which makes the first term
         :math:`4 \sqrt 2\, r R / \sqrt T`.
-    %(delta)s
+    delta : float
+        %(delta)s
 
     Returns
     -------

@@ -55,7 +55,18 @@ def margin_ranking_bound(
 
     Parameters
     ----------
-    %(training_scores theta log_covering_number delta pos_label)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -143,7 +154,10 @@ def theorem_1(
     y : array-like of shape (m,), optional
         Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
         lower one.
-    %(theta log_covering_number)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
     qid : array-like of shape (m,), optional
         Query groups, within which rows are compared.
     pairs : (better, worse), optional
@@ -151,7 +165,8 @@ def theorem_1(
     pair_probability : float, optional
         E, above 0 and at most 1/2; by default the share of the pairs :math:`(i, k)`, :math:`i \ne k`, that
         are crucial, by which the paper says it may as well be replaced.
-    %(delta)s
+    delta : float
+        %(delta)s
 
     %(error_bound)s
 

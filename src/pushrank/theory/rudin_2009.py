@@ -72,10 +72,20 @@ def p_norm_push_bound(
 
     Parameters
     ----------
-    %(training_scores)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
     p : float
         The strength of the push, at least 1.
-    %(theta log_covering_number delta pos_label)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -160,7 +170,8 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         The strength of the push, at least 1.
     log_covering_number : float
         The natural logarithm of the covering number of the class at a quarter of the margin.
-    %(delta)s
+    delta : float
+        %(delta)s
 
     Returns
     -------
@@ -265,7 +276,8 @@ def theorem_1(
         The convex price g.
     loss : Loss or str, default="exponential"
         The pair loss, at least 1 where the margin is not positive.
-    %(pos_label)s
+    pos_label : label, optional
+        %(pos_label)s
 
     Returns
     -------
@@ -341,10 +353,20 @@ def theorem_2(
 
     Parameters
     ----------
-    %(training_scores)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
     p : float
         The strength of the push, at least 1.
-    %(theta log_covering_number delta pos_label)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(error_bound)s
 
@@ -398,13 +420,22 @@ def theorem_3(
 
     Parameters
     ----------
-    %(training_scores)s
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(training_scores)s
     p : float
         The strength of the push, at least 1.
-    %(theta log_covering_number)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
     least_error : float
         :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It is of the population: no training rows tell.
-    %(delta pos_label)s
+    delta : float
+        %(delta)s
+    pos_label : label, optional
+        %(pos_label)s
 
     %(error_bound)s
 
@@ -462,7 +493,12 @@ def theorem_2_sample_size(
         The excess that is allowed, in (0, 1).
     p : float
         The strength of the push, at least 1.
-    %(theta log_covering_number delta)s
+    theta : float
+        %(theta)s
+    log_covering_number : callable or float
+        %(log_covering_number)s
+    delta : float
+        %(delta)s
 
     Returns
     -------
