@@ -31,7 +31,6 @@ PUBLIC = (
     "pushrank.objectives",
     "pushrank.exceptions",
     "pushrank.distributed",
-    "pushrank.distributed.xgboost",
     "pushrank.interop.lightgbm",
     "pushrank.interop.onnx",
     "pushrank.interop.xgboost",

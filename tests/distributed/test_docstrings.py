@@ -16,7 +16,7 @@ STAND_INS = {
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["linear", "stream", "xgboost"])
+@pytest.mark.parametrize("name", ["linear", "stream"])
 @pytest.mark.usefixtures("client")
 def test_the_docstrings_examples_run(name):
     runner, tests = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), doctest.DocTestFinder()
@@ -37,9 +37,8 @@ def test_the_guides_code_runs(client):
         r"^```python\n(?!>>>)(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     ran = [code for code in blocks if "import" in code and "pushrank.distributed" in code]
-    assert len(ran) == 3
+    assert len(ran) == 2
     for code in ran:
         for said, stand_in in STAND_INS.items():
             code = code.replace(said, stand_in)
         exec(code, names)  # noqa: S102
-    assert type(names["alone"]).__name__ == "PushXGBRanker"

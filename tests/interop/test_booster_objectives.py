@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 
 import lightgbm
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from pushrank import PushObjective, metrics
 from pushrank.interop._objective import derivatives
 from pushrank.interop.lightgbm import LGBMMetric, LGBMObjective
-from pushrank.interop.xgboost import XGBMetric, XGBObjective
+from pushrank.interop.xgboost import PushXGBRanker, XGBMetric, XGBObjective
 from pushrank.metrics import make_top_scorer
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import ExponentialPrice, LogOnePlus, Power, Price
@@ -254,3 +255,63 @@ def test_lightgbms_machines_are_refused(machines):
         push(scores, data)
     with pytest.raises(NotImplementedError, match="every worker measure its own rows alone"):
         measure(scores, data)
+
+
+def test_lightgbms_dask_workers_are_refused(monkeypatch):
+    worker = pytest.importorskip("distributed.worker")
+    y, scores = np.array([0, 1]), np.zeros(2)
+    push, measure = LGBMObjective(P_NORM_PUSH), LGBMMetric("average_precision")
+    monkeypatch.setattr(worker, "thread_state", threading.local())
+    worker.thread_state.key = "my_own_task"  # a task that trains in one process has all rows
+    push(y, scores), measure(y, scores)
+    worker.thread_state.key = "_train_part-0123"
+    with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
+        push(y, scores)
+    with pytest.raises(NotImplementedError, match="every worker measure its own rows alone"):
+        measure(y, scores)
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
+def test_the_tasks_of_lightgbms_dask_interface_are_those_that_are_refused():
+    distributed, array = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    X, y = (
+        array.from_array(rng.normal(size=(200, 3)), chunks=100),
+        array.from_array(np.arange(200) % 2, chunks=100),
+    )
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+        model = lightgbm.DaskLGBMRegressor(objective=LGBMObjective(P_NORM_PUSH))
+        with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
+            model.fit(X, y)
+
+
+def test_several_processes_of_xgboost_are_refused(monkeypatch):
+    """XGBoost has several under Dask, Spark and Ray, and calls the objective in each with its own rows."""
+    y, scores = np.array([0, 1]), np.zeros(2)
+    push, measure = XGBObjective(P_NORM_PUSH), XGBMetric("average_precision")
+    push(y, scores), measure(y, scores)
+    monkeypatch.setattr(xgboost.collective, "get_world_size", lambda: 2)
+    with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
+        push(y, scores)
+    with pytest.raises(NotImplementedError, match="every process measure its own rows alone"):
+        measure(y, scores)
+    with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
+        PushXGBRanker().fit(scores[:, None], y)
+
+
+@pytest.mark.nightly
+def test_xgboosts_dask_interface_has_several_processes():
+    distributed, array = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
+    rng = np.random.default_rng(0)
+    X, y = (
+        array.from_array(rng.normal(size=(200, 3)), chunks=100),
+        array.from_array(np.arange(200) % 2, chunks=100),
+    )
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        data = dask_xgboost.DaskDMatrix(client, X, y)
+        with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
+            dask_xgboost.train(client, {"base_score": 0.0}, data, 2, obj=XGBObjective(P_NORM_PUSH))

@@ -124,7 +124,6 @@ def test_a_ranker_is_what_the_library_trains(data):
 
 
 def test_a_device_is_passed_on_to_xgboost(monkeypatch, data):
-    """Also by the ranker on Dask: both take their parameters from the engine."""
     asked = []
     monkeypatch.setattr("xgboost.train", lambda params, *_, **__: asked.append(params) or 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -149,8 +149,8 @@ def _check_all_rows(verb: str, data: Any) -> None:
     machines = "".join(str(params.get(alias)) for alias in ("machines", "workers", "nodes"))
     if task.startswith("_train_part") or "," in machines:  # several are a text with commas
         raise NotImplementedError(
-            f"LightGBM has every worker {verb} its own rows alone, and a list is of all rows: use "
-            "pushrank.distributed.xgboost.DaskPushXGBRanker, XGBObjective, or LightGBM in one process."
+            f"LightGBM has every worker {verb} its own rows alone, and a list is of all rows: train in one "
+            "process."
         )
 
 

@@ -16,8 +16,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.estimators.push_cv import GroupRoutingMixin
-from pushrank.interop._collective import collective_problem
-from pushrank.interop._objective import CustomMetric, CustomObjective, derivatives, labels_of_sizes
+from pushrank.interop._objective import CustomMetric, CustomObjective, labels_of_sizes
 from pushrank.interop._ranker import (
     BoosterRankerMixin,
     Training,
@@ -63,10 +62,8 @@ class XGBObjective(CustomObjective):
 
     Notes
     -----
-    Where XGBoost trains in several processes, under Dask, Spark or Ray, each process calls the objective for
-    its own rows, and what it needs of the others' comes by ``xgboost.collective``: eight numbers or so a
-    round. The push is that of all rows then: of two classes in one list, with the exponential loss, for any
-    price and either side on the scale ``"log"``, or on ``"raw"``.
+    Where XGBoost trains in several processes, under Dask, Spark or Ray, each process would push its own rows
+    alone: that is a ``NotImplementedError``.
 
     A push takes no notice of a constant, so that ``base_score`` only costs digits in float32: give 0, of
     ``XGBClassifier``, which takes it for a probability, 0.5. ``XGBRanker`` refuses custom objectives: query
@@ -92,12 +89,8 @@ class XGBObjective(CustomObjective):
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, DMatrix)`` or labels and scores."""
-        labels, scores, weights, qid = _unpacked(y_true, y_pred, sample_weight)
-        if xgboost.collective.get_world_size() == 1:
-            return self.at(labels, scores, weights, qid)
-        weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        problem = collective_problem(self.objective, XGBCollective(), labels, weights, qid is not None)
-        return derivatives(*problem, scores)
+        _check_one_process("push")
+        return self.at(*_unpacked(y_true, y_pred, sample_weight))
 
 
 @shared_docs
@@ -128,11 +121,7 @@ class XGBMetric(CustomMetric):
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the measure, and before it the name where ``xgboost.train`` asks."""
-        if xgboost.collective.get_world_size() > 1:
-            raise NotImplementedError(
-                "XGBoost would take the mean over its processes, each with a measure of its own rows, for "
-                "that of all: measure the scores after training, by pushrank.distributed."
-            )
+        _check_one_process("measure")
         measure = self.of(*_unpacked(y_true, y_pred, sample_weight))
         return (self.__name__, measure) if isinstance(y_pred, xgboost.DMatrix) else measure
 
@@ -145,16 +134,13 @@ def _unpacked(y_true: Any, y_pred: Any, weights: Any) -> tuple[Any, Any, Any, An
     return y_pred.get_label(), y_true, weights if len(weights) else None, labels_of_sizes(np.diff(starts))
 
 
-class XGBCollective:
-    """The processes that XGBoost trains in."""
-
-    def sum(self, values: Floats) -> Floats:
-        """Return the sums over them."""
-        return np.asarray(xgboost.collective.allreduce(values, xgboost.collective.Op.SUM))
-
-    def max(self, values: Floats) -> Floats:
-        """Return the largest over them."""
-        return np.asarray(xgboost.collective.allreduce(values, xgboost.collective.Op.MAX))
+def _check_one_process(verb: str) -> None:
+    """Raise where XGBoost trains in several processes, each of which calls with its own rows alone."""
+    if xgboost.collective.get_world_size() > 1:
+        raise NotImplementedError(
+            f"XGBoost has every process {verb} its own rows alone, and a list is of all rows: train in one "
+            "process."
+        )
 
 
 class XGBoost:
@@ -177,11 +163,7 @@ class XGBoost:
         self, params: dict[str, Any], training: Training, validation: Validation | None
     ) -> tuple[Any, list[float]]:
         """Return a booster, cut at its best round, and its validation scores after every round."""
-        if xgboost.collective.get_world_size() > 1:
-            raise NotImplementedError(
-                "the ranker has the rows of one of XGBoost's processes, and a list is of all rows: use "
-                "xgboost.train with XGBObjective there."
-            )
+        _check_one_process("push")
         of_scores = training.derivatives
         options: dict[str, Any] = {}
         path: dict[str, Any] = {}
