@@ -1,16 +1,15 @@
-"""The way of the data through a boosted ranker: validate, run the rounds, set what was learned."""
+"""The fit of boosted rankers: check the data, resume the last fit, run the rounds, set what was learned."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
@@ -19,6 +18,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades
+from pushrank.estimators._categories import encode, encode_categories
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts, validator
 from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, checked_data, validate_ranking
@@ -38,192 +38,112 @@ from pushrank.solvers.boosting.loop import (
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
-from pushrank.weak_rankers.base import PlusMinusOne, WeakRankers, check_own, plus_minus_one
+from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_own, plus_minus_one
+
+MAX_DRAWS = 100
+"""Subsamples drawn in search of one that holds a pair to rank."""
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedFit:
-    """A run that is over, and what it ran on."""
+class BoostingSpec:
+    """What a boosted ranker minimises, and how its rounds choose and step.
 
-    X: Any  # the checked features
-    target: Target
-    train: Sample  # the part of the target that was trained on
-    learner: WeakRankers  # fitted
-    encoder: OrdinalEncoder | None  # what turns categorical columns into numbers
-    problem: BoostingProblem
-    state: BoostingState  # where the run ended
-    result: BoostingResult
-    first_random_state: dict[str, Any]  # of the source of randomness, at the beginning
-
-
-def fit_boosted(
-    ranker: Any,
-    objective: PushObjective,
-    X: Any,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    *,
-    qid: ArrayLike | None = None,
-    pairs: Any = None,
-    alpha: float = 0.0,
-    scale_slopes: bool = False,
-    choice: Choice = "steepest",
-    step_rule: StepRule = best_step,
-    joint: bool = False,
-    constant: bool = False,
-    two_classes_only: str = "",
-    check: Callable[[BoostedFit], None] | None = None,
-) -> BoostedFit:
-    """Validate, run the rounds, set the fitted attributes: the whole way, in this order.
-
-    Parameters
-    ----------
-    ranker : object
-        The estimator, with the parameters that all boosted rankers have.
-    objective : PushObjective
-        What the rounds minimise.
-    X, y, sample_weight, qid, pairs
-        As given to ``fit``.
-    alpha : float, default=0.0
-        The L2 strength on the weights, of columns on the coefficients.
-    scale_slopes : bool, default=False
-        Whether ``tol`` is in units of one over the columns' standard deviations within the classes.
-    choice : {"steepest", "lowest"}, default="steepest"
-        How a round chooses its weak ranker.
-    step_rule : callable, default=best_step
-        How far a round steps.
-    joint : bool, default=False
-        Whether to add the sums over the two classes, as AdaBoost does, over rankers in {-1, +1}.
-    constant : bool, default=False
-        Whether a constant is among those.
-    two_classes_only : str, default=""
-        What to say where there are grades, groups or pairs, if they cannot be learned from.
-    check : callable, optional
-        Raises or warns where the run did not bring what was asked for, before anything is set.
+    ``alpha`` is the L2 strength on the weights, or with columns on the coefficients; ``scale_slopes`` puts
+    ``tol`` in units of one over the columns' standard deviations within the classes. ``joint`` adds the sums
+    over the two classes, as AdaBoost does, over weak rankers in {-1, +1} and, with ``constant``, a constant.
+    ``two_classes_only`` is the error for grades, groups and pairs. ``paths`` returns further fitted
+    attributes, each with an entry before the first round and one after each; it may raise or warn.
     """
-    _check_parameters(ranker)
-    learner = clone(weak_rankers.resolve(ranker.weak_rankers))
-    goes_on = bool(ranker.warm_start) and hasattr(ranker, "estimator_index_")
-    X, encoder = encode_categories(learner, X, ranker._encoder if goes_on else None, fitted=goes_on)
-    X, target = validate_ranking(
-        ranker, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=learner.takes_missing
-    )
-    if two_classes_only and not isinstance(target.sample, BipartiteSample):
-        raise ValueError(two_classes_only)
-    n_threads = None if ranker.n_jobs is None or ranker.n_jobs < 0 else int(ranker.n_jobs)
-    history, random_state = History(), check_random_state(ranker.random_state)
-    if goes_on:
-        _check_goes_on(ranker, learner, X, n_constants=int(constant))
-        learner, history = ranker.weak_rankers_, History.from_arrays(ranker._history)
-        learner.truncate(history.n_rounds)
-        # the validation part is drawn again as it was, and rounds go on drawing where they stopped
-        random_state = np.random.RandomState()
-        random_state.set_state(ranker._first_random_state)
-    first_random_state = random_state.get_state(legacy=False)
-    with one_blas_thread():
-        train, validate = target.sample, None
-        if ranker.early_stopping:
-            sample: Any = target.sample
-            part = sample.subset_pairs if isinstance(sample, CrucialSample) else sample.subset
-            train, valid = parts(target, float(ranker.validation_fraction), random_state, part)
-            valid_objective = score_objective(objective, valid, n_threads, joint=joint)
-            validate = validator(valid_objective, valid, ranker.scoring, X, y, target)
-        if goes_on:
-            random_state.set_state(ranker._random_state)
-        else:
-            learner.fit(X, _training_weights(target, train), random_state)
-        outputs = learner.training_outputs(X, n_threads)
-        check_own(learner, outputs, X)
-        if joint:
-            outputs = plus_minus_one(outputs, constant=constant)
-        ridge: Floats | float = alpha
-        scales: Floats | float = 1.0
-        if isinstance(learner, Columns):
-            ridge = alpha * learner.units_**2 if alpha > 0.0 else 0.0
-            if scale_slopes:
-                linear = LinearProblem(objective, LinearModel(X), train, alpha)
-                scales = slope_units(linear, learner.units_)
-        lower, upper = _coefficient_bounds(ranker, learner, outputs.n_rankers, constant=constant)
-        problem = BoostingProblem(
-            score_objective(objective, train, n_threads, joint=joint),
-            outputs,
-            step_rule,
-            choice,
-            ridge,
-            scales,
-            lower,
-            upper,
-            float(ranker.learning_rate),
-        )
-        state = BoostingState.after(problem, random_state, history)
-        n_rounds = int(ranker.n_estimators)
-        with progress_bar(ranker, n_rounds) as callback:
-            result = boost(
-                problem,
-                state,
-                n_rounds,
-                float(ranker.tol),
-                draw_rows=_row_subsampler(target, train, float(ranker.subsample)),
-                draw_features=_feature_subsampler(X.shape[1], float(ranker.max_features)),
-                validate=validate,
-                patience=int(ranker.n_iter_no_change),
-                callback=callback,
-            )
-    fit = BoostedFit(X, target, train, learner, encoder, problem, state, result, first_random_state)
-    if check is not None:
-        check(fit)
-    _set_fitted(ranker, fit)
-    return fit
+
+    objective: PushObjective
+    alpha: float = 0.0
+    scale_slopes: bool = False
+    choice: Choice = "steepest"
+    step_rule: StepRule = best_step
+    joint: bool = False
+    constant: bool = False
+    two_classes_only: str = ""
+    paths: Callable[[BoostingRun], dict[str, Floats]] | None = None
 
 
-def _set_fitted(ranker: Any, fit: BoostedFit) -> None:
-    """Set all fitted attributes, at the best round where a validation part chose it."""
-    state, history, learner = fit.state, fit.state.history, fit.learner
-    scores: NDArray[np.floating] = state.scores
-    random_state = state.random_state.get_state(legacy=False)
-    ranker.converged_ = fit.result.converged
-    ranker.validation_path_ = np.array(history.validation)
-    ranker.best_round_ = history.n_rounds
-    if ranker.early_stopping:
-        ranker.converged_ = fit.result.converged and history.n_since_best == 0
-        ranker.best_round_ = history.best_place
-        history.cut()
-        if state.best_scores is not None and state.best_random_state is not None:
-            scores, random_state = state.best_scores, state.best_random_state
-    learner.truncate(history.n_rounds)
-    # what a warm start goes on from, bit for bit
-    ranker._history, ranker._encoder = history.arrays(), fit.encoder
-    ranker._first_random_state, ranker._random_state = fit.first_random_state, random_state
-    ranker.weak_rankers_ = learner
-    index, steps = np.array(history.indices, dtype=np.intp), np.array(history.steps)
-    ranker.intercept_ = 0.0
-    if isinstance(fit.problem.outputs, PlusMinusOne):
-        # in terms of h in [0, 1]: a step along 2 h - 1 is two along h, less one along the constant
-        index = index - fit.problem.outputs.n_constants
-        is_constant = index < 0
-        if not isinstance(learner, Columns):
-            ranker.intercept_ = float(steps[is_constant].sum() - steps[~is_constant].sum())
-        steps = np.where(is_constant, 1.0, 2.0) * steps
-    ranker.estimator_index_, ranker.estimator_weights_ = index, steps
-    ranker.edges_ = np.array(history.edges)
-    ranker.objective_path_ = np.array(history.objectives)
-    ranker.n_iter_ = history.n_rounds
-    ranker.coef_ = None
-    own = index >= 0
-    norm = float(np.abs(np.bincount(index[own], steps[own], minlength=1)).sum())
-    if isinstance(learner, Columns):
-        # the very coefficients that score rows decide thresholds and margins
-        ranker.coef_ = learner.coef(index[own], steps[own]).astype(fit.X.dtype)
-        scores = linear_scores(fit.X, ranker.coef_)
-        norm = float(np.abs(ranker.coef_.astype(np.float64)) @ learner.ranges_)
-    least = fit.train.least_margin(scores.astype(np.float64))
-    ranker.margin_ = least / norm if norm > 0.0 else 0.0
-    set_grades(ranker, fit.target, scores)
+@dataclass(frozen=True, eq=False)
+class BoostingStart:
+    """Where the rounds start: with weak rankers that are not fitted yet, or after those of the last fit.
+
+    ``generator`` is in the state in which nothing had been drawn for the first fit, and ``random_state`` is
+    its state after the last round, or None before the first.
+    """
+
+    learner: WeakRankers
+    history: History
+    generator: np.random.RandomState
+    random_state: dict[str, Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingRun:
+    """A run that has ended; ``train`` is the part of the target that is not for validation."""
+
+    X: Any
+    target: Target
+    train: Sample
+    learner: WeakRankers
+    first_random_state: dict[str, Any]
+    problem: BoostingProblem
+    state: BoostingState
+    result: BoostingResult
 
 
 @shared_docs
 class BoostedRankerMixin(RankerMixin):
-    """The scores of a fitted sum of weak rankers: ``estimator_weights_`` of ``weak_rankers_``."""
+    """A ranker whose scores are a sum of weak rankers: ``estimator_weights_`` of ``weak_rankers_``."""
+
+    # A method of each ranker, which raises where a parameter that the others lack is out of range.
+    _boosting_spec: Callable[[], BoostingSpec]
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_boosted)s
+        y : array-like of shape (n_samples,), optional
+            %(y_grades)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+        pairs : (better, worse) or (better, worse, weight), optional
+            %(pairs)s
+
+        %(fitted_or_raises)s
+        """
+        spec = self._boosting_spec()
+        check_parameters(self)
+        learner = clone(weak_rankers.resolve(self.weak_rankers))
+        is_warm_start = bool(self.warm_start) and hasattr(self, "estimator_index_")
+        X, encoder = encode_categories(learner, X, self if is_warm_start else None)
+        X, target = validate_ranking(
+            self, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=learner.takes_missing
+        )
+        if spec.two_classes_only and not isinstance(target.sample, BipartiteSample):
+            raise ValueError(spec.two_classes_only)
+        start = resume(self, spec, learner, X) if is_warm_start else fresh_start(self, learner)
+        with one_blas_thread():
+            run = run_rounds(self, spec, start, X, y, target)
+        paths = {} if spec.paths is None else spec.paths(run)
+        self._encoder = encoder
+        set_fitted(self, run, paths)
+        return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -244,8 +164,8 @@ class BoostedRankerMixin(RankerMixin):
         if self.coef_ is not None:
             linear: NDArray[np.floating] = linear_scores(X, self.coef_)
             return linear - linear.dtype.type(self.threshold_)
-        own = self.estimator_index_ >= 0
-        scores = self.weak_rankers_.scores(X, self.estimator_index_[own], self.estimator_weights_[own])
+        moved = self.estimator_index_ >= 0
+        scores = self.weak_rankers_.scores(X, self.estimator_index_[moved], self.estimator_weights_[moved])
         shifted: NDArray[np.floating] = scores + self.intercept_ - self.threshold_
         return shifted
 
@@ -260,7 +180,7 @@ class BoostedRankerMixin(RankerMixin):
         Yields
         ------
         ndarray of shape (n_samples,)
-            A new array for each of the ``n_iter_`` rounds, the last as ``decision_function`` but for
+            A new array for each of the ``n_iter_`` rounds, the last equal to ``decision_function`` up to
             rounding.
         """
         check_is_fitted(self, "estimator_weights_")
@@ -279,13 +199,13 @@ class BoostedRankerMixin(RankerMixin):
         Raises
         ------
         AttributeError
-            When the ranker is not fitted, or its weak rankers do not tell which features they read.
+            When the ranker is not fitted, or it is unknown which features its weak rankers read.
         """
         if not hasattr(self, "estimator_weights_"):
             raise AttributeError("feature_importances_ need a fitted ranker.")
         gains = np.maximum(-np.diff(self.objective_path_), 0.0)
-        own = self.estimator_index_ >= 0
-        importances: Floats = self.weak_rankers_.importances(self.estimator_index_[own], gains[own])
+        moved = self.estimator_index_ >= 0
+        importances: Floats = self.weak_rankers_.importances(self.estimator_index_[moved], gains[moved])
         total = importances.sum()
         return importances / total if total > 0.0 else importances
 
@@ -296,14 +216,14 @@ class BoostedRankerMixin(RankerMixin):
         return checked_data(self, encode(X, self._encoder), reset=False, **options)
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
+        """Return scikit-learn's tags; missing values are allowed where the weak rankers allow them."""
         tags = super().__sklearn_tags__()
         name: Any = self.weak_rankers
         tags.input_tags.allow_nan = name == "stumps" or isinstance(name, Stumps)
         return tags
 
 
-def _check_parameters(ranker: Any) -> None:
+def check_parameters(ranker: Any) -> None:
     """Raise unless the parameters that all boosted rankers have are in their ranges."""
     check_number("n_estimators", ranker.n_estimators, 1, integer=True)
     for name in ("learning_rate", "subsample", "max_features"):
@@ -316,11 +236,16 @@ def _check_parameters(ranker: Any) -> None:
         raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {ranker.n_jobs!r}.")
 
 
-def _check_goes_on(ranker: Any, learner: WeakRankers, X: Any, *, n_constants: int) -> None:
-    """Raise where rounds cannot be added to those of the last fit."""
+def fresh_start(ranker: Any, learner: WeakRankers) -> BoostingStart:
+    """Return the start of a first fit, whose weak rankers are fitted once the training part is drawn."""
+    return BoostingStart(learner, History(), check_random_state(ranker.random_state), None)
+
+
+def resume(ranker: Any, spec: BoostingSpec, learner: WeakRankers, X: Any) -> BoostingStart:
+    """Return the end of the last fit as a start; raise where rounds cannot be added to it."""
     last = ranker.weak_rankers_
     if isinstance(learner, Functions) and isinstance(last, Functions):
-        # functions are known by what they return
+        # A function in a saved model is another object: only its outputs can be compared.
         same = np.array_equal(learner.outputs(X), last.outputs(X))
     else:
         same = type(learner) is type(last) and (
@@ -330,64 +255,209 @@ def _check_goes_on(ranker: Any, learner: WeakRankers, X: Any, *, n_constants: in
         raise ValueError(
             f"warm_start=True adds rounds to the last fit, whose weak rankers were {last}, and "
             f"weak_rankers={ranker.weak_rankers!r} are others: set them back, or warm_start=False to start "
-            "anew."
+            "again."
         )
-    if set(ranker._history["indices"] - ranker.estimator_index_) - {n_constants}:
+    # The history counts a constant as weak ranker 0, and estimator_index_ does not.
+    if set(ranker._history["indices"] - ranker.estimator_index_) - {int(spec.constant)}:
         raise ValueError(
             f"warm_start=True adds rounds to the last fit, and constant_ranker={ranker.constant_ranker!r} "
-            "is not what it was: set it back, or warm_start=False to start anew."
+            "is not what it was: set it back, or warm_start=False to start again."
         )
     if ranker.n_iter_ > ranker.n_estimators:
         raise ValueError(
             f"n_estimators={ranker.n_estimators} must be at least the {ranker.n_iter_} rounds already run, "
             "when warm_start=True."
         )
+    history = History.from_arrays(ranker._history)
+    last.truncate(history.n_rounds)
+    # From the first state the validation part is drawn as in the first fit.
+    generator = np.random.RandomState()
+    generator.set_state(ranker._first_random_state)
+    return BoostingStart(last, history, generator, ranker._random_state)
+
+
+def run_rounds(
+    ranker: Any, spec: BoostingSpec, start: BoostingStart, X: Any, y: ArrayLike | None, target: Target
+) -> BoostingRun:
+    """Set a validation part aside, fit the weak rankers to the rest, and run the rounds.
+
+    ``y`` are the labels as the user passed them, which scorers ask for.
+    """
+    n_threads = None if ranker.n_jobs is None or ranker.n_jobs < 0 else int(ranker.n_jobs)
+    learner, generator = start.learner, start.generator
+    first_random_state = generator.get_state(legacy=False)
+    train, validate = target.sample, None
+    if ranker.early_stopping:
+        train, validate = _validation_split(ranker, spec, X, y, target, generator, n_threads)
+    if start.random_state is None:
+        learner.fit(X, _training_weights(target, train), generator)
+    else:
+        generator.set_state(start.random_state)
+    problem = _boosting_problem(ranker, spec, X, train, learner, n_threads)
+    state = BoostingState.after(problem, generator, start.history)
+    n_rounds = int(ranker.n_estimators)
+    with progress_bar(ranker, n_rounds) as callback:
+        result = boost(
+            problem,
+            state,
+            n_rounds,
+            float(ranker.tol),
+            draw_rows=_row_subsampler(target, train, float(ranker.subsample)),
+            draw_features=_feature_subsampler(X.shape[1], float(ranker.max_features)),
+            validate=validate,
+            patience=int(ranker.n_iter_no_change),
+            callback=callback,
+        )
+    return BoostingRun(X, target, train, learner, first_random_state, problem, state, result)
+
+
+def _validation_split(
+    ranker: Any,
+    spec: BoostingSpec,
+    X: Any,
+    y: ArrayLike | None,
+    target: Target,
+    generator: np.random.RandomState,
+    n_threads: int | None,
+) -> tuple[Sample, Callable[[Floats], float]]:
+    """Return the part to train on, and a function that scores the other part."""
+    sample: Any = target.sample
+    subset = sample.subset_pairs if isinstance(sample, CrucialSample) else sample.subset
+    train, valid = parts(target, float(ranker.validation_fraction), generator, subset)
+    valid_objective = score_objective(spec.objective, valid, n_threads, joint=spec.joint)
+    return train, validator(valid_objective, valid, ranker.scoring, X, y, target)
+
+
+def _boosting_problem(
+    ranker: Any, spec: BoostingSpec, X: Any, train: Sample, learner: WeakRankers, n_threads: int | None
+) -> BoostingProblem:
+    """Return the objective on the training part over the weak rankers' outputs."""
+    outputs: Outputs = learner.training_outputs(X, n_threads)
+    check_own(learner, outputs, X)
+    if spec.joint:
+        outputs = plus_minus_one(outputs, constant=spec.constant)
+    ridge: Floats | float = spec.alpha
+    scales: Floats | float = 1.0
+    if isinstance(learner, Columns):
+        # The weight of a column is its coefficient times its range, and alpha penalises coefficients.
+        ridge = spec.alpha * learner.units_**2 if spec.alpha > 0.0 else 0.0
+        if spec.scale_slopes:
+            linear = LinearProblem(spec.objective, LinearModel(X), train, spec.alpha)
+            scales = slope_units(linear, learner.units_)
+    lower, upper = _weight_bounds(ranker, learner, outputs.n_rankers, constant=spec.constant)
+    return BoostingProblem(
+        score_objective(spec.objective, train, n_threads, joint=spec.joint),
+        outputs,
+        spec.step_rule,
+        spec.choice,
+        ridge,
+        scales,
+        lower,
+        upper,
+        float(ranker.learning_rate),
+    )
+
+
+def set_fitted(ranker: Any, run: BoostingRun, paths: dict[str, Floats]) -> None:
+    """Set all fitted attributes, after the best round where a validation part chose it."""
+    state, history, learner = run.state, run.state.history, run.learner
+    scores: NDArray[np.floating] = state.scores
+    random_state = state.random_state.get_state(legacy=False)
+    ranker.converged_ = run.result.converged
+    ranker.validation_path_ = np.array(history.validation)
+    if ranker.early_stopping:
+        ranker.converged_ = run.result.converged and history.n_since_best == 0
+        history.cut()
+        if state.best_scores is not None and state.best_random_state is not None:
+            scores, random_state = state.best_scores, state.best_random_state
+    learner.truncate(history.n_rounds)
+    ranker.weak_rankers_ = learner
+    ranker.n_iter_ = ranker.best_round_ = history.n_rounds
+    # What a warm start needs to add rounds that are equal to the last bit to those of one long fit.
+    ranker._history = history.arrays()
+    ranker._first_random_state, ranker._random_state = run.first_random_state, random_state
+    _set_weights(ranker, run)
+    ranker.edges_ = np.array(history.edges)
+    ranker.objective_path_ = np.array(history.objectives)
+    for name, path in paths.items():
+        setattr(ranker, name, path[: history.n_rounds + 1])
+    moved = ranker.estimator_index_ >= 0
+    index, weights = ranker.estimator_index_[moved], ranker.estimator_weights_[moved]
+    norm = float(np.abs(np.bincount(index, weights, minlength=1)).sum())
+    ranker.coef_ = None
+    if isinstance(learner, Columns):
+        # Thresholds and margins come from the coefficients that score rows, in the dtype of the data.
+        ranker.coef_ = learner.coef(index, weights).astype(run.X.dtype)
+        scores = linear_scores(run.X, ranker.coef_)
+        norm = float(np.abs(ranker.coef_.astype(np.float64)) @ learner.ranges_)
+    least_margin = run.train.least_margin(scores.astype(np.float64))
+    ranker.margin_ = least_margin / norm if norm > 0.0 else 0.0
+    set_grades(ranker, run.target, scores)
+
+
+def _set_weights(ranker: Any, run: BoostingRun) -> None:
+    """Set the weights of the weak rankers in [0, 1], whatever the encoding in which the rounds ran."""
+    history, outputs = run.state.history, run.problem.outputs
+    index, steps = np.array(history.indices, dtype=np.intp), np.array(history.steps)
+    ranker.intercept_ = 0.0
+    if isinstance(outputs, PlusMinusOne):
+        # A step a along 2 h - 1 is a step 2 a along h, and one of -a along the constant.
+        index = index - outputs.n_constants
+        is_constant = index < 0
+        if not isinstance(run.learner, Columns):
+            ranker.intercept_ = float(steps[is_constant].sum() - steps[~is_constant].sum())
+        steps = np.where(is_constant, 1.0, 2.0) * steps
+    ranker.estimator_index_, ranker.estimator_weights_ = index, steps
+
+
+def _takes_part(sample: Sample) -> NDArray[np.bool_]:
+    """Return which rows are positive or negative in the sample."""
+    mask = np.zeros(sample.n_rows, dtype=bool)
+    mask[sample.positives] = mask[sample.negatives] = True
+    return mask
 
 
 def _training_weights(target: Target, train: Sample) -> Floats | None:
-    """Return the weights of the rows that are trained on, zero for others; None where all count alike."""
-    takes_part = np.zeros(train.n_rows)
-    takes_part[train.positives] = takes_part[train.negatives] = 1.0
+    """Return the weights of the training rows, zero for validation rows; None where all weigh one."""
+    weights = _takes_part(train).astype(np.float64)
     if target.weights is None:
-        return None if takes_part.all() else takes_part
-    return takes_part * target.weights
+        return None if weights.all() else weights
+    return weights * target.weights
 
 
 def _row_subsampler(
-    target: Target, train: Sample, share: float
+    target: Target, train: Sample, fraction: float
 ) -> Callable[[np.random.RandomState], NDArray[np.bool_]] | None:
-    """Return a function that draws a share of the rows for a round, without replacement.
+    """Return a function that draws a fraction of the rows for a round, without replacement.
 
-    Of two classes or grades it draws the share of each, of query groups whole groups, and of explicit pairs
-    the rows at random; at least two of what it draws from, and again where no pair is left.
+    With classes or grades it draws the fraction from each, with query groups whole groups, and with explicit
+    pairs rows. It draws again if no pair to rank is left.
     """
-    if share == 1.0:
+    if fraction == 1.0:
         return None
-    if isinstance(train, CrucialSample):
-        units = np.arange(train.n_rows)
-        strata = np.zeros(len(units), dtype=np.intp)
-    elif target.groups is not None:
+    units, strata = np.arange(train.n_rows), np.zeros(train.n_rows, dtype=np.intp)
+    if target.groups is not None:
         units, strata = target.groups, np.zeros(int(target.groups.max()) + 1, dtype=np.intp)
-    else:
-        units = np.arange(train.n_rows)
+    elif not isinstance(train, CrucialSample):
         strata = np.asarray(target.codes, dtype=np.intp)
     counts = np.bincount(strata)
+    # Each draw has a row of every class, so only weights of zero can leave two classes without a pair.
     always_has_pair = isinstance(train, BipartiteSample) and target.weights is None
-    takes_part = np.zeros(train.n_rows, dtype=bool)
-    takes_part[train.positives] = takes_part[train.negatives] = True
+    takes_part = _takes_part(train)
 
     def draw(random_state: np.random.RandomState) -> NDArray[np.bool_]:
-        for _ in range(100):
+        for _ in range(MAX_DRAWS):
             order = random_state.permutation(len(strata))
             kept = np.zeros(len(strata), dtype=bool)
             for stratum, count in enumerate(counts):
                 members = order[strata[order] == stratum]
-                kept[members[: max(1, round(share * count))]] = True
+                kept[members[: max(1, round(fraction * count))]] = True
             rows = kept[units]
             if always_has_pair or _has_pair(train, rows & takes_part):
                 return rows
         raise ValueError(
-            f"subsample={share} left no pair to rank in 100 draws; raise it, there are too few rows."
+            f"subsample={fraction} left no pair to rank in {MAX_DRAWS} draws; raise it, there are too few "
+            "rows."
         )
 
     return draw
@@ -402,25 +472,21 @@ def _has_pair(sample: Sample, rows: NDArray[np.bool_]) -> bool:
 
 
 def _feature_subsampler(
-    n_features: int, share: float
+    n_features: int, fraction: float
 ) -> Callable[[np.random.RandomState], NDArray[np.intp]] | None:
-    """Return a function that draws a share of the features for a round, without replacement."""
-    if share == 1.0:
+    """Return a function that draws a fraction of the features for a round, without replacement."""
+    if fraction == 1.0:
         return None
-    count = max(1, round(share * n_features))
+    count = max(1, round(fraction * n_features))
     return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
 
 
-def _coefficient_bounds(
+def _weight_bounds(
     ranker: Any, learner: WeakRankers, n_rankers: int, *, constant: bool
 ) -> tuple[Floats | float, Floats | float]:
-    """Return the least and the largest weight of each ranker, or one number for all.
+    """Return the lower and the upper bound of each weight, or one number for all.
 
-    Raises
-    ------
-    ValueError
-        When the constraints are not -1, 0 or 1 for features that there are, or the rankers have no direction,
-        or the feature's values are categories, which have no order.
+    Constraints other than -1, 0 and 1, and on features without an order, are a ValueError.
     """
     lower: Floats | float = 0.0 if ranker.positive else -np.inf
     upper: Floats | float = np.inf
@@ -432,135 +498,9 @@ def _coefficient_bounds(
         return lower, upper
     if isinstance(learner, Regressors):
         raise ValueError("positive=True needs constant_ranker=False where the weak rankers are regressors.")
-    # the constant, number 0, is free
-    n_own = n_rankers - 1
+    # The constant comes first and is free.
+    n_bounded = n_rankers - 1
     return (
-        np.append(-np.inf, np.broadcast_to(lower, n_own)),
-        np.append(np.inf, np.broadcast_to(upper, n_own)),
-    )
-
-
-def encode_categories(
-    learner: WeakRankers, X: Any, encoder: OrdinalEncoder | None, *, fitted: bool
-) -> tuple[Any, OrdinalEncoder | None]:
-    """Return the rows with categorical columns as numbers for stumps, and what encodes them."""
-    if not isinstance(learner, Stumps):
-        return X, None
-    X = _in_pandas(X)
-    numbers = _categorical_numbers(learner, X)
-    if not fitted:
-        encoder = _fitted_encoder(X, numbers)
-    learner.set_params(categorical_features=numbers or "from_dtype")
-    return encode(X, encoder), encoder
-
-
-def _in_pandas(X: Any) -> Any:
-    """Return a data frame of another library, such as polars, as one of pandas; anything else as it is."""
-    return X.to_pandas() if hasattr(X, "to_pandas") else X
-
-
-def _is_pandas(X: Any) -> bool:
-    """Return whether X is a data frame of pandas, which is not imported where none can be."""
-    return hasattr(X, "iloc") and hasattr(X, "columns")
-
-
-def _categorical_numbers(stumps: Stumps, X: Any) -> list[int]:
-    """Return the numbers of the features that ``categorical_features`` names.
-
-    Raises
-    ------
-    ValueError
-        When a name is not a column of the frame, or names are given without a frame.
-    """
-    chosen: Any = stumps.categorical_features
-    is_frame = _is_pandas(X)
-    if isinstance(chosen, str):
-        if chosen != "from_dtype" or not is_frame:
-            return []
-        return [number for number, dtype in enumerate(X.dtypes) if _is_category(dtype)]
-    chosen = list(chosen)
-    if not any(isinstance(feature, str) for feature in chosen):
-        marks = np.asarray(chosen)
-        return [int(number) for number in (np.flatnonzero(marks) if marks.dtype == bool else marks)]
-    names = list(X.columns) if is_frame else []
-    strangers = [feature for feature in chosen if feature not in names]
-    if strangers:
-        raise ValueError(
-            f"categorical_features names {strangers[:5]}, which X has no column of; its columns are "
-            f"{names[:10] if is_frame else 'unnamed: pass a data frame, or numbers of features'}."
-        )
-    return [names.index(feature) for feature in chosen]
-
-
-def _fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
-    """Return an encoder of the frame's categorical columns; None where there is nothing to encode.
-
-    Raises
-    ------
-    ValueError
-        When a column that is no number is not among the categorical features.
-    TypeError
-        When the categories of a column have no order, or columns no names that are text.
-    """
-    if not _is_pandas(X):
-        return None
-    names = [X.columns[number] for number in numbers]
-    names += [name for name, dtype in X.dtypes.items() if _is_category(dtype) and name not in names]
-    if len(names) > len(numbers):
-        raise ValueError(
-            f"columns {names[len(numbers) :][:5]} are categorical or text; name them in "
-            "categorical_features, or encode them first."
-        )
-    if not names:
-        return None
-    if not all(isinstance(name, str) for name in X.columns):
-        raise TypeError(
-            "columns of categories are found again by their names, and a frame's names must then all be "
-            "text: X.columns = X.columns.astype(str)."
-        )
-    encoder = OrdinalEncoder(
-        handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
-    )
-    values = _objects(X, names)
-    try:
-        return encoder.fit(values)
-    except TypeError as error:
-        kinds = {name: sorted({type(value).__name__ for value in X[name].dropna()}) for name in names}
-        mixed = {name: found for name, found in kinds.items() if len(found) > 1} or kinds
-        raise TypeError(
-            f"categories of one column must have an order, and those of {mixed} have none; make each column "
-            "one type, for example by astype(str)."
-        ) from error
-
-
-def encode(X: Any, encoder: OrdinalEncoder | None) -> Any:
-    """Return the frame with its categorical columns as numbers; anything else as it is."""
-    if encoder is None:
-        return X
-    X = _in_pandas(X)
-    if not _is_pandas(X):
-        return X
-    names = list(encoder.feature_names_in_)
-    missing = [name for name in names if name not in X.columns]
-    if missing:
-        return X  # the check of feature names will say it
-    codes: NDArray[np.float64] = encoder.transform(_objects(X, names))
-    return X.assign(**dict(zip(names, codes.T, strict=True)))
-
-
-def _objects(X: Any, names: list[Any]) -> Any:
-    """Return columns as objects, of whatever dtype a batch gives them, with NaN wherever one is missing."""
-    import pandas as pd  # X is a frame of it
-
-    values = {name: X[name].to_numpy(dtype=object, na_value=np.nan) for name in names}
-    return pd.DataFrame(values, dtype=object)
-
-
-def _is_category(dtype: Any) -> bool:
-    import pandas as pd
-
-    return (
-        isinstance(dtype, pd.CategoricalDtype)
-        or pd.api.types.is_object_dtype(dtype)
-        or (pd.api.types.is_string_dtype(dtype))
+        np.append(-np.inf, np.broadcast_to(lower, n_bounded)),
+        np.append(np.inf, np.broadcast_to(upper, n_bounded)),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +19,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
+from pushrank._numeric import Floats
 from pushrank.estimators._base import warn
-from pushrank.estimators._boosting import BoostedFit, BoostedRankerMixin, fit_boosted
+from pushrank.estimators._boosting import BoostedRankerMixin, BoostingRun, BoostingSpec
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective
@@ -133,45 +134,12 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_boosted)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-        qid : array-like of shape (n_samples,), optional
-            %(qid)s
-        pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
-
-        %(fitted_or_raises)s
-        """
+    def _boosting_spec(self) -> BoostingSpec:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        fit_boosted(
-            self,
-            self._pair_objective(),
-            X,
-            y,
-            sample_weight,
-            qid=qid,
-            pairs=pairs,
-            choice="lowest" if self.variant == "freund" else "steepest",
+        return BoostingSpec(
+            self._pair_objective(), choice="lowest" if self.variant == "freund" else "steepest"
         )
-        return self
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(scale="log")
@@ -289,48 +257,16 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_boosted)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-        qid : array-like of shape (n_samples,), optional
-            %(qid)s
-        pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
-
-        %(fitted_or_raises)s
-        """
+    def _boosting_spec(self) -> BoostingSpec:
         check_alpha("alpha", self.alpha)
         if self.choice not in CHOICES:
             raise ValueError(f"choice must be one of {list(CHOICES)}, got {self.choice!r}.")
-        fit_boosted(
-            self,
+        return BoostingSpec(
             self._pair_objective(),
-            X,
-            y,
-            sample_weight,
-            qid=qid,
-            pairs=pairs,
             alpha=float(self.alpha),
             scale_slopes=True,
             choice=CHOICES[self.choice],
         )
-        return self
 
     def _pair_objective(self) -> PushObjective:
         price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
@@ -361,8 +297,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     Parameters
     ----------
     not_separable : {"raise", "warn"}, default="raise"
-        What to do where G is still not positive after ``n_estimators``, or cannot become so: raise an error,
-        or warn and keep RankBoost's answer.
+        What to do where G is still not positive after ``n_estimators``, or cannot become so: raise a
+        ValueError, or issue a ConvergenceWarning and keep RankBoost's answer.
     ascent : {"approximate", "exact"}, default="approximate"
         How far a round steps: to :math:`-F'(\alpha) = G(\lambda) F(\alpha)`, in closed form for weak rankers
         in {0, 1} (equation (6)); or to the largest G along the ranker, where
@@ -449,71 +385,32 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_boosted)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-        qid : array-like of shape (n_samples,), optional
-            %(qid)s
-        pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
-
-        %(fitted_or_raises)s
-
-        Warns
-        -----
-        %(convergence_warning)s
-        """
+    def _boosting_spec(self) -> BoostingSpec:
         if self.not_separable not in ANSWERS:
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
         if self.ascent not in ASCENTS:
             raise ValueError(f"ascent must be one of {list(ASCENTS)}, got {self.ascent!r}.")
-        fit = fit_boosted(
-            self,
-            self._pair_objective(),
-            X,
-            y,
-            sample_weight,
-            qid=qid,
-            pairs=pairs,
-            step_rule=ASCENTS[self.ascent],
-            check=self._check_separated,
+        return BoostingSpec(
+            self._pair_objective(), step_rule=ASCENTS[self.ascent], paths=self._smooth_margin_path
         )
-        history = fit.state.history
-        rounds = zip(history.values, history.norms, strict=True)
-        self.smooth_margin_path_ = np.array([smooth_margin(fit.problem.objective, *at) for at in rounds])
-        return self
 
-    def _check_separated(self, fit: BoostedFit) -> None:
-        """Raise or warn where the smooth margin of a run is not positive."""
-        history = fit.state.history
-        if smooth_margin(fit.problem.objective, history.values[-1], history.norms[-1]) > 0.0:
-            return
-        why = "the training data are not separable by these weak rankers"
-        if not fit.result.converged:
-            why = f"no separation was found in {history.n_rounds} rounds (raise n_estimators to go on)"
-        message = f"the smooth margin is not positive: {why}."
-        if self.not_separable == "raise":
-            raise ValueError(
-                f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
-                "answer."
-            )
-        warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
+    def _smooth_margin_path(self, run: BoostingRun) -> dict[str, Floats]:
+        """Return the smooth margin before and after each round; raise or warn where it ends not positive."""
+        history = run.state.history
+        rounds = zip(history.values, history.norms, strict=True)
+        path = np.array([smooth_margin(run.problem.objective, *value_and_norm) for value_and_norm in rounds])
+        if path[-1] <= 0.0:
+            why = "the training data are not separable by these weak rankers"
+            if not run.result.converged:
+                why = f"no separation was found in {history.n_rounds} rounds (raise n_estimators to go on)"
+            message = f"the smooth margin is not positive: {why}."
+            if self.not_separable == "raise":
+                raise ValueError(
+                    f"{message} Use RankBoost, richer weak_rankers, or not_separable='warn' for RankBoost's "
+                    "answer."
+                )
+            warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
+        return {"smooth_margin_path_": path}
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(scale="log")
@@ -624,51 +521,25 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_boosted)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-        qid : array-like of shape (n_samples,), optional
-            %(qid)s
-        pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
-
-        %(fitted_or_raises)s
-        """
-        fit = fit_boosted(
-            self,
+    def _boosting_spec(self) -> BoostingSpec:
+        return BoostingSpec(
             PushObjective(scale="log"),
-            X,
-            y,
-            sample_weight,
-            qid=qid,
-            pairs=pairs,
             joint=True,
             constant=bool(self.constant_ranker),
             two_classes_only=(
                 "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
                 "grades, query groups and explicit pairs use RankBoost."
             ),
+            paths=_loss_paths,
         )
-        positive_loss, negative_loss = np.exp(np.array(fit.state.history.log_sums)).T
-        self.f_skew_path_ = positive_loss - negative_loss
-        self.rank_loss_path_ = positive_loss * negative_loss
-        return self
 
     def _pair_objective(self) -> None:
-        """Return None: F+ + F- is summed over rows."""
+        """Return None, since F+ + F- is a sum over rows."""
+
+
+def _loss_paths(run: BoostingRun) -> dict[str, Floats]:
+    positive_loss, negative_loss = np.exp(np.array(run.state.history.log_sums)).T
+    return {
+        "f_skew_path_": positive_loss - negative_loss,
+        "rank_loss_path_": positive_loss * negative_loss,
+    }

@@ -15,8 +15,9 @@ from sklearn.utils.metadata_routing import UNUSED
 from pushrank import weak_rankers
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._boosting import BoostedRankerMixin, encode_categories
+from pushrank.estimators._boosting import BoostedRankerMixin
 from pushrank.estimators._budget import BudgetSearch, Member, check_selection
+from pushrank.estimators._categories import encode_categories
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import Fold
 from pushrank.estimators._target import check_alpha, validate_two_classes
@@ -114,7 +115,7 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: ArrayLike,
@@ -143,7 +144,7 @@ class PushBoostCV(BoostedRankerMixin, BaseEstimator):
         check_alpha("alpha", self.alpha)
         check_selection(self.selection)
         learner = clone(weak_rankers.resolve(self.weak_rankers))
-        X, encoder = encode_categories(learner, X, None, fitted=False)
+        X, encoder = encode_categories(learner, X)
         X, target = validate_two_classes(self, X, y, sample_weight, allow_missing=learner.takes_missing)
         search = BudgetSearch(self, X, target, groups)
         rounds = sorted({int(number) for number in self.n_estimators})

@@ -1,0 +1,127 @@
+"""Categorical columns of data frames as numbers, for stumps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import OrdinalEncoder
+
+from pushrank.weak_rankers import Stumps
+from pushrank.weak_rankers.base import WeakRankers
+
+
+def encode_categories(
+    learner: WeakRankers, X: Any, last_fit: Any = None
+) -> tuple[Any, OrdinalEncoder | None]:
+    """Return the rows with categorical columns as numbers, and the encoder that made them.
+
+    Only stumps take categories: their ``categorical_features`` become numbers of features. A warm start
+    passes the ranker as ``last_fit``, whose encoder is used again, so that each category keeps its number.
+    """
+    if not isinstance(learner, Stumps):
+        return X, None
+    X = _to_pandas(X)
+    numbers = _categorical_numbers(learner, X)
+    encoder = _fitted_encoder(X, numbers) if last_fit is None else last_fit._encoder
+    learner.set_params(categorical_features=numbers or "from_dtype")
+    return encode(X, encoder), encoder
+
+
+def encode(X: Any, encoder: OrdinalEncoder | None) -> Any:
+    """Return a data frame with its categorical columns as numbers, and any other X unchanged."""
+    if encoder is None:
+        return X
+    X = _to_pandas(X)
+    names = list(encoder.feature_names_in_)
+    # The check of feature names that follows has the better error for a column that is missing.
+    if not (_is_pandas(X) and set(names) <= set(X.columns)):
+        return X
+    codes: NDArray[np.float64] = encoder.transform(_objects(X, names))
+    return X.assign(**dict(zip(names, codes.T, strict=True)))
+
+
+def _to_pandas(X: Any) -> Any:
+    """Return a data frame of another library, such as polars, as one of pandas, and any other X unchanged."""
+    return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
+def _is_pandas(X: Any) -> bool:
+    # Attributes tell, since pandas is an optional dependency and may not be installed.
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def _categorical_numbers(stumps: Stumps, X: Any) -> list[int]:
+    """Return the numbers of the features that ``categorical_features`` names.
+
+    A name that is no column of the frame is a ValueError.
+    """
+    chosen: Any = stumps.categorical_features
+    is_frame = _is_pandas(X)
+    if isinstance(chosen, str):
+        if chosen != "from_dtype" or not is_frame:
+            return []
+        return [number for number, dtype in enumerate(X.dtypes) if _is_category(dtype)]
+    chosen = list(chosen)
+    if not any(isinstance(feature, str) for feature in chosen):
+        marks = np.asarray(chosen)
+        return [int(number) for number in (np.flatnonzero(marks) if marks.dtype == bool else marks)]
+    names = list(X.columns) if is_frame else []
+    strangers = [feature for feature in chosen if feature not in names]
+    if strangers:
+        raise ValueError(
+            f"categorical_features names {strangers[:5]}, which X has no column of; its columns are "
+            f"{names[:10] if is_frame else 'unnamed: pass a data frame, or numbers of features'}."
+        )
+    return [names.index(feature) for feature in chosen]
+
+
+def _fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
+    """Return an encoder of the frame's categorical columns; None where there is nothing to encode."""
+    if not _is_pandas(X):
+        return None
+    names = [X.columns[number] for number in numbers]
+    names += [name for name, dtype in X.dtypes.items() if _is_category(dtype) and name not in names]
+    if len(names) > len(numbers):
+        raise ValueError(
+            f"columns {names[len(numbers) :][:5]} are categorical or text; name them in "
+            "categorical_features, or encode them first."
+        )
+    if not names:
+        return None
+    if not all(isinstance(name, str) for name in X.columns):
+        raise TypeError(
+            "categorical columns are matched by their names, and a frame's names must then all be text: "
+            "X.columns = X.columns.astype(str)."
+        )
+    encoder = OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
+    )
+    try:
+        return encoder.fit(_objects(X, names))
+    except TypeError as error:
+        types = {name: sorted({type(value).__name__ for value in X[name].dropna()}) for name in names}
+        mixed = {name: several for name, several in types.items() if len(several) > 1} or types
+        raise TypeError(
+            f"categories of one column must have an order, and those of {mixed} have none; make each column "
+            "one type, for example by astype(str)."
+        ) from error
+
+
+def _objects(X: Any, names: list[Any]) -> Any:
+    """Return columns of dtype object with NaN for missing values, since the dtype varies between batches."""
+    import pandas as pd
+
+    values = {name: X[name].to_numpy(dtype=object, na_value=np.nan) for name in names}
+    return pd.DataFrame(values, dtype=object)
+
+
+def _is_category(dtype: Any) -> bool:
+    import pandas as pd
+
+    return (
+        isinstance(dtype, pd.CategoricalDtype)
+        or pd.api.types.is_object_dtype(dtype)
+        or pd.api.types.is_string_dtype(dtype)
+    )
