@@ -91,7 +91,8 @@ def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} processors, {memory:.0f} GiB, numpy {np.__version__}")
     if {"passes", "fit"} & set(args.parts):
         start = time.perf_counter()
-        with DiskRows(blocks(n_rows, 0), cache_dir=args.folder) as rows:
+        with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+            rows = DiskRows.write(Path(folder) / "rows", blocks(n_rows, 0))
             print(f"{n_rows} rows of {N_FEATURES} float32: {size:.2f} GiB", end="")
             print(f", drawn and written in {time.perf_counter() - start:.0f} s", flush=True)
             if "passes" in args.parts:
@@ -104,8 +105,7 @@ def main() -> None:
 
 def time_passes(rows: DiskRows, repeats: int, *, fits_memory: bool) -> None:
     """Print what evaluations take beside plain reads."""
-    file = Path(f"/proc/self/fd/{rows._files[0].fileno()}")
-    os.fsync(rows._files[0].fileno())
+    file = rows.path / "rows"
     source = StoredRows(rows)
     for name, price, scale in (("PNormPush", Power(4.0), "log"), ("IRPush", "log_one_plus", "mean")):
         side = "push" if scale == "log" else "pull"
@@ -148,7 +148,8 @@ def compare_with_memory(folder: Path) -> None:
     for ranker in (PNormPush(p=4), PNormPush(p=64), IRPush()):
         in_memory = type(ranker)(**ranker.get_params())
         in_memory_time = seconds(partial(in_memory.fit, X, y))
-        with DiskRows(blocks(SMALL, 2), dtype="float64", cache_dir=folder) as rows:
+        with tempfile.TemporaryDirectory(dir=folder) as new:
+            rows = DiskRows.write(Path(new) / "rows", blocks(SMALL, 2), dtype="float64")
             ratio = seconds(partial(ranker.fit, rows)) / in_memory_time
         largest = np.max(np.abs(in_memory.coef_))
         print(

@@ -1,4 +1,4 @@
-"""Rows of two classes in a file, for fits to more of them than memory holds."""
+"""Rows of two classes on disk, for fits to more of them than memory holds."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ import errno
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any, Self
+from uuid import uuid4
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import (
     BadRowError,
-    check_number,
     check_ordered_categorical,
     checked_weights,
     column,
@@ -32,85 +29,58 @@ from pushrank._validation import (
 )
 from pushrank.datasets.parquet import CHUNK_BYTES, ParquetBatches
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-FORMAT = 1  # of the files; another number is written anew
-MEMORY_BUDGET = 1 << 30
-MIN_BUDGET = 1 << 20
-BATCHES_IN_BUDGET = 8  # a batch that is converted lies in memory about four times, beside its row group
+FORMAT = 1
+FILES = ("rows", "codes", "weights")
+MANIFEST = "rows.json"
 N_CLASSES = 2
-MAX_LABELS = 5  # that a message tells
+MAX_SHOWN_LABELS = 5
 
 
 class DiskRows:
-    """Keep rows of two classes on disk in the form that a fit reads, pass after pass, block by block.
+    """Rows of two classes in a folder, as plain numbers that a fit reads block by block, pass after pass.
 
-    They are read once from where they come, checked, and written as plain numbers. Fits to them, which take
-    this for ``X``, hold blocks of rows in memory, whatever the number of rows.
+    :meth:`write` checks rows and writes the folder, once; ``DiskRows(path)`` opens it. Fits take this for
+    ``X`` and hold blocks of rows in memory, whatever the number of rows.
 
     Parameters
     ----------
-    X : str, Path, list of such, pyarrow dataset, or iterable of blocks
-        Parquet files, those of a dataset without columns from folder names and without a filter; or an
-        iterable of ``(X, y)`` or ``(X, y, sample_weight)``, dense rows with their labels and weights, read
-        once.
-    y : str or array-like of shape (n_rows,), optional
-        Of Parquet files the column of the labels, or the labels themselves; None for blocks. The larger of
-        the two labels is the positive class.
-    sample_weight : str or array-like of shape (n_rows,), optional
-        Of Parquet files the column of non-negative weights, or the weights themselves.
-    features : list of str, default=None
-        Of Parquet files the columns of features, as in :class:`ParquetBatches`.
-    dtype : {"float32", "float64"}, default=None
-        The type of the features in the file, and of coefficients. None is float32 where all columns (the
-        first block) have it, otherwise float64.
-    cache_dir : str or Path, default=None
-        The folder of a file that is kept until you remove it. Another fit to the same Parquet files, as told
-        by their names, sizes and times of change, reads it instead of them. One process writes in a folder at
-        a time, and removes what one that was killed has left (not on Windows, where nothing is locked).
-        None, and for blocks, stands for a nameless file beside the first Parquet file (blocks: in the folder
-        for temporary files, or in ``cache_dir``), which is gone when this object is closed or the process
-        ends, however it ends.
-    memory_budget : int, default=1073741824
-        About how many bytes of rows are held while Parquet files are read, and in a block that iterating
-        yields, at least 1048576; a row group is held beside it, and blocks are held as they come. A fit holds
-        some megabytes for each thread and up to 64 matrices of features by features, whatever this is.
+    path : str or Path
+        A folder that :meth:`write` has written.
 
     Attributes
     ----------
+    path : Path
+        The folder. Remove it when it is no longer needed.
     n_rows, n_features : int
-        How many there are.
+        The numbers of rows and of features.
     classes : ndarray of shape (2,)
-        The two labels, sorted.
+        The two labels, sorted; the larger is the positive class.
     class_weights : tuple of float
         The total weight of the positives and of the negatives.
     feature_names : list of str or None
-        The columns, where they have names.
+        The names of the features, where they have names.
     dtype : dtype
-        That of the features.
+        The type of the features.
+    weighted : bool
+        Whether the rows have sample weights.
 
     Raises
     ------
+    FileNotFoundError
+        When the folder holds no rows.
     ValueError
-        When there are not two classes with a weight, a value is missing, infinite or no number, or a block
-        has other columns than the first.
-    TypeError
-        When blocks are not what they should be, or a parameter has the wrong type.
-    OSError
-        When the disk has not enough room, or a file changes while it is read.
+        When another version has written them, or a file is not as long as it was.
 
     Notes
     -----
-    A row takes ``n_features * dtype.itemsize + 1`` bytes, 8 more with weights. Iterating over the object
-    yields blocks as it takes them, so that ``fit_stream`` of :class:`pushrank.PerceptronAtK` and
-    :class:`pushrank.SGDAtK` reads it too. Parquet keeps the rows of a group compressed together, for which
-    pyarrow takes memory of its own: write groups of at most some hundred megabytes.
+    A row takes ``n_features * dtype.itemsize + 1`` bytes, 8 more with a weight. Iterating over the object
+    yields blocks of ``(X, y)`` or ``(X, y, sample_weight)``, so that ``fit_stream`` of
+    :class:`pushrank.PerceptronAtK` and :class:`pushrank.SGDAtK` takes it too. Files are opened for each read:
+    there is nothing to close, and several threads and processes may fit to the same folder.
 
     Examples
     --------
+    >>> import tempfile
     >>> import numpy as np
     >>> from pushrank import PNormPush
     >>> rng = np.random.default_rng(0)
@@ -118,88 +88,112 @@ class DiskRows:
     ...     for _ in range(10):
     ...         X = rng.normal(size=(1000, 3))
     ...         yield X, X[:, 0] > 1
-    >>> with DiskRows(blocks()) as rows:
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = DiskRows.write(f"{folder}/rows", blocks())
     ...     ranker = PNormPush(p=8).fit(rows)
     >>> rows.n_rows, ranker.converged_
     (10000, True)
     """
 
-    def __init__(
-        self,
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            manifest = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileNotFoundError(
+                f"{path} holds no rows: write them first, by DiskRows.write({str(path)!r}, X, y)."
+            ) from None
+        if manifest["format"] != FORMAT:
+            raise ValueError(f"{path} was written by another version of pushrank: write the rows again.")
+        self.n_rows, self.n_features = manifest["n_rows"], manifest["n_features"]
+        self.feature_names: list[str] | None = manifest["feature_names"]
+        self.dtype, self.weighted = np.dtype(manifest["dtype"]), manifest["weighted"]
+        # Codes count the labels in the order in which writing met them; reading flips them where that is not
+        # the sorted order.
+        labels, totals = np.array(manifest["labels"]), manifest["totals"]
+        self._flipped = bool(labels[0] > labels[1])
+        self.classes: NDArray[Any] = np.sort(labels)
+        positive = 0 if self._flipped else 1
+        self.class_weights = (float(totals[positive]), float(totals[1 - positive]))
+        sizes = [(self.path / name).stat().st_size for name in FILES]
+        if sizes != manifest["sizes"]:
+            raise ValueError(f"the files in {path} are not as long as they were: write the rows again.")
+
+    @classmethod
+    def write(
+        cls,
+        path: str | Path,
         X: Any,
         y: str | ArrayLike | None = None,
         sample_weight: str | ArrayLike | None = None,
         *,
         features: Sequence[str] | None = None,
         dtype: Any = None,
-        cache_dir: str | Path | None = None,
-        memory_budget: int = MEMORY_BUDGET,
-    ) -> None:
-        check_number("memory_budget", memory_budget, MIN_BUDGET, integer=True)
+    ) -> Self:
+        """Check rows, write them to a new folder, and return them.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder, which must not exist. It appears when all rows are written.
+        X : str, Path, list of such, pyarrow dataset, array-like, or iterable of blocks
+            Parquet files, those of a dataset without columns from folder names and without a filter; or dense
+            rows of shape (n_rows, n_features), such as a memory map; or an iterable of ``(X, y)`` or
+            ``(X, y, sample_weight)``, dense rows with their labels and weights, read once.
+        y : str or array-like of shape (n_rows,), optional
+            The labels, or the column of Parquet files that holds them; None for an iterable of blocks.
+        sample_weight : str or array-like of shape (n_rows,), optional
+            Non-negative weights, or the column of Parquet files that holds them.
+        features : list of str, optional
+            The columns of Parquet files that are features, as in :class:`ParquetBatches`.
+        dtype : {"float32", "float64"}, optional
+            The type of the features on disk, and of coefficients. None is float32 where all columns of
+            Parquet files, or the first block, have it, otherwise float64.
+
+        Returns
+        -------
+        DiskRows
+            The rows in the folder.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes with a weight, a value is missing, infinite or no number, or a
+            block has other columns than the first.
+        TypeError
+            When X or a block has the wrong type.
+        FileExistsError
+            When the folder exists.
+        OSError
+            When the disk has not enough room, or a file cannot be read or written.
+
+        Notes
+        -----
+        Beside a block, which for Parquet files is 32 MiB, memory holds what Parquet keeps compressed
+        together, a row group: write groups of at most some hundred megabytes. Rows are written to a hidden
+        folder beside ``path``, which is then renamed; a process that is killed leaves it behind.
+        """
+        folder = Path(path)
+        if folder.exists():
+            raise FileExistsError(f"{folder} exists: open it by DiskRows({str(path)!r}), or remove it first.")
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}.")
-        self.memory_budget, self._lock = int(memory_budget), Lock()
-        paths = parquet_paths(X)
-        if paths is None:
-            if y is not None or sample_weight is not None or features is not None:
-                raise ValueError(
-                    "y, sample_weight and features are for Parquet files: an iterable yields blocks (X, y) "
-                    "or (X, y, sample_weight)."
-                )
-            folder = Path(cache_dir or tempfile.gettempdir())
-            with _told_where(folder):
-                folder.mkdir(parents=True, exist_ok=True)
-            self._write_temporary(_Blocks(X, None if dtype is None else np.dtype(dtype)), folder)
-            return
-        batches = ParquetBatches(
-            paths,
-            y if isinstance(y, str) else None,
-            features=features,
-            weight=sample_weight if isinstance(sample_weight, str) else None,
-            dtype=dtype,
-        )
-        batch_bytes = min(CHUNK_BYTES, self.memory_budget // BATCHES_IN_BUDGET)
-        batches.chunk_rows = max(1, batch_bytes // (batches.dtype.itemsize * len(batches.feature_names)))
-        labels = None if y is None or isinstance(y, str) else column(y, "y")
-        weights = None
-        if not (sample_weight is None or isinstance(sample_weight, str)):
-            weights = checked_weights(sample_weight, batches.n_rows)
-        if labels is None and not isinstance(y, str):
-            raise ValueError('y is missing: name the column of labels, as in fit("train.parquet", "label").')
-        if labels is not None and len(labels) != batches.n_rows:
-            raise ValueError(f"y has {len(labels)} entries for {batches.n_rows} rows; they must agree.")
-        if isinstance(y, str) and len(batches.classes) != N_CLASSES:
-            raise ValueError(not_two_classes(batches.classes))
-        blocks = _Blocks(_with_columns(batches, labels, weights), batches.dtype, batches.n_rows)
-        blocks.feature_names = batches.feature_names
-        before = _fingerprint(paths, batches, labels, weights)
-        if cache_dir is None:
-            self._write_temporary(blocks, paths[0].parent)
-        elif self._opened(folder := Path(cache_dir) / f"pushrank-{before}"):
-            return
-        else:
-            with _told_where(folder.parent):
-                folder.parent.mkdir(parents=True, exist_ok=True)
-            with _one_writer(folder.parent):
-                if not self._opened(folder):
-                    self._write_kept(blocks, folder)
-        if _fingerprint(paths, batches, labels, weights) != before:
-            self.close()
-            if cache_dir is not None:
-                shutil.rmtree(folder)
-            raise OSError(f"a file of {[str(path) for path in paths]} changed while it was read; fit again.")
-
-    def __enter__(self) -> Self:
-        """Return the rows, which are closed at the end of the block."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Close the files."""
-        self.close()
+        blocks = _checked_blocks(X, y, sample_weight, features, dtype)
+        beside = folder.with_name(f".{folder.name}-{uuid4().hex}")
+        try:
+            with _naming(folder.parent):
+                beside.mkdir(parents=True)
+            _check_room(blocks.n_bytes, beside)
+            _write_files(beside, blocks)
+            with _naming(folder.parent):
+                beside.rename(folder)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+        return cls(folder)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Yield blocks of ``(X, y)`` or ``(X, y, sample_weight)``."""
-        height = max(1, min(CHUNK_BYTES, self.memory_budget // 2) // (self.dtype.itemsize * self.n_features))
+        height = max(1, CHUNK_BYTES // (self.dtype.itemsize * self.n_features))
         for start in range(0, self.n_rows, height):
             n = min(height, self.n_rows - start)
             X, codes = np.empty((n, self.n_features), self.dtype), np.empty(n, np.uint8)
@@ -214,129 +208,44 @@ class DiskRows:
             "over DiskRows for blocks of them."
         )
 
-    def __getstate__(self) -> Any:
-        """Refuse: files without a name belong to a process."""
-        raise TypeError(
-            "DiskRows stay in one process: pass the Parquet files and a cache_dir to each, which makes its "
-            "own of them, or let threads share these."
-        )
-
-    def close(self) -> None:
-        """Close the files; a file without a name is gone then."""
-        for file in self._files:
-            file.close()
-
     def read(self, start: int, X: NDArray[Any], codes: NDArray[np.uint8], weights: Floats) -> None:
         """Read rows from ``start`` on into arrays: features, one for a positive, weights if there are any.
 
-        Threads may read side by side. The interpreter lock is free meanwhile.
+        Threads may read side by side; the interpreter lock is free meanwhile.
         """
-        if self._files[0].closed:
-            raise ValueError("the DiskRows are closed: fit inside of their with block, or make them anew.")
-        for file, out in zip(self._files, list[NDArray[Any]]([X, codes, weights]), strict=True):
-            if out.size:
-                self._read_bytes(file, out.data.cast("B"), start * (out.nbytes // len(out)))
+        for name, out in zip(FILES, list[NDArray[Any]]([X, codes, weights]), strict=True):
+            if not out.size:
+                continue
+            # The files are read explicitly: the pages of a memory map count as memory of the process.
+            with (self.path / name).open("rb", buffering=0) as file:
+                file.seek(start * (out.nbytes // len(out)))
+                remaining = out.data.cast("B")
+                while n_read := file.readinto(remaining):
+                    remaining = remaining[n_read:]
+            if len(remaining):
+                raise OSError(f"{self.path / name} was cut short: write the rows again.")
         if self._flipped:
             np.subtract(1, codes, out=codes)
 
-    def _read_bytes(self, file: Any, out: memoryview, offset: int) -> None:
-        while len(out):
-            if hasattr(os, "preadv"):
-                n = os.preadv(file.fileno(), [out], offset)
-            else:  # Windows: one file position for all threads
-                with self._lock:
-                    file.seek(offset)
-                    n = file.readinto(out)
-            if not n:
-                raise OSError(f"the file of {self.n_rows} rows was cut short by others; fit again.")
-            out, offset = out[n:], offset + n
-
-    def _write_temporary(self, blocks: _Blocks, folder: Path) -> None:
-        check_room(blocks, folder)
-        with _told_where(folder):
-            files = [tempfile.TemporaryFile(dir=folder, prefix="pushrank-") for _ in range(3)]  # noqa: SIM115
-        self._fill(files, blocks, folder)
-
-    def _write_kept(self, blocks: _Blocks, folder: Path) -> None:
-        """Write files beside, and rename their folder when they are whole: a killed writer leaves none."""
-        check_room(blocks, folder.parent)
-        beside = Path(tempfile.mkdtemp(prefix=".pushrank-", suffix=".partial", dir=folder.parent))
-        try:
-            files = [(beside / name).open("w+b") for name in ("rows", "codes", "weights")]
-            self._fill(files, blocks, folder.parent)
-            with _told_where(folder.parent):
-                for file in files:
-                    os.fsync(file.fileno())
-            self.close()  # Windows moves no open files
-            (beside / "rows.json").write_text(json.dumps(self._manifest))
-            if not self._opened(folder):  # by one that was first, where nothing is locked
-                shutil.rmtree(folder, ignore_errors=True)  # of another format, or cut short
-                beside.rename(folder)
-                self._opened(folder)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
-
-    def _opened(self, folder: Path) -> bool:
-        """Open files that another fit has kept; return whether there are such, whole."""
-        try:
-            manifest = json.loads((folder / "rows.json").read_text())
-            self._files = [(folder / name).open("rb") for name in ("rows", "codes", "weights")]
-        except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
-            return False
-        sizes = [os.fstat(file.fileno()).st_size for file in self._files]
-        if manifest["format"] != FORMAT or manifest["sizes"] != sizes:
-            self.close()
-            return False
-        self._set(manifest)
-        return True
-
-    def _fill(self, files: list[Any], blocks: _Blocks, folder: Path) -> None:
-        self._files = files
-        try:
-            for parts in blocks:
-                with _told_where(folder):
-                    for file, part in zip(files, parts, strict=True):
-                        file.write(part)
-            with _told_where(folder):
-                for file in files:
-                    file.flush()
-            self._manifest = blocks.manifest() | {"sizes": [file.tell() for file in files]}
-        except BaseException:
-            for file in files:
-                with suppress(OSError):  # what is still in its buffer has no room either
-                    file.close()
-            raise
-        self._set(self._manifest)
-
-    def _set(self, manifest: dict[str, Any]) -> None:
-        self.n_rows, self.n_features = manifest["n_rows"], manifest["n_features"]
-        self.feature_names: list[str] | None = manifest["feature_names"]
-        self.dtype, self.weighted = np.dtype(manifest["dtype"]), manifest["weighted"]
-        classes, totals = np.array(manifest["classes"]), manifest["class_weights"]
-        # codes are in the order in which labels were first seen
-        self._flipped = bool(classes[0] > classes[1])
-        self.classes: NDArray[Any] = classes[::-1] if self._flipped else classes
-        positive = 0 if self._flipped else 1
-        self.class_weights = (float(totals[positive]), float(totals[1 - positive]))
-
 
 class _Blocks:
-    """Blocks as they come, checked; what is known of all of them at the end."""
+    """Checked blocks of rows, and what they add up to once all have been read."""
 
-    def __init__(self, blocks: Any, dtype: Any, n_rows: int | None = None) -> None:
-        if not isinstance(blocks, Iterable) or hasattr(blocks, "shape"):
-            raise TypeError(
-                "X must be Parquet files or an iterable of blocks (X, y) or (X, y, sample_weight), found "
-                f"{type(blocks).__name__}; rows in memory go to fit as they are, without DiskRows."
-            )
-        self._blocks, self.dtype, self.expected_rows = blocks, dtype, n_rows
-        self.feature_names: list[str] | None = None
+    def __init__(
+        self,
+        blocks: Any,
+        dtype: Any,
+        feature_names: list[str] | None = None,
+        n_bytes: int = 0,
+    ) -> None:
+        self._blocks, self.dtype, self.feature_names = blocks, dtype, feature_names
+        self.n_bytes = n_bytes
         self.n_rows, self.n_features, self.weighted = 0, 0, False
-        self._classes: list[Any] = []
-        self._totals = np.zeros(2)
+        self._labels: list[Any] = []
+        self._totals = np.zeros(N_CLASSES)
 
     def __iter__(self) -> Iterator[list[NDArray[Any]]]:
-        """Yield features, codes in the order in which the labels were first seen, and weights."""
+        """Yield features, codes in the order in which the labels were first met, and weights."""
         for number, block in enumerate(self._blocks):
             if not isinstance(block, tuple | list) or len(block) not in (2, 3):
                 raise TypeError(
@@ -356,8 +265,7 @@ class _Blocks:
                 continue
             codes = self._codes(labels, number)
             weights = self._weights(block[2], len(X)) if self.weighted else np.zeros(0)
-            counts = np.bincount(codes, weights if self.weighted else None, 2)
-            self._totals += counts
+            self._totals += np.bincount(codes, weights if self.weighted else None, N_CLASSES)
             self.n_rows += len(X)
             yield [X, codes, weights]
 
@@ -366,11 +274,11 @@ class _Blocks:
         if not self.n_rows:
             raise ValueError(
                 "found no rows: the iterable has no blocks, as a generator has none that was read before; "
-                "pass one that begins anew, or DiskRows of it to several fits."
+                "pass one that has not been read."
             )
-        if len(self._classes) != N_CLASSES:
-            raise ValueError(not_two_classes(np.array(self._classes)))
-        for label, total in zip(self._classes, self._totals, strict=True):
+        if len(self._labels) != N_CLASSES:
+            raise ValueError(not_two_classes(np.array(self._labels)))
+        for label, total in zip(self._labels, self._totals, strict=True):
             if not total > 0.0:
                 raise ValueError(
                     f"no row of class {label!r} has a sample_weight above zero; ranking needs at least one "
@@ -383,8 +291,8 @@ class _Blocks:
             "feature_names": self.feature_names,
             "dtype": np.dtype(self.dtype).name,
             "weighted": self.weighted,
-            "classes": self._classes,
-            "class_weights": self._totals.tolist(),
+            "labels": self._labels,
+            "totals": self._totals.tolist(),
         }
 
     def _features(self, X: Any, number: int) -> NDArray[Any]:
@@ -408,18 +316,22 @@ class _Blocks:
                 f"block {number} has {found}, and the first one {self.feature_names or self.n_features}; "
                 "they must be alike."
             )
-        # a sum is finite where all are, but for an overflow
+        self._check_finite(values)
+        return values
+
+    def _check_finite(self, values: NDArray[Any]) -> None:
+        # One sum is quicker than a test of every value. It is finite where all values are, but it may also
+        # overflow, so that the values are tested where it is not.
         with np.errstate(all="ignore"):
             total = values.sum()
-        if not np.isfinite(total) and not (finite := np.isfinite(values)).all():
-            row, place = np.argwhere(~finite)[0]
-            what = "NaN" if np.isnan(values[row, place]) else "infinity"
-            name = place if self.feature_names is None else repr(self.feature_names[place])
-            raise ValueError(
-                f"X contains {what} in row {self.n_rows + row}, column {name}; impute it or leave the row "
-                "out."
-            )
-        return values
+        if np.isfinite(total) or (finite := np.isfinite(values)).all():
+            return
+        row, j = np.argwhere(~finite)[0]
+        what = "NaN" if np.isnan(values[row, j]) else "infinity"
+        name = j if self.feature_names is None else repr(self.feature_names[j])
+        raise ValueError(
+            f"X contains {what} in row {self.n_rows + row}, column {name}; impute it or leave the row out."
+        )
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Floats:
         try:
@@ -429,114 +341,150 @@ class _Blocks:
 
     def _codes(self, labels: NDArray[Any], number: int) -> NDArray[np.uint8]:
         try:
-            found = distinct(labels)
-            if found.dtype.kind in "OmMSV" and not isinstance(found[0], str):
+            classes = distinct(labels)
+            if classes.dtype.kind in "OmMSV" and not isinstance(classes[0], str):
                 raise ValueError(
-                    f"labels have dtype {found.dtype}, as of {found[0]!r}; make them numbers or text."
+                    f"labels have dtype {classes.dtype}, as of {classes[0]!r}; make them numbers or text."
                 )
-            check_classification_targets(found)
+            check_classification_targets(classes)
         except (TypeError, ValueError) as error:
             raise type(error)(f"block {number}: {error}") from error
-        self._classes += [label for label in found.tolist() if label not in self._classes]
-        if len({isinstance(label, str) for label in self._classes}) > 1:
-            some = self._classes[:MAX_LABELS]
+        self._labels += [label for label in classes.tolist() if label not in self._labels]
+        if len({isinstance(label, str) for label in self._labels}) > 1:
+            some = self._labels[:MAX_SHOWN_LABELS]
             raise ValueError(f"block {number}: labels are texts and numbers, {some}; give them one type.")
-        if len(self._classes) > N_CLASSES:
-            raise ValueError(not_two_classes(np.array(self._classes)))
-        return np.asarray(labels != self._classes[0], dtype=np.uint8)
+        if len(self._labels) > N_CLASSES:
+            raise ValueError(not_two_classes(np.array(self._labels)))
+        return np.asarray(labels != self._labels[0], dtype=np.uint8)
+
+
+def _checked_blocks(
+    X: Any,
+    y: str | ArrayLike | None,
+    sample_weight: str | ArrayLike | None,
+    features: Sequence[str] | None,
+    dtype: Any,
+) -> _Blocks:
+    """Return the blocks that X stands for: those of Parquet files, of an array, or its own."""
+    paths = parquet_paths(X)
+    in_memory = hasattr(X, "shape") or hasattr(X, "columns")
+    if paths is None and not in_memory:
+        if not isinstance(X, Iterable):
+            raise TypeError(
+                "X must be Parquet files, an array, or an iterable of blocks (X, y) or "
+                f"(X, y, sample_weight), found {type(X).__name__}."
+            )
+        if y is not None or sample_weight is not None or features is not None:
+            raise ValueError(
+                "y, sample_weight and features are for Parquet files and arrays: an iterable yields blocks "
+                "(X, y) or (X, y, sample_weight)."
+            )
+        return _Blocks(X, None if dtype is None else np.dtype(dtype))
+    if y is None:
+        raise ValueError('y is missing: pass the labels, or name the column of Parquet files, as "label".')
+    labels = None if isinstance(y, str) else y
+    weights = None if isinstance(sample_weight, str) else sample_weight
+    if paths is None:
+        height = max(1, CHUNK_BYTES // (8 * max(1, X.shape[1])))
+        slices = (slice(start, start + height) for start in range(0, X.shape[0], height))
+        features_alone = ((_safe_indexing(X, rows),) for rows in slices)
+        with_columns = _with_columns(features_alone, X.shape[0], labels, weights)
+        return _Blocks(with_columns, None if dtype is None else np.dtype(dtype))
+    batches = ParquetBatches(
+        paths,
+        y if isinstance(y, str) else None,
+        features=features,
+        weight=sample_weight if isinstance(sample_weight, str) else None,
+        dtype=dtype,
+    )
+    if labels is None and len(batches.classes) != N_CLASSES:
+        raise ValueError(not_two_classes(batches.classes))
+    row_bytes = batches.dtype.itemsize * len(batches.feature_names) + 1 + 8 * (sample_weight is not None)
+    with_columns = _with_columns(batches, batches.n_rows, labels, weights)
+    return _Blocks(with_columns, batches.dtype, batches.feature_names, batches.n_rows * row_bytes)
+
+
+def _with_columns(
+    blocks: Iterable[tuple[Any, ...]], n_rows: int, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> Iterator[tuple[Any, ...]]:
+    """Return blocks with labels and weights that are not columns of theirs; lengths are checked at once."""
+    check_ordered_categorical(y)
+    labels = None if y is None else column(y, "y")
+    if labels is not None and len(labels) != n_rows:
+        raise ValueError(f"y has {len(labels)} entries for {n_rows} rows; they must agree.")
+    weights = None if sample_weight is None else checked_weights(sample_weight, n_rows)
+
+    def joined() -> Iterator[tuple[Any, ...]]:
+        start = 0
+        for X, *columns in blocks:
+            rows = slice(start, start + len(X))
+            start += len(X)
+            own_labels = columns.pop(0) if labels is None else labels[rows]
+            yield X, own_labels, *columns, *([] if weights is None else [weights[rows]])
+
+    return joined()
 
 
 def parquet_paths(X: Any) -> list[Path] | None:
     """Return the Parquet files that a path, a list of paths or a pyarrow dataset names; None for others.
 
-    Raises
-    ------
-    ValueError
-        When a pyarrow dataset is not of Parquet files alone, as they are.
+    A dataset that is more than its files, whose rows would not be those of the files, is a ValueError.
     """
     if isinstance(X, str | Path):
         return [Path(X)]
     if isinstance(X, list | tuple) and X and all(isinstance(path, str | Path) for path in X):
         return [Path(path) for path in X]
-    if type(X).__module__.startswith("pyarrow") and hasattr(X, "get_fragments"):
-        _check_dataset(X)
-        return [Path(path) for path in X.files]
-    return None
-
-
-def _check_dataset(dataset: Any) -> None:
-    form = getattr(getattr(dataset, "format", None), "default_extname", None)
-    if form != "parquet" or dataset.filesystem.type_name != "local":
+    if not (type(X).__module__.startswith("pyarrow") and hasattr(X, "get_fragments")):
+        return None
+    form = getattr(getattr(X, "format", None), "default_extname", None)
+    if form != "parquet" or X.filesystem.type_name != "local":
         raise ValueError(
             "a pyarrow dataset must be one of Parquet files on this machine; pass an iterable of blocks."
         )
     keys = import_optional("pyarrow.dataset", "io").get_partition_keys
-    # of a filtered dataset pyarrow refuses to tell the fragments
-    of_folders = {key for part in dataset.get_fragments() for key in keys(part.partition_expression)}
-    if of_folders:
+    # pyarrow itself refuses to list the fragments of a filtered dataset
+    folder_columns = {key for part in X.get_fragments() for key in keys(part.partition_expression)}
+    if folder_columns:
         raise ValueError(
-            f"columns {sorted(of_folders)} come from the names of folders, and files are read as they are: "
-            "pass dataset.files where these columns may be left out, or an iterable of blocks."
+            f"columns {sorted(folder_columns)} come from the names of folders, and files are read as they "
+            "are: pass dataset.files where these columns may be left out, or an iterable of blocks."
         )
+    return [Path(path) for path in X.files]
 
 
-def check_room(blocks: Any, folder: Path) -> None:
-    """Raise an OSError when a folder's disk has not the room that rows of a known number need."""
-    if blocks.expected_rows is None:
-        return
-    row_bytes = blocks.dtype.itemsize * len(blocks.feature_names) + 9
-    needed, free = blocks.expected_rows * row_bytes, shutil.disk_usage(folder).free
-    if needed > free:
+def _write_files(folder: Path, blocks: _Blocks) -> None:
+    """Write the files of a folder, the manifest last."""
+    files = [folder / name for name in FILES]
+    for parts in blocks:
+        with _naming(folder.parent):
+            for path, part in zip(files, parts, strict=True):
+                with path.open("ab") as file:
+                    file.write(part.data)
+    manifest = blocks.manifest()
+    with _naming(folder.parent):
+        for path in files:
+            with path.open("ab") as file:
+                # After a crash of the machine a folder must not look whole and hold zeros.
+                os.fsync(file.fileno())
+        manifest["sizes"] = [path.stat().st_size for path in files]
+        (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def _check_room(n_bytes: int, folder: Path) -> None:
+    """Raise where the disk of a folder has not the room that rows of a known number need."""
+    free = shutil.disk_usage(folder).free
+    if n_bytes > free:
         raise OSError(
             errno.ENOSPC,
-            f"the rows take {needed:.2e} bytes and {folder} has {free:.2e}; name a cache_dir with more room",
+            f"the rows take {n_bytes:.2e} bytes and {folder.parent} has {free:.2e}; name a folder with room",
         )
 
 
-def _with_columns(
-    batches: ParquetBatches, labels: NDArray[Any] | None, weights: Floats | None
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the batches with labels and weights that are not columns of theirs."""
-    start = 0
-    for X, *columns in batches:
-        rows = slice(start, start + len(X))
-        start += len(X)
-        y = columns.pop(0) if labels is None else labels[rows]
-        yield X, y, *columns, *([] if weights is None else [weights[rows]])
-
-
 @contextmanager
-def _one_writer(folder: Path) -> Iterator[None]:
-    """Wait until no other process writes in a folder, and remove what one that was killed has left."""
-    with _told_where(folder):
-        lock = (folder / ".pushrank.lock").open("a")
-    with lock:
-        if fcntl is not None:  # otherwise several may write, each beside the others
-            with _told_where(folder):
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            for beside in folder.glob(".pushrank-*.partial"):
-                shutil.rmtree(beside)
-        yield
-
-
-@contextmanager
-def _told_where(folder: Path) -> Iterator[None]:
-    """Say of an error of writing where that was, and what to do."""
+def _naming(folder: Path) -> Iterator[None]:
+    """Add the folder and a hint to an error of writing there."""
     try:
         yield
     except OSError as error:
-        told = f"rows cannot be written in {folder} ({error.strerror}); name another cache_dir"
-        raise OSError(error.errno, told) from error
-
-
-def _fingerprint(
-    paths: list[Path], batches: ParquetBatches, labels: NDArray[Any] | None, weights: Floats | None
-) -> str:
-    """Return what tells files, columns and arrays from others."""
-    stats = [path.stat() for path in paths]
-    files = [
-        (str(path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
-        for path, stat in zip(paths, stats, strict=True)
-    ]
-    columns = [FORMAT, batches.feature_names, batches.label, batches.weight, batches.dtype.name]
-    return str(joblib.hash([files, columns, labels, weights]))
+        message = f"rows cannot be written in {folder} ({error.strerror}); name another folder"
+        raise OSError(error.errno, message) from error

@@ -12,15 +12,11 @@ PARAGRAPHS = {
 Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
 standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
 ``"newton-cg"``; coefficients and scores are then of that library, on that device.
-Rows that need not fit in memory, for the exponential loss and ``solver="lbfgs"``, are named by Parquet
-files (one path, a list of them, or a pyarrow dataset), with ``y`` and ``sample_weight`` their columns; or
-they are a :class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``,
-without ``y``.""",
+Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
+``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.""",
     "X_trimmed": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a
-copy. Rows that need not fit in memory are named by Parquet files (one path, a list of them, or a pyarrow
-dataset), with ``y`` and ``sample_weight`` their columns; or they are a
-:class:`pushrank.datasets.DiskRows`, or an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, without
-``y``.""",
+copy. Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
+``sample_weight`` too.""",
     "X_boosted": """Finite features; stumps take NaN as missing, and categorical columns of data frames.
 float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
     "y_two_classes": """Labels of two classes; the larger in sorted order is the positive one, to be

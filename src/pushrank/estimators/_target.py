@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from pushrank._validation import (
     two_classes,
 )
 from pushrank.datasets import DiskRows
-from pushrank.datasets.on_disk import parquet_paths
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
@@ -195,24 +195,17 @@ def _validated(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
 
 
 def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """Return what scikit-learn's ``validate_data`` does, but say where X holds text and what to do.
-
-    Raises
-    ------
-    ValueError
-        When X is not what the options ask for.
-    TypeError
-        When it stands for rows on disk.
-    """
-    if isinstance(X, DiskRows) or parquet_paths(X) is not None:
-        raise TypeError(
-            f"{type(ranker).__name__} needs X in memory here, and {type(X).__name__} stands for rows on "
-            "disk: pass them part by part, as ParquetBatches yields them. PNormPush, IRPush, PushRanker and "
-            "TrimmedPush are fitted to rows on disk, PerceptronAtK and SGDAtK by fit_stream."
-        )
+    """Return what scikit-learn's ``validate_data`` does; where that fails, say what X is and what to do."""
     try:
         return validate_data(ranker, X, *y, **options)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
+        if _is_out_of_memory(X):
+            raise TypeError(
+                f"{type(ranker).__name__} needs X in memory here, and X is {type(X).__name__}: fit "
+                "PNormPush, IRPush, PushRanker or TrimmedPush to DiskRows, which DiskRows.write(folder, X, "
+                "y) makes of Parquet files and blocks of rows, or PerceptronAtK and SGDAtK by fit_stream; "
+                "score rows part by part, as ParquetBatches yields them."
+            ) from error
         if "could not convert string to float" not in str(error):
             raise
         table = np.asarray(X, dtype=object)
@@ -228,6 +221,13 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
             "for example by OneHotEncoder in a ColumnTransformer. Boosted rankers with "
             "weak_rankers='stumps' take the text columns of a data frame as they are."
         ) from error
+
+
+def _is_out_of_memory(X: Any) -> bool:
+    """Return whether X stands for rows elsewhere: on disk, in files that it names, or in an iterator."""
+    some = X[0] if isinstance(X, list | tuple) and X else X
+    # only a dataset of pyarrow has fragments
+    return isinstance(some, DiskRows | str | Path | Iterator) or hasattr(X, "get_fragments")
 
 
 def _is_number(text: str) -> bool:

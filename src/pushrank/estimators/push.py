@@ -19,9 +19,10 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
+from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._on_disk import is_on_disk, rows_on_disk
+from pushrank.estimators._on_disk import rows_on_disk
 from pushrank.estimators._target import check_alpha, check_solver, validate_ranking
 from pushrank.losses import Loss
 from pushrank.models import RowSpace, linear_model
@@ -477,12 +478,10 @@ def fit_linear(
 
     ``compare`` says which rows are compared, where those are others than the target's.
     """
-    if is_on_disk(X, y, pairs):
+    if isinstance(X, DiskRows):
         check_by_sums(ranker, objective, "for rows on disk")
-        if qid is not None or pairs is not None:
-            raise ValueError("rows on disk are of two classes in one list: qid and pairs must be None.")
-        with rows_on_disk(ranker, X, y, sample_weight) as rows:
-            fit_by_sums(ranker, objective, rows)
+        rows = rows_on_disk(ranker, X, y=y, sample_weight=sample_weight, qid=qid, pairs=pairs)
+        fit_by_sums(ranker, objective, rows)
         return
     check_solvable(ranker, objective)
     X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)

@@ -14,9 +14,10 @@ from sklearn.utils.validation import validate_data
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
+from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._on_disk import is_on_disk, rows_on_disk
+from pushrank.estimators._on_disk import rows_on_disk
 from pushrank.estimators._streaming import set_features
 from pushrank.estimators._target import check_alpha, validate_two_classes
 from pushrank.models import LinearModel
@@ -186,9 +187,8 @@ def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: Any, sample_weight: Array
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first = rankers[0]
     surrogates = checked_surrogates(rankers)
-    if is_on_disk(X, y):
-        with rows_on_disk(first, X, y, sample_weight) as rows:
-            fit_trimmed_by_sums(rankers, rows)
+    if isinstance(X, DiskRows):
+        fit_trimmed_by_sums(rankers, rows_on_disk(first, X, y=y, sample_weight=sample_weight))
         return
     data, target = validate_two_classes(first, X, y, sample_weight)
     for ranker in rankers[1:]:

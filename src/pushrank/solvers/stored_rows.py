@@ -25,10 +25,7 @@ THREADS = 2  # for each processor: one reads while another adds up
 
 
 class StoredRows:
-    """The rows of a file in the chunks and blocks that those of an array would have: sums are the same.
-
-    The file is read explicitly: of a memory map the pages that lie in memory count as the process's own.
-    """
+    """The rows of a file in the chunks and blocks that those of an array would have: sums are the same."""
 
     def __init__(self, rows: DiskRows) -> None:
         self.rows, self.class_weights = rows, rows.class_weights
