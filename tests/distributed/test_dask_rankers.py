@@ -15,10 +15,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from pushrank import PerceptronAtK, TrimmedPush, distributed
+from pushrank import TrimmedPush, distributed
 from pushrank.distributed import (
     DaskIRPush,
-    DaskPerceptronAtK,
     DaskPNormPush,
     DaskPushRanker,
     DaskTrimmedPush,
@@ -26,7 +25,6 @@ from pushrank.distributed import (
 )
 from pushrank.distributed._sums import aligned_parts, load_rows
 from pushrank.exceptions import LostPartitionsError
-from pushrank.solvers.streaming.updates import State
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.bag")
@@ -130,31 +128,6 @@ def test_a_trimmed_path_is_that_in_memory():
     )
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-9)
-
-
-@pytest.mark.usefixtures("client")
-@pytest.mark.parametrize(
-    ("variant", "weighted"),
-    [
-        ("max", True),
-        pytest.param("avg", False, marks=pytest.mark.nightly),
-        pytest.param("avg", True, marks=pytest.mark.nightly),
-    ],
-)
-def test_a_perceptron_goes_the_way_of_that_in_memory(variant, weighted, monkeypatch):
-    """From scores that do not tie, which all do at first, and with the same batches."""
-    X, y, weights = table(360)
-    start = State(np.linspace(-1.0, 1.0, 4), np.zeros(4), np.zeros(4), State.zero(4).counts)
-    monkeypatch.setattr(State, "zero", lambda _: start.copy())
-    data = (X, y, weights) if weighted else (X, y)
-    parameters = {"k": 0.6, "variant": variant, "batch_size": 180, "max_iter": 2, "shuffle": False}
-    found = DaskPerceptronAtK(**parameters).fit(*spread(*data, chunks=180))
-    order = np.arange(360).reshape(2, 2, 90).swapaxes(0, 1).ravel()  # half of either partition is a batch
-    expected = PerceptronAtK(**parameters).fit(*(array[order] for array in data))
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12)
-    assert found.mistakes_path_.tolist() == pytest.approx(expected.mistakes_path_.tolist())
-    assert found.mistake_rate_ == pytest.approx(expected.mistake_rate_)
-    assert found.to_local().partial_fit(X[:10], y[:10]).n_batches_ == found.n_batches_ + 1
 
 
 @pytest.mark.usefixtures("client")
@@ -295,12 +268,6 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
         ({"ranker": DaskIRPush(discount="rank")}, ValueError, "discount must be 'reverse_height' on Dask"),
         ({"ranker": DaskPushRanker(loss="logistic")}, ValueError, "exponential loss"),
         ({"ranker": DaskPNormPush(p=0.5)}, ValueError, "p must"),
-        (
-            {"ranker": DaskPerceptronAtK(early_stopping=True)},
-            ValueError,
-            "early_stopping must be False on Dask",
-        ),
-        ({"ranker": DaskPerceptronAtK(batch_size=1)}, ValueError, "batch_size must be at least 2 on Dask"),
     ],
 )
 @pytest.mark.usefixtures("client")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pushrank.distributed.linear import DaskIRPush, DaskPNormPush, DaskPushRanker, DaskTrimmedPush
 from pushrank.distributed.measures import auc, average_precision, positives_at_top, precision_at_k
-from pushrank.distributed.stream import DaskPerceptronAtK
 
 __all__ = [
     "DaskIRPush",
     "DaskPNormPush",
-    "DaskPerceptronAtK",
     "DaskPushRanker",
     "DaskTrimmedPush",
     "auc",
