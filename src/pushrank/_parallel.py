@@ -1,25 +1,22 @@
-"""Work in threads: on fixed ranges of rows, by compiled loops that release the interpreter lock, beside BLAS.
+"""Work in threads, on fixed ranges of rows, by compiled loops that release the interpreter lock.
 
-The ranges depend on the data alone and partial results are combined in their order, so a result is the
-same to the last bit whatever the number of threads.
+The ranges depend on the data alone and partial results are combined in their order, so that a result is the
+same to the last bit with any number of threads.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache, wraps
+from contextlib import AbstractContextManager
+from functools import cache
 from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
 import numba
-from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import config
 from numpy.typing import NDArray
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
@@ -27,8 +24,10 @@ from pushrank._array import Floats
 
 Part = TypeVar("Part")
 
-CHUNK_ELEMENTS = 1 << 19  # below this a chunk's work is shorter than handing it to a thread
-MAX_CHUNKS = 64  # each may hold a matrix of its own until all are added up
+# The work on fewer elements is shorter than handing it to a thread.
+CHUNK_ELEMENTS = 1 << 19
+# Every chunk may hold a matrix of its own until all are added up.
+MAX_CHUNKS = 64
 
 
 def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
@@ -90,125 +89,81 @@ def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
     return map_chunks(lambda number, _: functions[number](), calls, None if many else 1)
 
 
-class _Limit:
-    """The limit of the whole process: on from the first thread that takes it to the last one that lets go."""
+class _OneBlasThread:
+    """A limit of the whole process, from the first thread that enters it to the last one that leaves.
+
+    Threads that set and lift limits of their own would undo each other's while they overlap.
+    """
 
     def __init__(self) -> None:
-        self._changing = Lock()
-        self._holders = 0
+        self._lock = Lock()
+        self._n_holders = 0
         self._limiter: Any = None
 
-    def take(self) -> None:
-        with self._changing:
-            if self._holders == 0:
-                self._limiter = _controller().limit(limits=1, user_api="blas")
-            self._holders += 1
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_holders == 0:
+                self._limiter = _blas_controller().limit(limits=1, user_api="blas")
+            self._n_holders += 1
 
-    def let_go(self) -> None:
-        with self._changing:
-            self._holders -= 1
-            if self._holders == 0:
-                # from threadpoolctl 3.8 on, nothing happens where a thread lifts the limit of another's
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_holders -= 1
+            if self._n_holders == 0:
+                # From threadpoolctl 3.8 on a thread cannot lift a limit that another has set, unless the
+                # limit is disowned first.
                 disown = getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)
                 disown(force=True)
                 self._limiter.restore_original_limits()
                 disown(force=True)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread until the last of all who asked so is done."""
-    limit = _limit
-    limit.take()
-    try:
-        yield
-    finally:
-        limit.let_go()
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Let BLAS use one thread until the last of all callers has left the block.
+
+    The sums of several BLAS threads would differ in their rounding from machine to machine.
+    """
+    return _limit
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    """Return the libraries' control; to look for them takes milliseconds, and they are loaded by now."""
+def _blas_controller() -> ThreadpoolController:
+    """Return the control of the loaded libraries, which takes milliseconds to find."""
     return ThreadpoolController()
 
 
-def _forget_other_threads() -> None:
-    """Start anew in a forked process, which has none of the threads that hold the limit."""
+def _replace_limit() -> None:
+    """Begin with a new limit in a forked process, which has none of the threads that hold the old one."""
     global _limit
-    _limit = _Limit()
+    _limit = _OneBlasThread()
 
 
-_limit = _Limit()
+_limit = _OneBlasThread()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_other_threads)
+    os.register_at_fork(after_in_child=_replace_limit)
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function, free of the interpreter lock.
 
-    Machine code is cached beside the source or in the user's cache folder; where neither can be written to,
-    each process compiles anew.
+    Machine code is cached beside the source or in the user's cache folder; if neither can be written to,
+    each process compiles it again.
     """
-
-    # unless it is told, a function inherits fast mathematics from whichever caller compiles it first
+    # Without this a function inherits fast mathematics from whichever caller compiles it first.
     options.setdefault("fastmath", False)
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
             return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-        except RuntimeError:  # numba found no folder for its cache
+        except RuntimeError:
+            # Numba found no folder for its cache.
             return numba.njit(nogil=True, error_model="numpy", **options)(function)
 
     return decorate
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written to; loops are compiled anew for arrays that can and cannot."""
+    """Return a view that cannot be written to, so that no loop is compiled for both kinds of arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def compiled_pointer(signature: str) -> Callable[[Callable[..., Any]], Callable[[], int]]:
-    """Return a decorator that makes of a function one of no argument: the address of its code, compiled once.
-
-    The address is an argument of compiled functions, which call it by :func:`pointer_call`. A function that
-    is called by name is compiled anew as a part of each of its callers, for each kind of array they take.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Callable[[], int]:
-        @cache
-        def code() -> Any:
-            try:
-                return numba.cfunc(signature, cache=True, error_model="numpy")(function)
-            except RuntimeError:  # numba found no folder for its cache
-                return numba.cfunc(signature, error_model="numpy")(function)
-
-        @wraps(function)
-        def address() -> int:
-            return int(code().address)
-
-        return address
-
-    return decorate
-
-
-def pointer_call(signature: str) -> Any:
-    """Return a function for compiled code: it calls the code at an address with a tuple of arguments.
-
-    Numba takes compiled functions as arguments too, but spends more time on their types than a batch takes.
-    """
-    argument_types, return_type = numba.core.sigutils.normalize_signature(signature)
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def call(_typing: Any, _address: Any, _arguments: Any) -> Any:
-        def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
-            llvm_type = ir.FunctionType(
-                context.get_value_type(return_type), [context.get_value_type(t) for t in argument_types]
-            )
-            function = builder.inttoptr(values[0], llvm_type.as_pointer())
-            return builder.call(function, cgutils.unpack_tuple(builder, values[1]))
-
-        return return_type(types.intp, types.Tuple(argument_types)), generate
-
-    return call

@@ -15,7 +15,6 @@ from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
 from pushrank.solvers import ramp as concave_convex
-from pushrank.solvers.streaming.updates import MAX_K
 
 SURROGATES = {"avg": prec_at_k_avg, "max": prec_at_k_max}
 
@@ -38,7 +37,7 @@ def test_mistakes_stay_below_their_bound_on_separable_streams(variant, capsys):
         X, y, _, margin = separable_stream(seed)
         ranker = PerceptronAtK(0.25, variant, batch_size=100, max_iter=1, random_state=seed).fit(X, y)
         radius = np.linalg.norm(X, axis=1).max()
-        bound = 4.0 * ranker._learner.finalized.counts[MAX_K] * radius**2 / margin**2
+        bound = 4.0 * ranker._learner.finalized.read("max_k") * radius**2 / margin**2
         assert 0 < ranker.n_mistakes_ <= bound
         assert ranker.n_mistakes_ <= ranker.mistake_bound_
         lines.append((ranker.n_mistakes_, bound, ranker.mistake_bound_))
@@ -56,7 +55,7 @@ def test_the_reported_bound_is_the_formula_at_some_multiple(variant):
     X, y, *_ = separable_stream(3, n=2000)
     ranker = PerceptronAtK(0.25, variant, batch_size=100, max_iter=1, shuffle=False).fit(X, y)
     radius = np.linalg.norm(X, axis=1).max()
-    reach = radius * np.sqrt(4.0 * ranker._learner.finalized.counts[MAX_K])
+    reach = radius * np.sqrt(4.0 * ranker._learner.finalized.read("max_k"))
     most = np.inf
     for multiple in [0.0, *np.geomspace(1e-4, 10.0, 120)]:
         w = multiple * ranker.coef_ / np.linalg.norm(ranker.coef_)

@@ -23,7 +23,7 @@ from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_struct
 from pushrank.persistence import load, save
-from pushrank.solvers.streaming.updates import BatchSample, Rows
+from pushrank.solvers.streaming.learner import BatchSample, LabelledRows
 
 ONE_PASS = {"max_iter": 1, "shuffle": False}
 RANKERS = {
@@ -210,13 +210,13 @@ def test_switches_are_true_or_false(name, data):
 
 
 def test_the_sample_of_sparse_rows_is_bounded_in_bytes(monkeypatch):
-    from pushrank.solvers.streaming import updates as batch_sample
+    from pushrank.solvers.streaming import learner
 
     X = sp.random(4000, 50, density=0.3, random_state=0, format="csr")
     y = np.arange(4000) % 2
     whole = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
     assert whole._learner.current_sample.rows.n_rows == 4000
-    monkeypatch.setattr(batch_sample, "MAX_SAMPLE_BYTES", 50_000)
+    monkeypatch.setattr(learner, "MAX_SAMPLE_BYTES", 50_000)
     one = PerceptronAtK(batch_size=100, **ONE_PASS).partial_fit(X, y, [0, 1])
     assert 0 < one._learner.current_sample.rows.nbytes < 60_000
     cut = PerceptronAtK(batch_size=100, **ONE_PASS)
@@ -513,7 +513,7 @@ def test_small_batches_are_sampled_in_linear_time():
     """The work is counted: an offered batch is taken in at most once, and sorted out by a heap."""
     taken = []
 
-    class Counted(Rows):
+    class Counted(LabelledRows):
         def take(self, numbers):
             taken.append(len(numbers))
             return super().take(numbers)

@@ -18,7 +18,6 @@ from pushrank.losses import Loss, Piece, Tails
 from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
 from pushrank.pairs.analytic import expansion
 from pushrank.pairs.graded import grade_blocks
-from pushrank.pairs.piecewise import MIN_PACKED, ascending
 from pushrank.prices import Power
 
 BUILT_IN = [getattr(losses, name)() for name in losses.__all__]
@@ -327,20 +326,6 @@ def test_scores_whose_squares_are_beyond_the_floats_have_their_sums(loss, far):
         np.testing.assert_allclose(sums._slopes, slow._slopes, rtol=1e-9, atol=1e-12)
     if loss.twice_differentiable:
         np.testing.assert_allclose(sums._curvatures, slow._curvatures, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("spread", [0.0, 1e-13, 1.0, 1e300])
-def test_many_scores_are_put_in_order(spread):
-    rng = np.random.default_rng(0)
-    n = 4 * MIN_PACKED
-    for scores in (
-        1.0 + spread * rng.normal(size=n),
-        spread * rng.integers(-3, 3, n).astype(float),
-        np.concatenate([np.full(n - 40, 0.5), 0.5 + 1e-16 * rng.integers(0, 9, 40)]),
-    ):
-        order = ascending(scores)
-        assert (np.bincount(order, minlength=len(scores)) == 1).all()
-        assert (np.diff(scores[order]) >= 0.0).all()
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_sigmoid"])

@@ -26,8 +26,9 @@ from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_withi
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers import Callback
 from pushrank.solvers.early_stopping import EarlyStopping
+from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.mistake_bound import Margins, margins
-from pushrank.solvers.streaming.updates import SKIPPED, Rows, State, StreamLearner, UpdateRule
+from pushrank.solvers.streaming.updates import State, UpdateRule
 
 MIN_MEAN_WEIGHT = 0.1  # below it k, which is at least one row, covers most of the positives
 
@@ -162,7 +163,7 @@ def learn_chunk(
     return learner, X.dtype
 
 
-def training_rows(X: Any, target: Target) -> Rows:
+def training_rows(X: Any, target: Target) -> LabelledRows:
     """Return checked data of two classes as rows.
 
     Raises
@@ -176,7 +177,7 @@ def training_rows(X: Any, target: Target) -> Rows:
     return rows
 
 
-def queries(rows: Rows) -> Iterator[NDArray[np.intp]]:
+def queries(rows: LabelledRows) -> Iterator[NDArray[np.intp]]:
     """Yield the numbers of the rows of each query that has both classes; of all rows where there are none."""
     groups = np.zeros(rows.n_rows, dtype=np.intp) if rows.groups is None else rows.groups
     ends = np.cumsum(np.bincount(groups))
@@ -186,22 +187,22 @@ def queries(rows: Rows) -> Iterator[NDArray[np.intp]]:
             yield query
 
 
-def least_margins(scores: Floats, rows: Rows, k: float) -> Margins:
+def least_margins(scores: Floats, rows: LabelledRows, k: float) -> Margins:
     """Return the margins of scores, with queries the least of any."""
     found = []
     for query in queries(rows):
-        part = Rows(None, rows.positive[query], rows.sample_weight[query])
+        part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
         found.append(margins(scores[query], part, k_of_rows(k, part)))
     return Margins(*np.min(found, axis=0).tolist())
 
 
-def batch_rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> Rows:
+def batch_rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> LabelledRows:
     """Return checked data as rows that lie one after the other."""
     by_rows = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
-    return Rows(by_rows, positive, np.ones(len(positive)) if weights is None else weights)
+    return LabelledRows(by_rows, positive, np.ones(len(positive)) if weights is None else weights)
 
 
-def part_of_rows(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
+def part_of_rows(rows: LabelledRows, mask: NDArray[np.bool_]) -> LabelledRows:
     """Return the rows of a mask that have a weight.
 
     Raises
@@ -238,8 +239,8 @@ class Epochs(NamedTuple):
 def run_epochs(
     ranker: Any,
     learner: StreamLearner,
-    rows: Rows,
-    valid: Rows | None,
+    rows: LabelledRows,
+    valid: LabelledRows | None,
     orders: Iterable[NDArray[np.intp]],
     callback: Callback | None,
 ) -> Epochs:
@@ -266,7 +267,7 @@ def run_epochs(
     return Epochs(n_iter, best, np.array(stopping.validation), stopping.best_place + 1)
 
 
-def _validation_precision(ranker: Any, rows: Rows, coef: Floats) -> float:
+def _validation_precision(ranker: Any, rows: LabelledRows, coef: Floats) -> float:
     """Return precision at k, of queries the mean, which as a number of rows is that of a batch.
 
     Without queries it is that of as many batches' rows.
@@ -275,7 +276,7 @@ def _validation_precision(ranker: Any, rows: Rows, coef: Floats) -> float:
     if rows.groups is not None:
         found = []
         for query in queries(rows):
-            part = Rows(None, rows.positive[query], rows.sample_weight[query])
+            part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
             k = k_of_rows(ranker.k, part)
             found.append(float(negatives_in_top(scores[query], part.positive, part.sample_weight, k)) / k)
         return 1.0 - float(np.mean(found))
@@ -286,7 +287,7 @@ def _validation_precision(ranker: Any, rows: Rows, coef: Floats) -> float:
     return 1.0 - float(negatives_in_top(scores, rows.positive, rows.sample_weight, k)) / k
 
 
-def k_of_rows(k: float, rows: Rows) -> float:
+def k_of_rows(k: float, rows: LabelledRows) -> float:
     """Return k for a whole set of rows, where a number of rows is at most the positives'."""
     return float(resolve_k_within(float(k), is_count(k), rows.sample_weight[rows.positive].sum()))
 
@@ -296,14 +297,14 @@ def learned_coef(ranker: Any, learner: StreamLearner) -> Floats:
     return learner.finalized.mean if ranker.average else learner.finalized.iterate
 
 
-def unit_scores(rows: Rows, coef: NDArray[np.floating]) -> Floats:
+def unit_scores(rows: LabelledRows, coef: NDArray[np.floating]) -> Floats:
     """Return the scores by coefficients scaled to unit length."""
     double = coef.astype(np.float64)
     length = float(np.linalg.norm(double))
     return linear_scores(rows.X, double / length if length > 0.0 else double).astype(np.float64)
 
 
-def break_even(sample: Rows, coef: NDArray[np.floating]) -> float:
+def break_even(sample: LabelledRows, coef: NDArray[np.floating]) -> float:
     """Return the break-even threshold of a sample of the rows, on the safe side where it lacks a class."""
     scores = finite_scores(sample.X, coef)
     counted = sample.sample_weight > 0.0
@@ -333,7 +334,7 @@ def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: boo
     UserWarning
         When more than half do.
     """
-    skipped, n_batches = int(learner.finalized.counts[SKIPPED]), len(learner.mistakes_path)
+    skipped, n_batches = int(learner.finalized.read("n_skipped")), len(learner.mistakes_path)
     if 2 * skipped > n_batches:
         what, remedy = "batches", "raise batch_size, or mix rows that are sorted (shuffle=True)"
         if grouped:

@@ -47,14 +47,9 @@ from pushrank.estimators._streaming import (
 from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
 from pushrank.pairs.targets import group_numbers
+from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
-from pushrank.solvers.streaming.updates import (
-    PERCEPTRON_AVG,
-    PERCEPTRON_MAX,
-    State,
-    StreamLearner,
-    UpdateRule,
-)
+from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, State, UpdateRule
 
 VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 

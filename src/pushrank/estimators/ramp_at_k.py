@@ -33,7 +33,8 @@ from pushrank.prices import Power
 from pushrank.solvers import Callback
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
-from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, Rows, State, StreamLearner, UpdateRule
+from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
+from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import TrimmedRows, trimmed_path
 
@@ -283,7 +284,7 @@ def check_parameters(rankers: list[RampAtK]) -> None:
 
 
 def ramp_path(
-    rows: Rows,
+    rows: LabelledRows,
     model: LinearModel,
     totals: Sequence[float],
     Cs: Sequence[float],
@@ -335,7 +336,7 @@ def ramp_path(
 
 
 def start_coefs(
-    names: Sequence[str], rows: Rows, total: float, Cs: Sequence[float], random_state: RandomState
+    names: Sequence[str], rows: LabelledRows, total: float, Cs: Sequence[float], random_state: RandomState
 ) -> list[tuple[str, Floats]]:
     """Return the coefficients that descents start from, with their names."""
     share = total / rows.sample_weight[rows.positive].sum()
@@ -357,7 +358,7 @@ def start_coefs(
     return starts
 
 
-def draw(rows: Rows, most: int, random_state: RandomState) -> Rows:
+def draw(rows: LabelledRows, most: int, random_state: RandomState) -> LabelledRows:
     """Return at most so many rows that have a weight, the classes in proportion."""
     counted = rows.sample_weight > 0.0
     share = min(1.0, most / counted.sum())
@@ -369,7 +370,7 @@ def draw(rows: Rows, most: int, random_state: RandomState) -> Rows:
     return rows.take(np.sort(np.concatenate(parts)))
 
 
-def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
+def trimmed_coef(rows: LabelledRows, share: float, alpha: float) -> Floats:
     """Return the coefficients of a trimmed push that keeps some share of the positives."""
     kept = share * float(rows.sample_weight[rows.positive].sum())
     sample = BipartiteSample.from_mask(rows.positive, rows.sample_weight)
@@ -380,7 +381,7 @@ def trimmed_coef(rows: Rows, share: float, alpha: float) -> Floats:
     return path.model.lift(found.coef)
 
 
-def perceptron_coef(rows: Rows, share: float, seed: int) -> Floats:
+def perceptron_coef(rows: LabelledRows, share: float, seed: int) -> Floats:
     """Return the coefficients of the averaged Perceptron@k-max."""
     rule = UpdateRule(PERCEPTRON_MAX, share, False, PERCEPTRON_BATCH)
     learner = StreamLearner(rule, State.zero(rows.X.shape[1]), sampling=False)

@@ -31,7 +31,8 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
-from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, StreamLearner, UpdateRule
+from pushrank.solvers.streaming.learner import StreamLearner
+from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import TrimmedRows, trimmed_path
 

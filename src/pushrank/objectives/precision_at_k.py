@@ -29,8 +29,6 @@ Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)
 SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
-INSERTION_SORTED = 24  # rows, of which insertion makes a run before runs are merged
-
 
 @compiled()
 def resolve_k_within(k, counted, positive_weight):
@@ -92,24 +90,25 @@ def select_top(scores, positive, sample_weight, k):
 
 @compiled()
 def evaluate_surrogate(surrogate, scores, positive, sample_weight, k, slope):
-    """Write a subgradient and return the surrogate's value and the weight of negatives among the first k.
-
-    ``k`` is at most the weight of the positives.
-    """
+    """Write a subgradient and return the surrogate; ``k`` is at most the weight of the positives."""
     slope[:] = 0.0
-    negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
+    negatives, positives, _ = select_top(scores, positive, sample_weight, k)
+    return add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope)
+
+
+@compiled()
+def add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope):
+    """Add a subgradient to a slope and return the surrogate, from the highest rows of either class."""
     if surrogate == STRUCT:
-        value = _struct(scores, sample_weight, slope, negatives, positives, k)
-    elif surrogate == RAMP:
-        # the lowest of the k highest first
+        return _struct(scores, sample_weight, slope, negatives, positives, k)
+    if surrogate == RAMP:
+        # The highest negative is paired with the lowest of the k highest positives.
         rows, weights = positives.rows[: positives.n_top][::-1].copy(), positives.weights[::-1].copy()
-        value = _paired_hinges(scores, slope, negatives, rows, weights, positives.n_top)
-    elif surrogate == MAX:
+        return _paired_hinges(scores, slope, negatives, rows, weights, positives.n_top)
+    if surrogate == MAX:
         count, weights = highest(scores, sample_weight, positives.rows, k, -1.0)
-        value = _paired_hinges(scores, slope, negatives, positives.rows, weights, count)
-    else:
-        value = _average(scores, sample_weight, slope, negatives, positives, k)
-    return value, mistakes
+        return _paired_hinges(scores, slope, negatives, positives.rows, weights, count)
+    return _average(scores, sample_weight, slope, negatives, positives, k)
 
 
 @compiled()
@@ -130,32 +129,25 @@ def highest(scores, sample_weight, rows, target, sign):
 
 @compiled()
 def _sort_descending(scores, rows, sign):
-    """Put rows in the order of falling ``sign * score``, where tied rows stay in theirs.
-
-    numpy.argsort takes as long to compile as all else here, and again in each function that leads to it.
-    """
+    """Put rows in the order of falling ``sign * score``; tied rows keep theirs."""
     count = len(rows)
     keys = np.empty(count)
-    for start in range(0, count, INSERTION_SORTED):
-        for a in range(start, min(start + INSERTION_SORTED, count)):
-            row = rows[a]
-            key = sign * scores[row]
-            b = a
-            while b > start and keys[b - 1] < key:
-                rows[b], keys[b] = rows[b - 1], keys[b - 1]
-                b -= 1
-            rows[b], keys[b] = row, key
-    width, merged_rows, merged_keys = INSERTION_SORTED, np.empty_like(rows), np.empty(count)
+    for a in range(count):
+        keys[a] = sign * scores[rows[a]]
+    # Merges of runs whose length doubles. numpy.argsort would do, but takes as long to compile as all
+    # surrogates together, and again in every function that leads to it (benchmarks/sorting.txt).
+    merged_rows, merged_keys = np.empty_like(rows), np.empty(count)
+    width = 1
     while width < count:
         for start in range(0, count, 2 * width):
             middle, end = min(start + width, count), min(start + 2 * width, count)
             a, b = start, middle
-            for place in range(start, end):
-                from_a = b >= end or (a < middle and keys[a] >= keys[b])
-                taken = a if from_a else b
-                merged_rows[place], merged_keys[place] = rows[taken], keys[taken]
-                a, b = (a + 1, b) if from_a else (a, b + 1)
-        for a in range(count):  # NumPy's way compiles a message in case that lengths differ
+            for index in range(start, end):
+                from_first = b >= end or (a < middle and keys[a] >= keys[b])
+                source = a if from_first else b
+                merged_rows[index], merged_keys[index] = rows[source], keys[source]
+                a, b = (a + 1, b) if from_first else (a, b + 1)
+        for a in range(count):
             rows[a], keys[a] = merged_rows[a], merged_keys[a]
         width *= 2
 
@@ -550,7 +542,7 @@ class PrecisionAtK:
         sample_weight = np.ones(sample.n_rows) if weights is None else weights
         k = self.count(float(sample_weight[positive].sum()))
         slope = np.empty(sample.n_rows)
-        value, _ = evaluate_surrogate(SURROGATES[self.surrogate], scores, positive, sample_weight, k, slope)
+        value = evaluate_surrogate(SURROGATES[self.surrogate], scores, positive, sample_weight, k, slope)
         return float(value), slope
 
     def count(self, n_positive: float) -> float:

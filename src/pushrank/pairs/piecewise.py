@@ -20,77 +20,6 @@ from pushrank.pairs.array_api import ArrayWalk
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
 from pushrank.pairs.pair_sums import SLOPE, VALUE, PairSums, polynomial_derivative
 
-MIN_PACKED = 1 << 14  # fewer scores are ordered by np.argsort as fast
-MAX_UNORDERED = 1 / 16  # of the scores: where more are out of order, np.argsort is faster than to mend them
-
-
-def ascending(scores: Floats) -> Indices:
-    """Return the indices of finite scores by rising score; which of two equal scores is first is not defined.
-
-    Numbers are sorted in half the time that it takes to sort their indices by them (benchmarks/sorting.txt).
-    So the indices are written into the lowest bits of the numbers, the numbers are sorted, and the few runs
-    that the overwritten bits would have told apart are put right.
-
-    Examples
-    --------
-    >>> ascending(np.array([3.0, 1.0, 2.0])).tolist()
-    [1, 2, 0]
-    """
-    if len(scores) < MIN_PACKED:
-        return np.argsort(scores)
-    scores = np.ascontiguousarray(scores)
-    index_bits = np.uint64(int(len(scores) - 1).bit_length())
-    keys = _packed_keys(scores.view(np.uint64), index_bits)
-    keys.sort()
-    order: Indices
-    order, n_unordered = _unpacked(keys, index_bits, scores)
-    if n_unordered > MAX_UNORDERED * len(order):
-        return np.argsort(scores)
-    if n_unordered:
-        _sort_runs(keys, index_bits, scores, order)
-    return order
-
-
-@compiled()
-def _packed_keys(bits, index_bits):
-    """Return integers that ascend with the floats that have these bits, their lowest bits the indices."""
-    sign = np.uint64(1) << np.uint64(63)
-    keys = np.empty(len(bits), dtype=np.uint64)
-    for i in range(len(bits)):
-        ascending_bits = ~bits[i] if bits[i] & sign else bits[i] | sign
-        keys[i] = ((ascending_bits >> index_bits) << index_bits) | np.uint64(i)
-    return keys
-
-
-@compiled()
-def _unpacked(keys, index_bits, scores):
-    """Return the indices of sorted keys, and how many of them are before one of a lower score."""
-    mask = (np.uint64(1) << index_bits) - np.uint64(1)
-    order = np.empty(len(keys), dtype=np.intp)
-    n_unordered = 0
-    for i in range(len(keys)):
-        order[i] = np.intp(keys[i] & mask)
-        same = i > 0 and (keys[i] >> index_bits) == (keys[i - 1] >> index_bits)
-        if same and scores[order[i]] < scores[order[i - 1]]:
-            n_unordered += 1
-    return order, n_unordered
-
-
-@compiled()
-def _sort_runs(keys, index_bits, scores, order):
-    """Order runs of keys that differ in nothing but the indices by score."""
-    start = 0
-    unordered = False
-    for i in range(1, len(keys) + 1):
-        if i == len(keys) or (keys[i] >> index_bits) != (keys[i - 1] >> index_bits):
-            if unordered:
-                run = order[start:i].copy()
-                for place, e in enumerate(np.argsort(scores[run])):
-                    order[start + place] = run[e]
-            start, unordered = i, False
-        elif scores[order[i]] < scores[order[i - 1]]:
-            unordered = True
-
 
 @compiled()
 def _copy(values, out):
@@ -326,6 +255,6 @@ class _Walk:
 def _by_score(indices: Indices, starts: Indices, scores: Floats) -> Indices:
     """Return indices ordered by score within every segment."""
     if len(starts) == 2:
-        return ascending(scores) if len(indices) == len(scores) else indices[ascending(scores[indices])]
+        return np.argsort(scores) if len(indices) == len(scores) else indices[np.argsort(scores[indices])]
     segments = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     return indices[np.lexsort((scores[indices], segments))]

@@ -22,25 +22,25 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.objectives.precision_at_k import AVG, MAX, resolve_k_within
+from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import (
-    MAX_K,
-    MAX_MISTAKES,
     PERCEPTRON_AVG,
     PERCEPTRON_MAX,
-    Rows,
-    StreamLearner,
-    call_evaluate,
     evaluate_update,
-    largest_batch,
+    gather_batch,
+    new_scratch,
 )
 
 BOUNDING_SURROGATE = {PERCEPTRON_AVG: AVG, PERCEPTRON_MAX: MAX}
 """The surrogate whose loss bounds the mistakes of each update: theorems 7 and 9."""
 
+# The bound holds for every length of w: nine are tried, each half the one before, on a few batches, and the
+# best one is evaluated on all.
 N_LENGTHS = 9
-"""Lengths of w that are tried, each half the one before."""
-TRIED_BATCHES = 50
-"""Batches on which lengths are compared; the bound itself takes all."""
+N_TRIED_BATCHES = 50
+
+# A sum of weights may miss the depth of the k-th positive by rounding.
+DEPTH_ROUNDING = 1e-12
 
 
 class Margins(NamedTuple):
@@ -62,8 +62,8 @@ class Margins(NamedTuple):
     strong: float
 
 
-def margins(scores: Floats, rows: Rows, k: float) -> Margins:
-    """Return the margins of scores, where k is at most the positives' weight; weights are copies."""
+def margins(scores: Floats, rows: LabelledRows, k: float) -> Margins:
+    """Return the margins of scores, for a k of at most the positives' weight; weights are copies."""
     counted = rows.sample_weight > 0.0
     positives = np.flatnonzero(rows.positive & counted)
     ascending = positives[np.argsort(scores[positives], kind="stable")]
@@ -72,7 +72,7 @@ def margins(scores: Floats, rows: Rows, k: float) -> Margins:
     depth = np.cumsum(weights)
     lowest = depth[-1] - k + min(1.0, k)
     among_lowest = np.clip(lowest - (depth - weights), 0.0, weights)
-    kth = int(np.searchsorted(depth, (1.0 - 1e-12) * lowest))  # the sum of weights may miss it by rounding
+    kth = int(np.searchsorted(depth, (1.0 - DEPTH_ROUNDING) * lowest))
     average = float(among_lowest @ rising / among_lowest.sum())
     weak, strong = float(rising[kth]), float(rising[0])
     return Margins(weak - highest_negative, average - highest_negative, strong - highest_negative)
@@ -80,7 +80,7 @@ def margins(scores: Floats, rows: Rows, k: float) -> Margins:
 
 def mistake_bound(
     learner: StreamLearner,
-    rows: Rows,
+    rows: LabelledRows,
     unit_scores: Floats,
     orders: Callable[[int], Iterator[NDArray[np.intp]]],
     n_epochs: int,
@@ -91,7 +91,7 @@ def mistake_bound(
     ----------
     learner : StreamLearner
         A perceptron that has learned from the rows.
-    rows : Rows
+    rows : LabelledRows
         The rows.
     unit_scores : ndarray of shape (n_rows,)
         Their scores by the coefficients scaled to unit length.
@@ -100,22 +100,20 @@ def mistake_bound(
     n_epochs : int
         The number of epochs.
     """
-    rule, counts = learner.rule, learner.finalized.counts
+    rule, state = learner.rule, learner.finalized
 
     def loss(scores: Floats, order: NDArray[np.intp]) -> float:
         """Return the sum of the surrogate over the batches of rows in an order."""
-        alone = rule.batch_size == 1 and rows.groups is None
-        surrogate = BOUNDING_SURROGATE[rule.update]
-        batches = rows.positive, rows.sample_weight, order, rows.batch_starts(order, rule.batch_size), alone
-        return float(total_loss(scores, *batches, surrogate, evaluate_update(), rule.k, rule.counted))
+        batches, surrogate = rows.batches(order, rule.batch_size), BOUNDING_SURROGATE[rule.update]
+        return float(total_loss(scores, rows.positive, rows.sample_weight, batches, rule, surrogate))
 
-    bound_at_zero = float(counts[MAX_MISTAKES])
-    slope = _largest_norm(rows) * np.sqrt(4.0 * counts[MAX_K])
+    bound_at_zero = state.read("max_mistakes")
+    slope = _largest_norm(rows) * np.sqrt(4.0 * state.read("max_k"))
     if slope == 0.0:
         return bound_at_zero
-    # the longest is that at which the first term alone is an epoch's share of the bound at zero
+    # At the greatest length the first term alone is an epoch's share of the bound at zero.
     lengths = np.sqrt(bound_at_zero / n_epochs) / slope * 0.5 ** np.arange(N_LENGTHS)
-    tried = next(orders(1))[: TRIED_BATCHES * rule.batch_size]
+    tried = next(orders(1))[: N_TRIED_BATCHES * rule.batch_size]
     factor = rows.n_rows / len(tried)
     bounds = [length * slope + np.sqrt(factor * loss(length * unit_scores, tried)) for length in lengths]
     best = lengths[np.argmin(bounds)]
@@ -124,44 +122,31 @@ def mistake_bound(
 
 
 @compiled()
-def total_loss(scores, positive, sample_weight, order, starts, alone, surrogate, evaluate, k, counted):
-    """Return the sum of a surrogate over the batches that have both classes, in the given order.
-
-    Rows that come ``alone`` are compared with a score of zero of the other class.
-    """
+def total_loss(scores, positive, sample_weight, batches, rule, surrogate):
+    """Return the sum of a surrogate over the batches that have both classes."""
     total = 0.0
-    size = largest_batch(starts)
-    batch_scores, slope = np.empty(size + 1), np.empty(size + 1)
-    classes, weights = np.empty(size + 1, np.bool_), np.empty(size + 1)
-    for b in range(len(starts) - 1):
-        positive_weight = negative_weight = 0.0
-        start, n_rows = starts[b], starts[b + 1] - starts[b]
-        for a in range(n_rows):
-            row = order[start + a]
-            batch_scores[a], classes[a], weights[a] = scores[row], positive[row], sample_weight[row]
-            if classes[a]:
-                positive_weight += weights[a]
-            else:
-                negative_weight += weights[a]
-        if alone:
-            n_rows = 2
-            batch_scores[1], classes[1], weights[1] = 0.0, not classes[0], weights[0]
-            positive_weight = negative_weight = weights[0]
+    scratch = new_scratch(batches.starts, 0)
+    for number in range(len(batches.starts) - 1):
+        rows = batches.order[batches.starts[number] : batches.starts[number + 1]]
+        for a in range(len(rows)):
+            scratch.scores[a] = scores[rows[a]]
+        size, positive_weight, negative_weight = gather_batch(
+            rows, positive, sample_weight, batches.single, scratch
+        )
         if positive_weight > 0.0 and negative_weight > 0.0:
-            k_rows = resolve_k_within(k, counted, positive_weight)
-            batch = (
+            value, _ = evaluate_update(
                 surrogate,
-                batch_scores[:n_rows],
-                classes[:n_rows],
-                weights[:n_rows],
-                k_rows,
-                slope[:n_rows],
+                scratch.scores[:size],
+                scratch.positive[:size],
+                scratch.sample_weight[:size],
+                resolve_k_within(rule.k, rule.counted, positive_weight),
+                scratch.slope[:size],
             )
-            total += call_evaluate(evaluate, batch)[0]
+            total += value
     return total
 
 
-def _largest_norm(rows: Rows) -> float:
+def _largest_norm(rows: LabelledRows) -> float:
     if isinstance(rows.X, np.ndarray):
         return float(np.sqrt(np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64).max()))
     return float(np.sqrt(largest_squared_norm(rows.X.data, rows.X.indptr)))

@@ -1,0 +1,278 @@
+"""The learner of a stream: cuts chunks of rows into batches, and keeps a sample of them for a threshold."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pushrank._io import trust_in_files
+from pushrank._numeric import Floats
+from pushrank._validation import BadRowError
+from pushrank.solvers.streaming.updates import Batches, State, UpdateRule, learn_batches
+
+# The break-even point of so many rows has a standard error of about 1 % of the rows.
+MAX_SAMPLE_ROWS = 10_000
+MAX_SAMPLE_BYTES = 1 << 26
+MAX_KEY = (1 << 64) - 1
+SAMPLE_SEED = np.random.SeedSequence(0)
+
+
+class LabelledRows(NamedTuple):
+    """Checked rows: features, dense by rows or CSR, and the class, weight and query of each.
+
+    ``groups`` are numbers of the queries where these are the batches, else None.
+    """
+
+    X: Any
+    positive: NDArray[np.bool_]
+    sample_weight: Floats
+    groups: NDArray[np.intp] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.positive)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the features."""
+        arrays = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        return sum(int(array.nbytes) for array in arrays)
+
+    def take(self, numbers: NDArray[np.intp]) -> LabelledRows:
+        """Return a copy of some rows."""
+        groups = None if self.groups is None else self.groups[numbers]
+        return LabelledRows(self.X[numbers], self.positive[numbers], self.sample_weight[numbers], groups)
+
+    def batches(self, order: NDArray[np.intp], size: int) -> Batches:
+        """Return the rows in an order, cut into batches: queries, or so many rows."""
+        if self.groups is None:
+            starts = np.arange(0, len(order), size)
+        else:
+            starts = np.flatnonzero(np.diff(self.groups[order], prepend=-1))
+        return Batches(order, np.append(starts, len(order)), size == 1 and self.groups is None)
+
+
+def concatenated(parts: Sequence[LabelledRows]) -> LabelledRows:
+    """Return the rows of all parts; CSR if any of them is."""
+    if any(sp.issparse(part.X) for part in parts):
+        X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
+    else:
+        X = np.vstack([part.X for part in parts])
+    positive, sample_weight = (np.concatenate(column) for column in list(zip(*parts, strict=True))[1:3])
+    return LabelledRows(X, positive, sample_weight)
+
+
+@dataclass
+class BatchSample:
+    """A random sample of batches of ``size`` rows, as many as there is room for, and at least one.
+
+    Every batch has a random key that depends on its number in the stream alone, and the batches with the
+    smallest keys are kept. So the sample does not depend on how the rows were cut into chunks.
+    ``batches`` is a heap of them with their keys negated, ``n_bytes`` the memory of their features, and
+    ``min_key_left_out`` the smallest key of a batch that there was no room for. ``n_batches`` and ``n_rows``
+    count all that were offered.
+    """
+
+    size: int
+    batches: list[tuple[int, LabelledRows]] = field(default_factory=list)
+    n_bytes: int = 0
+    min_key_left_out: int = MAX_KEY
+    n_batches: int = 0
+    n_rows: int = 0
+
+    def offer(self, rows: LabelledRows, order: NDArray[np.intp]) -> None:
+        """Choose among the next batches, which are cut from rows in an order."""
+        # NumPy promises that later versions return the same raw numbers of a bit generator.
+        keys = np.random.PCG64(SAMPLE_SEED).advance(self.n_batches).random_raw(-(-len(order) // self.size))
+        for number in np.argsort(keys, kind="stable"):
+            key = int(keys[number])
+            if key >= self.min_key_left_out:
+                break
+            self._push(key, rows.take(order[number * self.size : (number + 1) * self.size]))
+        self.n_batches += len(keys)
+        self.n_rows += len(order)
+
+    def followed_by(self, rows: LabelledRows) -> BatchSample:
+        """Return the sample as if these rows, a batch or less, had been offered too."""
+        other = replace(self, batches=self.batches.copy())
+        other.offer(rows, np.arange(rows.n_rows))
+        return other
+
+    @property
+    def rows(self) -> LabelledRows:
+        """The rows of the sample, which are all rows of a short stream."""
+        return concatenated([rows for _, rows in sorted(self.batches, key=lambda batch: -batch[0])])
+
+    def _push(self, key: int, rows: LabelledRows) -> None:
+        heapq.heappush(self.batches, (-key, rows))
+        self.n_bytes += rows.nbytes
+        # Batches are as large as the user says: one is kept even if it alone exceeds the limits.
+        while len(self.batches) > 1 and (
+            self.n_bytes > MAX_SAMPLE_BYTES or len(self.batches) * self.size > MAX_SAMPLE_ROWS
+        ):
+            key, dropped = heapq.heappop(self.batches)
+            self.n_bytes -= dropped.nbytes
+            self.min_key_left_out = -key
+
+
+@dataclass
+class StreamLearner:
+    """Learns by an update rule from rows that come in chunks of any size.
+
+    Rows that do not fill a batch are kept in ``buffer``. Meanwhile ``finalized`` has learned from the short
+    batch too, as if the stream ended here; the full batch will be learned from ``state``, which has not.
+
+    ``mistakes_by_batch`` holds the mistakes in every complete batch, ``buffer_mistakes`` those in the
+    incomplete one, of length 0 or 1. ``n_rows`` counts the rows seen; ``sample`` is taken from those since
+    the start, or since they were forgotten. ``sampling`` is False when the rows are those of an earlier
+    epoch.
+    """
+
+    rule: UpdateRule
+    state: State
+    finalized: State = field(init=False)
+    buffer: LabelledRows | None = None
+    mistakes_by_batch: list[Floats] = field(default_factory=list)
+    buffer_mistakes: Floats = field(default_factory=lambda: np.zeros(0))
+    n_rows: int = 0
+    sample: BatchSample = field(init=False)
+    sampling: bool = True
+
+    def __post_init__(self) -> None:
+        """Start with a model that has learned from nothing."""
+        self.finalized = self.state
+        self.sample = BatchSample(self.rule.batch_size)
+
+    def partial_fit(self, rows: LabelledRows) -> None:
+        """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged."""
+        size, state, mistakes, first = self.rule.batch_size, self.state.copy(), [], 0
+        completed = None
+        if self.buffer is not None:
+            first = min(size - self.buffer.n_rows, rows.n_rows)
+            completed = concatenated([self.buffer, rows.take(np.arange(first))])
+        stop = first + (rows.n_rows - first) // size * size
+        buffer = rows.take(np.arange(stop, rows.n_rows)) if stop < rows.n_rows else None
+        if completed is not None and completed.n_rows < size:
+            completed, buffer = None, completed
+        if completed is not None:
+            mistakes.append(self._learn(completed, np.arange(size), state, first - completed.n_rows))
+        if stop > first:
+            mistakes.append(self._learn(rows, np.arange(first, stop), state))
+        finalized, buffer_mistakes = state, np.zeros(0)
+        if buffer is not None:
+            finalized = state.copy()
+            offset = rows.n_rows - buffer.n_rows
+            buffer_mistakes = self._learn(buffer, np.arange(buffer.n_rows), finalized, offset)
+        # Nothing fails from here on, so that the learner is changed as a whole or not at all.
+        self.state, self.finalized, self.buffer = state, finalized, buffer
+        self.mistakes_by_batch += mistakes
+        self.buffer_mistakes = buffer_mistakes
+        self.n_rows += rows.n_rows
+        if self.sampling:
+            if completed is not None:
+                self.sample.offer(completed, np.arange(size))
+            self.sample.offer(rows, np.arange(first, stop))
+
+    def epoch(self, rows: LabelledRows, order: NDArray[np.intp]) -> None:
+        """Learn from all rows in an order, also from the last ones that do not fill a batch.
+
+        Where a score is not finite a ``BadRowError`` leaves all unchanged.
+        """
+        state = self.state.copy()
+        self.mistakes_by_batch.append(self._learn(rows, order, state))
+        self.state = self.finalized = state
+        self.n_rows += len(order)
+        if self.sampling:
+            self.sample.offer(rows, order)
+        self.sampling = False
+
+    def end_epoch(self) -> None:
+        """End a reading of the rows: the incomplete batch counts as a complete one."""
+        self.sample, self.sampling = self.current_sample, False
+        self.state, self.buffer = self.finalized, None
+        self.mistakes_by_batch.append(self.buffer_mistakes)
+        self.buffer_mistakes = np.zeros(0)
+
+    def use_last_as_mean(self) -> None:
+        """Use the last coefficients as the mean too, after an epoch that did not change them."""
+        self.state = self.finalized = self.finalized.with_last_as_mean()
+
+    def forget_sample(self) -> None:
+        """Drop the sampled rows; the next rows start a new sample."""
+        self.sample, self.sampling = BatchSample(self.rule.batch_size), True
+
+    @property
+    def current_sample(self) -> BatchSample:
+        """The sample with the rows of the incomplete batch."""
+        if self.buffer is None or not self.sampling:
+            return self.sample
+        return self.sample.followed_by(self.buffer)
+
+    @property
+    def n_rows_sampled_from(self) -> int:
+        """The number of rows that the current sample was taken from."""
+        return self.sample.n_rows + (self.buffer.n_rows if self.buffer is not None and self.sampling else 0)
+
+    @property
+    def mistakes_path(self) -> Floats:
+        """The negatives among the first k of every batch."""
+        return np.concatenate([*self.mistakes_by_batch, self.buffer_mistakes])
+
+    @property
+    def n_mistakes(self) -> float:
+        """The sum of the mistakes."""
+        return self.finalized.read("mistakes")
+
+    @property
+    def mistake_rate(self) -> float:
+        """The mean share of negatives among the first k of batches that had both classes."""
+        return self.finalized.read("mistake_rates") / max(self.finalized.read("n_steps"), 1.0)
+
+    def _learn(self, rows: LabelledRows, order: NDArray[np.intp], state: State, offset: int = 0) -> Floats:
+        """Learn from rows in an order; a message adds ``offset`` to the number of a row."""
+        batches = rows.batches(order, self.rule.batch_size)
+        mistakes = np.empty(len(batches.starts) - 1)
+        failed = learn_batches(rows.X, rows.positive, rows.sample_weight, batches, self.rule, state, mistakes)
+        if failed >= 0:
+            in_batch = order[batches.starts[failed] : batches.starts[failed + 1]]
+            raise _bad_row_error(rows.take(in_batch), in_batch + offset)
+        return mistakes
+
+
+def _bad_row_error(rows: LabelledRows, numbers: NDArray[np.intp]) -> BadRowError:
+    """Return the error for a batch: its first value that is not finite, or else what is too large.
+
+    ``numbers`` are those of the rows in the chunk; rows of an earlier chunk have negative ones.
+    """
+    values = rows.X.toarray() if sp.issparse(rows.X) else rows.X
+    finite = np.isfinite(values)
+    finite_rows = finite.all(axis=1)
+    if finite_rows.all():
+        max_weight = float(rows.sample_weight.max())
+        remedy = "scale the features."
+        if max_weight > np.abs(values).max():
+            remedy = f"sample_weight reaches {max_weight:g}: divide it by a constant."
+        return BadRowError(
+            max(int(numbers[0]), 0),
+            "Input X: ",
+            f" or one of its batch has a score, or leads to a weight, beyond the range of floats; {remedy}",
+        )
+    worst = int(np.argmin(finite_rows))
+    column = int(np.argmin(finite[worst]))
+    what = "NaN" if np.isnan(values[worst, column]) else "infinity"
+    return BadRowError(
+        int(numbers[worst]),
+        "Input X: ",
+        f" contains {what} in column {column}; impute it or leave the row out. The model is unchanged.",
+    )
+
+
+# A saved ranker can go on learning, so that its file holds the learner.
+trust_in_files(StreamLearner, State, UpdateRule, BatchSample, LabelledRows)
