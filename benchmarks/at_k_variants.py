@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from pushrank import PerceptronAtK, SGDAtK, TopRankerCV, datasets, metrics
-from pushrank.estimators._budget import best_members, choose_family
-from pushrank.estimators.top_ranker_cv import FAMILIES, Rows
+from pushrank.estimators._search import choose
+from pushrank.estimators.top_ranker_cv import FAMILIES, TrainingRows
 from pushrank.models import LinearModel
 
 SPLITS = 3
@@ -97,7 +97,7 @@ def families() -> None:
             scaler = StandardScaler().fit(train)
             train, test = scaler.transform(train), scaler.transform(test)
             ranker = TopRankerCV(candidates=names, random_state=split).fit(train, labels)
-            data = Rows(train, LinearModel(train), labels == 1, np.ones(len(labels)))
+            data = TrainingRows(train, LinearModel(train), labels == 1, np.ones(len(labels)))
             for f, member in enumerate(ranker.candidates_):
                 began = time.process_time()
                 FAMILIES[member["candidate"]].solve(data, FAMILIES[member["candidate"]].grid(0.25), split)
@@ -112,17 +112,12 @@ def families() -> None:
             params = list(results["params"])
             precisions = np.array([results[f"split{fold}_test_score"] for fold in range(ranker.n_splits_)]).T
             for place, allowed in enumerate((names[:-1], names), len(names)):
-                kept = [m for m, one in enumerate(params) if one["candidate"] in allowed]
-                members = best_members(
-                    [params[m] for m in kept],
-                    precisions[kept],
-                    results["mean_average_precision"][kept],
-                    4.0 / labels.sum(),
-                )
-                chosen = choose_family(
-                    members, "one_standard_error", "candidate", lambda name: FAMILIES[name].complexity
-                )
-                found[split, place] = found[split, names.index(chosen["candidate"])]
+                best = [row for row in ranker.candidates_ if row["candidate"] in allowed]
+                members = [params.index(row["params"]) for row in best]
+                overall = results["mean_average_precision"][members]
+                complexity = [FAMILIES[row["candidate"]].complexity for row in best]
+                chosen = choose(precisions[members], overall, complexity, "one_standard_error")
+                found[split, place] = found[split, names.index(best[chosen]["candidate"])]
         means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / SPLITS**0.5
         cells = (f"{mean:.3f} ± {error:.3f}" for mean, error in zip(means, errors, strict=True))
         print(f"{title:14s}" + "".join(f"{cell:>22s}" for cell in cells))

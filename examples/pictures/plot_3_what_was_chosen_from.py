@@ -2,10 +2,9 @@
 What a search chose from
 ========================
 
-:class:`~pushrank.plots.CandidatesDisplay`: for every family of :class:`~pushrank.TopRankerCV`, or every
-objective of :class:`~pushrank.PushBoostCV` and of the searches inside LightGBM and XGBoost, the mean
-precision at the budget with its standard error, and the average precision beside it; the chosen one is
-ringed.
+:class:`~pushrank.plots.CandidatesDisplay`: for every family of :class:`~pushrank.TopRankerCV`, every p
+of :class:`~pushrank.PushBoostCV` or every candidate of :class:`~pushrank.RankerSearchCV`, the mean precision
+at the budget with its standard error, and the average precision beside it. The choice is ringed.
 """
 
 from matplotlib import pyplot

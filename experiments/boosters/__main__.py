@@ -2,29 +2,31 @@
 
     python -m experiments.boosters --splits 20    # fits, resumed where it was stopped, then tables
     python -m experiments.boosters --splits 0     # tables of the kept results
+    python -m experiments.boosters --quick        # all steps on few rows, into a temporary folder
 
 Random stratified 70/30 splits, the same for all models, of the sets of ``experiments/choosing_the_push`` but
 the three that are too small or solved; larger ones are first cut, by a draw of their own, to ``--rows`` rows.
 Four of them come once more with 60 positives, drawn likewise: as rare as frauds and failures are.
 
-All models are tuned alike, on the same three folds of the training part, over the same leaves and rounds at a
-learning rate of 0.1, once for each budget: by the precision there, of equals by the average precision. On
-many sets a quarter of the positives or 1 % of the rows hold no error of any good model; as many rows as there
-are positives always do.
+All models are tuned by ``RankerSearchCV`` on the same three folds of the training part, over the same leaves
+and rounds at a learning rate of 0.1, once for each budget: by the precision there, of equals by the average
+precision. On many sets a quarter of the positives or 1 % of the rows hold no error of any good model; as many
+rows as there are positives always do.
 
 - ``binary``: LightGBM's log loss;
 - ``lambdarank``: LightGBM's ranker, the training part as one query (beyond 10,000 rows it would be refused);
 - ``rank:ndcg``: XGBoost's ranker, likewise;
 - ``HistGradientBoosting`` of scikit-learn;
-- ``push``: LightGBM with the IR Push and the P-Norm Push of p = 1, 4 and 16 beside ``binary``, chosen by the
-  rule of ``PushLGBMRankerCV``: the simplest within one standard error of the best, ``binary`` before all;
-- ``push (best)``: of the same the best, by ``selection="best"``;
+- ``push``: LightGBM with the IR Push and the P-Norm Push of p = 1, 4 and 16 beside ``binary``: the simplest
+  within one standard error of the best, ``binary`` before all;
+- ``push (best)``: of the same the best;
 - ``IR Push``, ``p = 4``: with no choice of the objective.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -34,24 +36,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xgboost
 from lightgbm import LGBMRanker
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from threadpoolctl import threadpool_limits
+from xgboost import XGBRanker
 
 from experiments.choosing_the_push.__main__ import SETS as ALL_SETS
 from experiments.choosing_the_push.__main__ import rows
 from experiments.protocol import TEST_SHARE, append, corrected_error, missing, tally, verdict
-from pushrank import metrics
-from pushrank.estimators._budget import best_members, choose_family
-from pushrank.interop._search import IR_PUSH, complexity, of_objective
+from pushrank import RankerSearchCV, metrics
 from pushrank.interop.lightgbm import PushLGBMRanker
 
 RESULTS = Path(__file__).parent / "results.csv"
 RARE = {f"{name} (rare)": name for name in ("magic", "letter H", "adult_a9a", "ijcnn1")}
 N_RARE = 60
 SETS = [name for name in ALL_SETS if name not in ("housing", "ionosphere", "kddcup99_http")] + list(RARE)
+QUICK_SETS, QUICK_ROWS = ["spambase"], 500
 BUDGETS: dict[str, dict[str, float]] = {
     "1 %": {"fraction": 0.01},
     "n+/4": {"fraction_of_positives": 0.25},
@@ -65,18 +67,65 @@ MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "positives at top": metrics.positives_at_top,
     "average precision": metrics.average_precision,
 }
-LEAVES, ROUNDS = (7, 31), (30, 60, 120)
-PUSHES = (IR_PUSH, 1.0, 4.0, 16.0)
 FOLDS = 3
 OURS, BASELINE = "push", "binary"
-OBJECTIVES: dict[str, tuple[Any, ...]] = {
-    OURS: (BASELINE, *PUSHES),
-    BASELINE: (BASELINE,),
-    "lambdarank": ("lambdarank",),
-    "rank:ndcg": ("rank:ndcg",),
-    "HistGradientBoosting": ("HistGradientBoosting",),
+IR_PUSH, FOUR = "log_one_plus", "4.0"
+ROUNDS, LEAVES = [30, 60, 120], [7, 31]
+COMMON: dict[str, Any] = {"learning_rate": 0.1, "n_jobs": 1, "random_state": 0}
+GRID = {"num_leaves": LEAVES, "n_estimators": ROUNDS}
+XGB_GRID, HIST_GRID = (
+    {leaves: LEAVES, rounds: ROUNDS}
+    for leaves, rounds in (("max_leaves", "n_estimators"), ("max_leaf_nodes", "max_iter"))
+)
+
+
+class LambdaRank(LGBMRanker):
+    """LightGBM's ranker, all rows being one query."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn a ranking."""
+        return super().fit(X, y, group=[len(y)])
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores."""
+        return self.predict(X)
+
+
+class RankNDCG(XGBRanker):
+    """XGBoost's ranker, all rows being one query."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn a ranking."""
+        return super().fit(X, y, qid=np.zeros(len(y), dtype=int))
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores."""
+        return self.predict(X, output_margin=True)
+
+
+def push(name: str, **objective: Any) -> tuple[str, Any, dict[str, list[int]]]:
+    """Return a candidate with an objective in LightGBM."""
+    return name, PushLGBMRanker(**objective, **COMMON), GRID
+
+
+LOG_LOSS = push(BASELINE, p="binary")
+PUSHES = [
+    push(IR_PUSH, price="log_one_plus", side="pull"),
+    *(push(str(p), p=p) for p in (1.0, 4.0, 16.0)),
+]
+XGB_RANKER = RankNDCG(
+    objective="rank:ndcg", max_depth=0, grow_policy="lossguide", tree_method="hist", **COMMON
+)
+HISTOGRAMS = HistGradientBoostingClassifier(learning_rate=0.1, early_stopping=False, random_state=0)
+CANDIDATES: dict[str, list[tuple[str, Any, dict[str, list[int]]]]] = {
+    OURS: [LOG_LOSS, *PUSHES],
+    BASELINE: [LOG_LOSS],
+    "lambdarank": [("lambdarank", LambdaRank(verbose=-1, **COMMON), GRID)],
+    "rank:ndcg": [("rank:ndcg", XGB_RANKER, XGB_GRID)],
+    "HistGradientBoosting": [("HistGradientBoosting", HISTOGRAMS, HIST_GRID)],
 }
-OF_OURS = {f"{OURS} (best)": None, "IR Push": IR_PUSH, "p = 4": 4.0}  # seen by the way
+# These are read from the candidates of OURS.
+BY_THE_WAY = [f"{OURS} (best)", "IR Push", "p = 4"]
 
 
 def table_of(name: str, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -89,82 +138,37 @@ def table_of(name: str, most: int) -> tuple[np.ndarray, np.ndarray]:
     return X[kept], y[kept]
 
 
-def staged_scores(
-    objective: Any, leaves: int, train: Any, y: Any, test: Any, rounds: Any
-) -> list[np.ndarray]:
-    """Return the scores of the test rows after each number of rounds, of one fit."""
-    common: dict[str, Any] = {"learning_rate": 0.1, "n_jobs": 1, "random_state": 0}
-    if objective == "rank:ndcg":
-        data = xgboost.DMatrix(train, y, qid=np.zeros(len(y)))
-        shape = {"max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide"}
-        params = {"objective": objective, "eta": 0.1, "nthread": 1, "seed": 0, **shape}
-        booster = xgboost.train(params, data, rounds[-1])
-        rows_to_score = xgboost.DMatrix(test)
-        return [booster.predict(rows_to_score, iteration_range=(0, n_rounds)) for n_rounds in rounds]
-    if objective == "HistGradientBoosting":
-        model = HistGradientBoostingClassifier(
-            learning_rate=0.1,
-            max_iter=rounds[-1],
-            max_leaf_nodes=leaves,
-            early_stopping=False,
-            random_state=0,
-        ).fit(train, y)
-        staged = list(model.staged_decision_function(test))
-        return [staged[min(n_rounds, len(staged)) - 1].ravel() for n_rounds in rounds]
-    if objective == "lambdarank":
-        model = LGBMRanker(n_estimators=rounds[-1], num_leaves=leaves, verbose=-1, **common)
-        booster = model.fit(train, y, group=[len(y)]).booster_
-    else:
-        common |= of_objective(objective)
-        model = PushLGBMRanker(n_estimators=rounds[-1], num_leaves=leaves, **common)
-        booster = model.fit(train, y).booster_
-    return [booster.predict(test, num_iteration=n_rounds, raw_score=True) for n_rounds in rounds]
-
-
 Chosen = tuple[dict[str, Any], np.ndarray, float]
 
 
 def tuned(model: str, train: Any, y: Any, test: Any, split: int) -> dict[tuple[str, str], Chosen]:
     """Return by model and budget what was chosen, the scores of the test rows, and the processor seconds."""
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=split).split(train, y))
-    start = time.process_time()
-    params: list[dict[str, Any]] = []
-    by_fold = []  # member by member
-    for objective, leaves in product(OBJECTIVES[model], LEAVES):
-        found = []
-        for fit_rows, held in folds:
-            staged = staged_scores(objective, leaves, train[fit_rows], y[fit_rows], train[held], ROUNDS)
-            found.append([[value(y[held], scores) for value in MEASURES.values()] for scores in staged])
-        by_fold += list(np.array(found).transpose(1, 0, 2))
-        params += [{"p": objective, "leaves": leaves, "rounds": number} for number in ROUNDS]
-    seconds = time.process_time() - start
-    values = dict(zip(MEASURES, np.array(by_fold).transpose(2, 0, 1), strict=True))
-    fitted: dict[str, tuple[np.ndarray, float]] = {}
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=split)
     chosen = {}
     for budget, depth in BUDGETS.items():
-        k = depth["fraction"] * len(y) if "fraction" in depth else depth["fraction_of_positives"] * y.sum()
-        overall = values["average precision"].mean(axis=1)
-        candidates = best_members(params, values[f"precision at {budget}"], overall, 1.0 / max(1.0, k), "p")
-        place = complexity if model == OURS else lambda _: 0.0
-        best = {model: choose_family(candidates, "one_standard_error", "p", place)["params"]}
-        if model == OURS:
-            best[f"{OURS} (best)"] = choose_family(candidates, "best", "p", place)["params"]
-            best |= {
-                name: one["params"] for name, p in OF_OURS.items() for one in candidates if one["p"] == p
-            }
-        for name, one in best.items():
-            key = str(one)
-            if key not in fitted:
-                start = time.process_time()
-                (scores,) = staged_scores(one["p"], one["leaves"], train, y, test, [one["rounds"]])
-                fitted[key] = scores, time.process_time() - start
-            chosen[name, budget] = one, fitted[key][0], seconds + fitted[key][1]
+        start = time.process_time()
+        search = RankerSearchCV(CANDIDATES[model], cv=folds, **depth).fit(train, y)
+        scores = search.decision_function(test)
+        chosen[model, budget] = search.best_params_, scores, time.process_time() - start
+        if model != OURS:
+            continue
+        best = next(row["params"] for row in search.candidates_ if row["below_best"] == 0.0)
+        by_name = {row["candidate"]: row["params"] for row in search.candidates_}
+        for name, params in zip(BY_THE_WAY, (best, by_name[IR_PUSH], by_name[FOUR]), strict=True):
+            chosen[name, budget] = params, refitted(params, train, y, test), chosen[model, budget][2]
     return chosen
 
 
-def fit_all(splits: int, most_rows: int) -> None:
+def refitted(params: dict[str, Any], train: Any, y: Any, test: Any) -> np.ndarray:
+    """Return the scores of the test rows by a candidate of ours."""
+    estimator = next(estimator for name, estimator, _ in CANDIDATES[OURS] if name == params["candidate"])
+    model = clone(estimator).set_params(**{name: params[name] for name in GRID})
+    return model.fit(train, y).decision_function(test)
+
+
+def fit_all(results: Path, sets: list[str], splits: int, most_rows: int) -> None:
     """Fit and measure what the kept results lack, one line for each model, budget and split."""
-    for split, name in missing(RESULTS, SETS, splits):
+    for split, name in missing(results, sets, splits):
         X, y = table_of(name, most_rows)
         train, test, labels, test_labels = train_test_split(
             X, y, test_size=TEST_SHARE, stratify=y, random_state=split
@@ -172,29 +176,26 @@ def fit_all(splits: int, most_rows: int) -> None:
         found: dict[tuple[str, str], Chosen] = {}
         with warnings.catch_warnings(), threadpool_limits(limits=1):
             warnings.simplefilter("ignore")
-            for model in OBJECTIVES:
+            for model in CANDIDATES:
                 found |= tuned(model, train, labels, test, split)
-        lines = [
-            {"set": name, "split": split, "rows": len(y), "positives": int(y.sum()), "model": model}
-            | {"budget": budget}
-            | {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
-            | {
-                "seconds": seconds,
-                "chosen": best["p"],
-                "leaves": best["leaves"],
-                "rounds": best["rounds"],
-            }
-            for (model, budget), (best, scores, seconds) in found.items()
-        ]
-        append(RESULTS, lines)
+        lines = []
+        for (model, budget), (params, scores, seconds) in found.items():
+            leaves, rounds = (value for key, value in params.items() if key != "candidate")
+            lines.append(
+                {"set": name, "split": split, "rows": len(y), "positives": int(y.sum()), "model": model}
+                | {"budget": budget}
+                | {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
+                | {"seconds": seconds, "chosen": params["candidate"], "leaves": leaves, "rounds": rounds}
+            )
+        append(results, lines)
         print(split, name, flush=True)
 
 
-def report() -> None:
+def report(results: Path) -> None:
     """Print for each measure the means, the differences to the log loss, and the counts."""
-    kept = pd.read_csv(RESULTS)
-    models = [model for model in (*OBJECTIVES, *OF_OURS) if model != BASELINE]
-    opponents = [model for model in OBJECTIVES if model != OURS]
+    kept = pd.read_csv(results)
+    models = [model for model in (*CANDIDATES, *BY_THE_WAY) if model != BASELINE]
+    opponents = [model for model in CANDIDATES if model != OURS]
     counts: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for budget, measure in product(BUDGETS, MEASURES):
         if measure.startswith("precision") and measure != f"precision at {budget}":
@@ -223,7 +224,7 @@ def report() -> None:
         print(f"  {chosen_for:36s} {pair:36s} {tally(found)}")
     print("\nprocessor seconds of choosing and fitting, medians over splits, means over sets")
     seconds = kept.groupby(["model", "set"])["seconds"].median().groupby("model").mean()
-    print("  " + ", ".join(f"{model} {seconds[model]:.1f}" for model in OBJECTIVES))
+    print("  " + ", ".join(f"{model} {seconds[model]:.1f}" for model in CANDIDATES))
     print("what was chosen, of all splits and sets")
     for (model, budget), chosen in kept[kept["model"].str.startswith(OURS)].groupby(["model", "budget"]):
         counted = chosen["chosen"].value_counts().items()
@@ -235,9 +236,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--quick", action="store_true", help="all steps in seconds, into a temporary folder")
     arguments = parser.parse_args()
-    fit_all(arguments.splits, arguments.rows)
-    report()
+    if arguments.quick:
+        results = Path(tempfile.mkdtemp()) / RESULTS.name
+        fit_all(results, QUICK_SETS, 2, QUICK_ROWS)
+    else:
+        results = RESULTS
+        fit_all(results, SETS, arguments.splits, arguments.rows)
+    report(results)
 
 
 if __name__ == "__main__":

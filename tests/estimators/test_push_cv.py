@@ -19,7 +19,6 @@ from sklearn.preprocessing import FunctionTransformer, scale
 
 from combinations import each_and_some
 from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
-from pushrank.estimators._scoring import choose
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
@@ -95,18 +94,17 @@ def test_fewer_iterations_than_from_zero(data):
     assert found.cv_results_["mean_n_iter"].mean() < 0.5 * np.mean(cold)
 
 
-def test_the_rule_of_one_standard_error(data):
-    scores = np.array([[4.0, 8.0, 12.0], [7.0, 8.0, 9.0], [6.0, 8.0, 8.0], [1.0, 2.0, 3.0]])
-    assert choose(scores, None) == 0  # equal means: the first
-    assert choose(scores, [3, 2, 1, 0]) == 2
-    assert choose(scores[:, :1], [3, 2, 1, 0]) == 1
+def test_the_largest_penalty_within_one_standard_error_is_taken(data):
     X, y = data
     best = PNormPushCV(PS, ALPHAS, scoring="average_precision").fit(X, y)
     simple = PNormPushCV(PS, ALPHAS, scoring="average_precision", selection="one_standard_error").fit(X, y)
     assert (-simple.alpha_, simple.p_) <= (-best.alpha_, best.p_)
-    means = best.cv_results_["mean_test_score"]
-    splits = [best.cv_results_[f"split{f}_test_score"][best.best_index_] for f in range(5)]
-    assert simple.best_score_ >= means.max() - np.std(splits, ddof=1) / np.sqrt(5) - 1e-15
+    splits = np.array([best.cv_results_[f"split{f}_test_score"] for f in range(5)]).T
+    below = splits[best.best_index_] - splits
+    errors = below.std(axis=1, ddof=1) / np.sqrt(5)
+    eligible = np.flatnonzero(below.mean(axis=1) <= errors + 1e-15)
+    params = [best.cv_results_["params"][member] for member in eligible]
+    assert simple.best_params_ == min(params, key=lambda chosen: (-chosen["alpha"], chosen["p"]))
 
 
 def test_integer_weights_are_copies(data):

@@ -34,6 +34,7 @@ from pushrank import (
     PushRankerCV,
     RampAtK,
     RankBoost,
+    RankerSearchCV,
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
@@ -43,6 +44,7 @@ from pushrank import (
     estimators,
     metrics,
 )
+from pushrank.estimators._search import SearchMixin
 from pushrank.solvers import SOLVERS
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
@@ -78,6 +80,7 @@ CONFIGURED = [
     TrimmedPush(0.5, alpha=0.1, tol=1e-8),
     TopRankerCV(candidates=["logistic-regression"], cv=2),
     PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
+    RankerSearchCV([("push", PNormPush(), {"p": [1.0, 4.0]})], cv=2),
 ]
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),
@@ -172,7 +175,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     assert scores["test_average"].min() > 0.95
     assert scores["test_top"].min() >= 0
     grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
-    if ranker in (PNormPushCV, PushBoostCV, PushRankerCV, TopRankerCV):
+    if issubclass(ranker, SearchMixin):
         grid_of = {"selection": ["best", "one_standard_error"]}
     elif "learning_rate" in ranker().get_params() and ranker not in AT_K:
         grid_of = {"learning_rate": [0.3, 1.0]}

@@ -11,40 +11,10 @@ from sklearn.preprocessing import scale
 
 from pushrank import PNormPush, TopRankerCV, TrimmedPush
 from pushrank.datasets import make_hidden_positives
-from pushrank.estimators._budget import best_members, choose_family
 from pushrank.estimators.top_ranker_cv import DEFAULT_CANDIDATES, FAMILIES
 from pushrank.metrics import average_precision, precision_at_k
 
 QUICK = ["logistic-regression", "p-norm-push", "trimmed-push"]
-
-
-def table(*rows):
-    """Return parameters, precisions by fold and average precisions of some members."""
-    params = [{"candidate": name, "alpha": float(place)} for place, (name, *_) in enumerate(rows)]
-    return params, np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
-
-
-def test_of_equals_within_a_hit_the_average_precision_decides():
-    made = table(("ir-push", [0.5, 0.6], 0.1), ("ir-push", [0.5, 0.5], 0.9), ("ir-push", [0.4, 0.4], 1.0))
-    assert best_members(*made, hit=0.05)[0]["params"]["alpha"] == 1.0
-    assert best_members(*made, hit=0.01)[0]["params"]["alpha"] == 0.0
-
-
-def test_the_simplest_within_one_standard_error_of_the_difference_is_taken():
-    noisy = [0.1, 0.9, 0.5, 0.3]
-    close = table(
-        ("trimmed-push", noisy, 0.5),
-        ("p-norm-push", [0.1, 0.88, 0.52, 0.28], 0.5),  # .005 below, give or take .0096
-        ("logistic-regression", [0.05, 0.85, 0.45, 0.25], 0.5),  # .05 below in every fold
-    )
-    found = best_members(*close, hit=1e-9)
-    rule = "candidate", lambda name: FAMILIES[name].complexity
-    assert choose_family(found, "one_standard_error", *rule)["candidate"] == "p-norm-push"
-    assert choose_family(found, "best", *rule)["candidate"] == "trimmed-push"
-    by_name = {one["candidate"]: one for one in found}
-    assert by_name["logistic-regression"]["below_best"] == pytest.approx(0.05)
-    assert by_name["logistic-regression"]["below_best_standard_error"] == pytest.approx(0.0, abs=1e-12)
-    assert by_name["trimmed-push"]["standard_error"] == pytest.approx(np.std(noisy, ddof=1) / 2)
 
 
 def test_where_logistic_regression_fails_it_is_not_taken_and_elsewhere_it_is():

@@ -47,7 +47,7 @@ WARNING = [
     CascadeRanker([PNormPush(max_iter=1)]),
 ]
 # rounds are all that was asked of them, and solutions of a search have no limit to set
-SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "TopRankerCV"}
+SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "RankerSearchCV", "TopRankerCV"}
 
 
 MESSAGE = "did not converge|collapsed|smooth margin is not|learned nothing|ends after"

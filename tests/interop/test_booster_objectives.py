@@ -13,7 +13,7 @@ import xgboost
 from sklearn.datasets import load_breast_cancer
 
 from pushrank import PushObjective, metrics
-from pushrank.interop._objective import derivatives
+from pushrank.interop._derivatives import derivatives
 from pushrank.interop.lightgbm import LGBMMetric, LGBMObjective
 from pushrank.interop.xgboost import PushXGBRanker, XGBMetric, XGBObjective
 from pushrank.metrics import make_top_scorer

@@ -19,10 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from contract import check_contract
-from pushrank import load, metrics, plots, save
+from pushrank import RankerSearchCV, load, metrics, plots, save
 from pushrank._optional import import_optional
-from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, PushLGBMRankerCV, lightgbm
-from pushrank.interop.xgboost import PushXGBRanker, PushXGBRankerCV
+from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, lightgbm
+from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.metrics import make_top_scorer
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -30,8 +30,6 @@ from pushrank.prices import Power
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
 LGBM = PushLGBMRanker(num_leaves=7, **SMALL)
 XGB = PushXGBRanker(max_depth=3, **SMALL)
-CHOICE = {"ps": ("binary", 4.0), "n_estimators": (2, 5), "cv": 2, "n_jobs": 1, "random_state": 0}
-SEARCHES = [PushLGBMRankerCV(**CHOICE, min_child_samples=1), PushXGBRankerCV(**CHOICE, min_child_weight=0)]
 BOTH = pytest.mark.parametrize("ranker", [LGBM, XGB], ids=["lightgbm", "xgboost"])
 
 GRADES = "check_classifier_not_supporting_multiclass"  # three or more numbers in y are grades of relevance
@@ -46,7 +44,6 @@ COUNTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense"
     [
         (clone(LGBM).set_params(min_child_samples=1, min_child_weight=1e-9), COUNTS, [GRADES]),
         (clone(XGB).set_params(min_child_weight=0), [], [GRADES]),
-        *(pytest.param(search, [], [], marks=pytest.mark.nightly) for search in SEARCHES),
     ],
 )
 def test_contract(ranker, failing, left_out):
@@ -151,7 +148,7 @@ def test_early_stopping_ends_at_the_best_round(ranker, p, data):
     assert (without.n_iter_, len(without.validation_path_)) == (5, 0)
     again = pickle.loads(pickle.dumps(stopped))  # noqa: S301
     np.testing.assert_array_equal(again.decision_function(X), stopped.decision_function(X))
-    assert stopped._engine.n_rounds(again.booster_) == stopped.n_iter_
+    assert stopped.engine.n_rounds(again.booster_) == stopped.n_iter_
 
 
 @BOTH
@@ -231,35 +228,38 @@ def test_a_saved_ranker_scores_the_same(ranker, table, tmp_path):
     assert b"pickle" not in (tmp_path / "model.skops").read_bytes()
 
 
-@pytest.mark.parametrize("search", SEARCHES, ids=["lightgbm", "xgboost"])
-def test_searches_choose_for_a_budget(search, data):
+@BOTH
+def test_a_search_chooses_objective_and_rounds(ranker, data, monkeypatch):
     X, y = data
-    grid = {"num_leaves" if search is SEARCHES[0] else "max_depth": [3, 7]}
-    options = {"fraction": 0.2, "ps": ("binary", "log_one_plus", 4.0)}
-    simple = clone(search).set_params(**options).fit(X, y)
-    assert plots.CandidatesDisplay.compute(simple).labels == ["binary", "log_one_plus", "p = 4"]
-    assert len(simple.cv_results_["params"]) == 6
-    assert simple.best_params_["p"] == "binary"  # within one standard error of whatever is best
-    assert simple.n_iter_ == simple.best_params_["n_estimators"]
-    options["ps"] = options["ps"][1:2]
-    best = clone(search).set_params(**options, selection="best", param_grid=grid).fit(X, y)
-    chosen = best.best_params_
-    assert chosen.keys() == {"price", "side", "n_estimators", *grid}
-    assert best.best_score_ == best.cv_results_["mean_test_score"][best.best_index_]
-    seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
-    alone = search._ranker(n_jobs=1, random_state=seed, **search._booster_params, **chosen).fit(X, y)
-    np.testing.assert_array_equal(best.decision_function(X), alone.decision_function(X))
-    for wrong in (
-        {"ps": ("median",)},
-        {"ps": (0.5,)},
-        {"ps": ()},
-        {"n_estimators": (0,)},
-        {"param_grid": {"num_leaves": 3}},
-        {"price": "log_one_plus"},
-        {"early_stopping": True},
-    ):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            clone(search).set_params(**wrong).fit(X, y)
+    rounds = {"n_estimators": [2, 5]}
+    candidates = [
+        ("log loss", clone(ranker).set_params(p="binary"), rounds),
+        ("IR Push", clone(ranker).set_params(price="log_one_plus", side="pull"), rounds),
+        ("P-Norm Push", ranker, {"p": [2.0, 4.0], **rounds}),
+    ]
+    fits, fit = [], type(ranker).fit
+    monkeypatch.setattr(type(ranker), "fit", lambda self, *rest: fits.append(1) or fit(self, *rest))
+    search = RankerSearchCV(candidates, fraction=0.2, cv=2).fit(X, y)
+    assert len(fits) == 2 * 4 + 1  # fewer rounds are the first ones
+    assert plots.CandidatesDisplay.compute(search).labels == ["log loss", "IR Push", "P-Norm Push"]
+    assert len(search.cv_results_["params"]) == 8
+    assert search.candidate_ == "log loss"  # within one standard error of whatever is best
+    assert search.best_estimator_.n_iter_ == search.best_params_["n_estimators"]
+
+
+@BOTH
+@pytest.mark.parametrize("p", ["binary", 4.0])
+def test_stages_are_fits_of_fewer_rounds_unless_trees_are_dropped(ranker, p, data):
+    X, y = data
+    ranker = clone(ranker).set_params(p=p).fit(X, y)
+    staged = list(ranker.staged_decision_function(X))
+    assert len(staged) == ranker.n_iter_ == 5
+    np.testing.assert_allclose(staged[-1], ranker.decision_function(X), rtol=1e-5, atol=1e-6)
+    shorter = clone(ranker).set_params(n_estimators=3).fit(X, y).decision_function(X)
+    assert np.ptp(staged[2] - shorter) == pytest.approx(0.0, abs=1e-6)
+    assert ranker._rounds_nest
+    assert not clone(ranker).set_params(boosting="dart")._rounds_nest
+    assert not clone(ranker).set_params(early_stopping=True)._rounds_nest
 
 
 def test_without_the_library_its_extra_is_named(monkeypatch):
@@ -269,7 +269,7 @@ def test_without_the_library_its_extra_is_named(monkeypatch):
             import_optional(name, name)
 
 
-@pytest.mark.parametrize("ranker", [LGBM, XGB, *SEARCHES], ids=repr)
+@pytest.mark.parametrize("ranker", [LGBM, XGB], ids=repr)
 def test_all_that_a_fit_leaves_is_documented(ranker, data):
     docscrape = pytest.importorskip("numpydoc.docscrape")
     assert "%(" not in inspect.getdoc(type(ranker)) + type(ranker).fit.__doc__

@@ -28,6 +28,7 @@ from pushrank import (
     InfinitePush,
     PNormPush,
     PushBoost,
+    PushBoostCV,
     RankBoost,
     RankSVM,
     export_numpy,
@@ -281,3 +282,17 @@ def test_what_cannot_be_a_graph_is_told():
     imputed = make_pipeline(SimpleImputer(add_indicator=True), PNormPush()).fit(GAPS, Y)
     with pytest.raises(RuntimeError, match=r"6 features, and 3 come in: .*\(add_indicator=True\)"):
         outputs(imputed, GAPS)
+
+
+@pytest.mark.parametrize("labels", [Y, TEXT], ids=["numbers", "texts"])
+def test_the_choice_of_a_search_is_exported(labels, tmp_path):
+    search = PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[3], cv=2).fit(X, labels)
+    file = exported(search, tmp_path)
+    np.testing.assert_allclose(file["decision_function"](X), search.decision_function(X), rtol=1e-12)
+    np.testing.assert_array_equal(file["predict"](X), search.predict(X))
+    skl2onnx, runtime = pytest.importorskip("skl2onnx"), pytest.importorskip("onnxruntime")
+    onnx.register_converters()
+    graph = skl2onnx.to_onnx(search, X[:1])
+    label, scores = runtime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
+    np.testing.assert_allclose(scores, search.decision_function(X), rtol=1e-12)
+    np.testing.assert_array_equal(label, search.predict(X))

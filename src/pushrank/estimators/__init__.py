@@ -2,12 +2,12 @@
 
 from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
-from pushrank.estimators.boosting_cv import PushBoostCV
 from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
 from pushrank.estimators.ramp_at_k import RampAtK
+from pushrank.estimators.search import PushBoostCV, RankerSearchCV
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
@@ -28,6 +28,7 @@ __all__ = [
     "RampAtK",
     "RankBoost",
     "RankSVM",
+    "RankerSearchCV",
     "SGDAtK",
     "SmoothMarginRanking",
     "StructSVM",

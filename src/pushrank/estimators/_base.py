@@ -15,7 +15,6 @@ from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import is_numpy, like, namespace, to_host
-from pushrank._html import html_table, interval_pictures
 from pushrank._optional import import_optional
 from pushrank._validation import warn as warn
 from pushrank.estimators._docstrings import shared_docs
@@ -50,12 +49,6 @@ class RankerMixin(ClassifierMixin):
         module = type(self).__module__
         public = "pushrank" if module.startswith("pushrank.estimators.") else module
         return {"page": f"{public}.{type(self).__name__}"}
-
-    def _html_repr(self) -> str:
-        """Return scikit-learn's diagram and, after a search for a budget, what it chose from."""
-        diagram: str = super()._html_repr()
-        found = getattr(self, "candidates_", None)
-        return diagram if found is None else diagram + candidates_table(found, self.best_params_)
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -177,28 +170,6 @@ class RankerMixin(ClassifierMixin):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def candidates_table(candidates: list[dict[str, Any]], chosen: dict[str, Any]) -> str:
-    """Return what a search for a budget chose from as a table with pictures, for notebooks."""
-    means, errors, overall = (
-        [one[name] for one in candidates] for name in ("precision", "standard_error", "average_precision")
-    )
-    lows, highs = np.subtract(means, errors).tolist(), np.add(means, errors).tolist()
-    rows = [
-        [
-            ", ".join(v if name == "candidate" else f"{name}={v}" for name, v in one["params"].items()),
-            picture,
-            f"{mean:.3f} ± {error:.3f}",
-            f"{precision:.3f}",
-            "chosen" if one["params"] == chosen else "",
-        ]
-        for one, picture, mean, error, precision in zip(
-            candidates, interval_pictures(means, lows, highs), means, errors, overall, strict=True
-        )
-    ]
-    caption = "The best of each family: precision at the budget over the folds, ± standard errors"
-    return html_table(["family", "", "precision", "average precision", ""], rows, caption)
 
 
 def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:

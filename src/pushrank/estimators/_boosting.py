@@ -209,6 +209,11 @@ class BoostedRankerMixin(RankerMixin):
         total = importances.sum()
         return importances / total if total > 0.0 else importances
 
+    @property
+    def _rounds_nest(self) -> bool:
+        """Whether the first rounds of a fit are a fit of fewer rounds."""
+        return not (self.early_stopping or self.warm_start)
+
     def _validated(self, X: Any) -> Any:
         check_on_host(self, X=X)
         finite: bool | str = "allow-nan" if self.weak_rankers_.takes_missing else True

@@ -129,19 +129,24 @@ n_iter_ : int
     "fraction": "In place of `budget`: the share of the rows, in (0, 1].",
     "fraction_of_positives": """In place of `budget`: the number of rows as a share of the number of
 positives, in (0, 1]. Where none of the three is given it is 0.25.""",
+    "best_params_candidate": """best_params_ : dict
+    Its parameters, and its name as ``"candidate"``.""",
     "budget_search_": """best_score_ : float
     Their mean precision at the budget over the folds. It is optimistic, as the best of many: for a figure
     to report, put the whole estimator in ``cross_val_score``.
 best_index_ : int
-    Their place in ``cv_results_``.
+    Their index in ``cv_results_``.
 cv_results_ : dict of str to array
     As of scikit-learn's ``GridSearchCV``, without times, and with ``mean_average_precision``.
 n_splits_ : int
-    The number of folds.""",
-    "candidates_by_p": """candidates_ : list of dict
-    For each of `ps`, by ``"p"``, the parameters of its best member, the ``"precision"`` and its
+    The number of folds.
+candidates_ : list of dict
+    For each ``"candidate"`` the parameters of its best member, the ``"precision"`` and its
     ``"standard_error"`` over the folds, the ``"average_precision"``, and ``"below_best"`` with its
-    ``"below_best_standard_error"``, by which it was judged.""",
+    ``"below_best_standard_error"``, by which it was judged. ``pandas.DataFrame`` makes a table of them.""",
+    "equals_of_a_candidate": """Members of a candidate whose precision differs by no more than one hit over
+all folds count as equals, of which the one with the best average precision is taken. Tied rows count by
+their expectation.""",
     # boosting
     "weak_rankers": """Thresholds of binned features; the features themselves; a small regression or
 classification tree in each round, or a regressor or classifier of scikit-learn; a list of functions of

@@ -1,28 +1,29 @@
-"""Scorers of held-out rows, the parts of early stopping, and the folds of a search."""
+"""Scores of models, scorers of held-out rows, and the parts of early stopping."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import partial
 from inspect import isfunction, signature
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
 from sklearn.metrics import average_precision_score, check_scoring, roc_auc_score
-from sklearn.model_selection import check_cv, train_test_split
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
-from pushrank.estimators._base import RankerMixin, linear_scores
-from pushrank.estimators._target import Target, break_even_threshold
+from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
 from pushrank.metrics._ranking import METRICS
-from pushrank.pairs import BipartiteSample, CrucialSample, Sample
+from pushrank.pairs import CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreObjective
 
 Part = TypeVar("Part")
@@ -279,120 +280,26 @@ def validator(
     return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
 
 
-class Fold:
-    """Rows to learn from, rows to score, and a scorer.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Checked features.
-    target : Target
-        The two classes.
-    train, test : ndarray of int
-        The numbers of the rows.
-    scoring : str, callable or None
-        A scorer of ours by name, or one of scikit-learn's.
-    """
-
-    def __init__(
-        self, X: Any, target: Target, train: NDArray[np.intp], test: NDArray[np.intp], scoring: Any
-    ) -> None:
-        codes, classes = np.asarray(target.codes), np.asarray(target.classes)
-        train_weights, test_weights = (
-            None if target.weights is None else target.weights[rows] for rows in (train, test)
-        )
-        self._X, self.train, self.test = X, train, test
-        self._train_codes, self._train_weights = codes[train], train_weights
-        self._scorer = HeldOutScorer(scoring, classes, classes[codes[test].astype(np.intp)], test_weights)
-
-    @cached_property
-    def sample(self) -> BipartiteSample:
-        """The classes and weights of the rows to learn from."""
-        return BipartiteSample.from_mask(self._train_codes, self._train_weights)
-
-    @property
-    def train_X(self) -> Any:  # noqa: N802
-        """The rows to learn from, copied."""
-        return self._X[self.train]
-
-    def score(self, coef: NDArray[np.floating]) -> float:
-        """Return the score of coefficients on the rows to score; classes part at the others' threshold.
-
-        Raises
-        ------
-        TypeError
-            When there are weights and the scorer takes none.
-        ValueError
-            When the scorer asks for probabilities, or gives no number.
-        """
-        scores = linear_scores(self._X, coef)
-        threshold = break_even_threshold(scores[self.train], self.sample)
-        return self._scorer.score(
-            self._X[self.test], scores[self.test].astype(np.float64), np.array([threshold])
-        )
+def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+    raise TypeError(
+        f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
+        "rank by."
+    )
 
 
-def stratified_folds(
-    cv: Any, scoring: Any, X: Any, target: Target, split_params: dict[str, Any]
-) -> list[Fold]:
-    """Return the folds of a number, splitter or iterable, with a scorer of ours, or one of scikit-learn's.
-
-    Raises
-    ------
-    ValueError
-        When there are no folds, a fold lacks a class in one of its parts, or the scorer is not known.
-    """
-    codes = np.asarray(target.codes).astype(np.intp)
-    folds = []
-    splits = check_cv(cv, codes, classifier=True).split(X, codes, **split_params)
-    for number, (train, test) in enumerate(splits):
-        for part, rows in (("train", train), ("score", test)):
-            counted = codes[rows] if target.weights is None else codes[rows][target.weights[rows] > 0.0]
-            if len(np.unique(counted)) < 2:
-                raise ValueError(
-                    f"fold {number} of the cross-validation has rows of one class alone to {part} on; use "
-                    "fewer folds, or a splitter that stratifies."
-                )
-        folds.append(Fold(X, target, np.asarray(train), np.asarray(test), scoring))
-    if not folds:
-        raise ValueError(
-            f"cv={cv!r} gives no split of the rows; give a number of folds, or at least one split."
-        )
-    return folds
-
-
-def results_table(params: Sequence[dict[str, Any]], scores: Floats) -> dict[str, Any]:
-    """Return ``cv_results_`` with the keys of scikit-learn's searches, masked where a row has no value."""
-    table: dict[str, Any] = {"params": list(params)}
-    for name in dict.fromkeys(name for chosen in params for name in chosen):
-        column = np.ma.masked_all(len(params), dtype=object)
-        for row, chosen in enumerate(params):
-            if name in chosen:
-                column[row] = chosen[name]
-        table[f"param_{name}"] = column
-    for fold, of_fold in enumerate(scores.T):
-        table[f"split{fold}_test_score"] = of_fold
-    means = scores.mean(axis=1)
-    table["mean_test_score"] = means
-    table["std_test_score"] = scores.std(axis=1)
-    table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
-    return table
-
-
-def choose(scores: Floats, simplest_first: Sequence[int] | None) -> int:
-    """Return the number of the best mean score, the first of equals.
-
-    With an order of simplicity, it is the simplest whose mean is within one standard error of the best.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
-    of one standard error.
-    """
-    means = scores.mean(axis=1)
-    best = int(np.argmax(means))
-    if simplest_first is None:
-        return best
-    n_folds = scores.shape[1]
-    error = float(scores[best].std(ddof=1)) / np.sqrt(n_folds) if n_folds > 1 else 0.0
-    return next(number for number in simplest_first if means[number] >= means[best] - error)
+def weight_params(model: Any, weights: Floats | None) -> dict[str, Any]:
+    """Return the keyword by which a model's ``fit`` takes weights; of a pipeline, that of its last step."""
+    if weights is None:
+        return {}
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not has_fit_parameter(last, "sample_weight"):
+        raise TypeError(f"{type(last).__name__} takes no sample_weight; leave it or the weights out.")
+    # Under metadata routing a pipeline takes no keyword of a step, and its last step has to ask for weights.
+    routed = get_config()["enable_metadata_routing"]
+    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) and not routed else ""
+    return {f"{prefix}sample_weight": weights}

@@ -2,62 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import count
-from typing import Any, Literal, Self
+from itertools import product
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._base import RankerMixin, linear_scores, set_two_classes, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._scoring import Fold, check_one_scorer, choose, results_table, stratified_folds
-from pushrank.estimators._target import check_alpha, validate_two_classes
+from pushrank.estimators._scoring import check_one_scorer
+from pushrank.estimators._search import (
+    Fold,
+    Member,
+    ScorerOfFolds,
+    Search,
+    SearchMixin,
+    Selection,
+    check_numbers,
+    choose,
+)
+from pushrank.estimators._target import break_even_threshold, check_alpha, validate_two_classes
 from pushrank.estimators.push import push_objective, set_certificate
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Side
-from pushrank.pairs import ACCURACY
+from pushrank.pairs import ACCURACY, BipartiteSample
 from pushrank.prices import Power, Price
 from pushrank.solvers import LinearProblem
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.result import Result
 
-SELECTIONS = ("best", "one_standard_error")
-
-
-class GroupRoutingMixin:
-    """Metadata routing of an estimator with a ``cv``: weights stay with it, groups go to the splitter."""
-
-    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012  they are the splitter's
-
-    def get_metadata_routing(self) -> Any:
-        """Return scikit-learn's routing: weights stay here, groups go to the splitter.
-
-        Returns
-        -------
-        MetadataRouter
-            What is asked of ``fit``, and what ``cv`` asks of it.
-        """
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)  # type: ignore[attr-defined]
-
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
+class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -80,9 +66,10 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         %(scoring_cv)s
     cv : int, splitter or iterable
         %(cv)s
-    selection : {"best", "one_standard_error"}, default="best"
+    selection : {"best", "one_standard_error"}
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
-        alpha, and with it the first of `ps`, whose mean is within one standard error of the best.
+        alpha, and with it the first of `ps`, whose mean is within one standard error of the best. The
+        standard error is that of the difference, fold by fold.
     tol : float
         %(tol_gradient)s
     max_iter : int
@@ -108,7 +95,9 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     References
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5; Friedman, Hastie and Tibshirani, *Regularization
-    paths for generalized linear models via coordinate descent*, J. Stat. Software 33 (2010), for warm starts.
+    paths for generalized linear models via coordinate descent*, J. Stat. Software 33 (2010), for warm starts;
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3, for the
+    rule of one standard error.
 
     Examples
     --------
@@ -125,7 +114,7 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     _: KW_ONLY
     scoring: str | Callable[..., float] = "positives_at_top"
     cv: Any = 5
-    selection: Literal["best", "one_standard_error"] = "best"
+    selection: Selection = "best"
     tol: float = 1e-4
     max_iter: int = 1000
     n_jobs: int | None = None
@@ -154,13 +143,11 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
         %(fitted_search)s
         """
-        ps: Any = self.ps
-        if np.ndim(ps) != 1 or len(ps) == 0:
-            raise ValueError(f"ps must be a list of at least one number, got {ps!r}.")
-        for p in ps:
-            check_number("ps", p, 1.0)
-        objectives = [PushObjective(price=Power(float(p)), scale="log") for p in ps]
-        self.p_ = fit_search(self, "p", [float(p) for p in ps], objectives, X, y, sample_weight, groups)
+        check_numbers("ps", self.ps, least=1.0)
+        ps = [float(p) for p in self.ps]
+        objectives = [PushObjective(price=Power(p), scale="log") for p in ps]
+        fit_path(self, "p", ps, objectives, X, y, sample_weight, groups)
+        self.p_ = self.best_params_["p"]
         return self
 
     def _pair_objective(self) -> PushObjective:
@@ -170,7 +157,7 @@ class PNormPushCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
+class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
 
     Minimises the objective of :class:`PushRanker`,
@@ -199,9 +186,10 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         %(scoring_cv)s
     cv : int, splitter or iterable
         %(cv)s
-    selection : {"best", "one_standard_error"}, default="best"
+    selection : {"best", "one_standard_error"}
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
+        The standard error is that of the difference, fold by fold.
     tol : float
         %(tol_gradient)s
     max_iter : int
@@ -250,7 +238,7 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     accuracy: float = ACCURACY
     scoring: str | Callable[..., float] = "positives_at_top"
     cv: Any = 5
-    selection: Literal["best", "one_standard_error"] = "best"
+    selection: Selection = "best"
     tol: float = 1e-4
     max_iter: int = 1000
     n_jobs: int | None = None
@@ -290,7 +278,8 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
                     "path needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) "
                     "with a large p, such as 1000, in place of Maximum."
                 )
-        self.price_ = fit_search(self, "price", list(prices), objectives, X, y, sample_weight, groups)
+        fit_path(self, "price", list(prices), objectives, X, y, sample_weight, groups)
+        self.price_ = self.best_params_["price"]
         return self
 
     def _objective(self, price: Price | str) -> PushObjective:
@@ -301,7 +290,7 @@ class PushRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         return self._objective(self.price_)
 
 
-def fit_search(
+def fit_path(
     ranker: Any,
     push_name: str,
     pushes: list[Any],
@@ -310,51 +299,65 @@ def fit_search(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
-) -> Any:
-    """Validate, solve the grid on every fold, choose, solve on all rows, set attributes; return the push."""
-    check_search(ranker)
+) -> None:
+    """Choose among penalised objectives, solved along a path on every fold, and solve the choice on all rows.
+
+    Member ``(a, q)`` of the grid has the penalty ``alphas[a]`` and the objective of ``pushes[q]``.
+    """
+    check_numbers("alphas", ranker.alphas)
+    for alpha in ranker.alphas:
+        check_alpha("alphas", alpha)
+    check_number("tol", ranker.tol, above=0.0)
+    check_number("max_iter", ranker.max_iter, 1, integer=True)
+    check_one_scorer(ranker.scoring)
     alphas = [float(alpha) for alpha in ranker.alphas]
     X, target = validate_two_classes(ranker, X, y, sample_weight)
-    folds = stratified_folds(ranker.cv, ranker.scoring, X, target, split_params(ranker, groups))
-    # the order of scikit-learn's ParameterGrid, so that the first of equals is the same
-    grid = [(a, q) for a in range(len(alphas)) for q in range(len(pushes))]
-    n_solutions = len(grid) * len(folds)
-    with progress_bar(ranker, n_solutions) as callback:
-        solved = count(1)
+    search = Search(ranker, X, target, groups)
+    # The order is that of scikit-learn's ParameterGrid, so that the first of equals is the same.
+    grid = list(product(range(len(alphas)), range(len(pushes))))
 
-        def show(_: int, /, **shown: float) -> None:
-            if callback is not None:
-                callback(next(solved), **shown)
+    def solve(fold: Fold) -> Iterator[Member]:
+        weights = None if target.weights is None else target.weights[fold.train]
+        sample = BipartiteSample.from_mask(np.asarray(target.codes)[fold.train], weights)
+        path = RegularisationPath(LinearModel(X[fold.train]), sample, ranker.tol, ranker.max_iter)
+        by_push = path.solve_grid(objectives, alphas)
+        for a, q in grid:
+            result = by_push[q][a]
+            scores = linear_scores(X, result.coef.astype(X.dtype))
+            threshold = break_even_threshold(scores[fold.train], sample)
+            yield Member(
+                {"alpha": alphas[a], push_name: pushes[q]}, scores[fold.test], threshold, solution=result
+            )
 
-        def solve(fold: Fold) -> list[tuple[Result, float]]:
-            path = RegularisationPath(LinearModel(fold.train_X), fold.sample, ranker.tol, ranker.max_iter)
-            by_push = path.solve_grid(objectives, alphas, show)
-            results = [by_push[q][a] for a, q in grid]
-            return [(result, fold.score(result.coef.astype(X.dtype))) for result in results]
-
-        # scoring, too, on one thread of BLAS, so that the number of jobs changes nothing
-        with one_blas_thread():
-            by_fold = Parallel(ranker.n_jobs, require="sharedmem")(delayed(solve)(fold) for fold in folds)
-    scores = np.array([[score for _, score in fold] for fold in by_fold]).T
-    n_iter = np.array([[result.n_iter for result, _ in fold] for fold in by_fold]).T
-    params = [{"alpha": alphas[a], push_name: pushes[q]} for a, q in grid]
-    simplest_first = sorted(range(len(grid)), key=lambda g: (-alphas[grid[g][0]], grid[g][1]))
-    best = choose(scores, None if ranker.selection == "best" else simplest_first)
+    # Scorers too run on one thread of BLAS, so that the number of jobs changes nothing.
+    with one_blas_thread():
+        measure = ScorerOfFolds(ranker.scoring, X, target, search.folds)
+        results = search.run(solve, measure, len(grid))
+    # The best of equals is the first; the simplest has the largest penalty and then the mildest push.
+    order = list(grid)
+    if ranker.selection == "one_standard_error":
+        order.sort(key=lambda member: (-alphas[member[0]], member[1]))
+    complexity = [order.index(member) for member in grid]
+    best = choose(results.values, results.overall, complexity, ranker.selection)
+    results.set_fitted(ranker, best)
+    n_iter = np.array([[result.n_iter for result in solutions] for solutions in results.solutions])
+    ranker.cv_results_["mean_n_iter"] = n_iter.mean(axis=0)
     a, q = grid[best]
-    starts = [fold[best][0].coef for fold in by_fold]
+    starts = [solutions[best].coef for solutions in results.solutions]
     path = RegularisationPath(LinearModel(X), target.sample, ranker.tol, ranker.max_iter)
     final = path.solve(objectives[q], alphas[a], [np.mean(starts, axis=0), *starts])
-    ranker.cv_results_ = results_table(params, scores) | {"mean_n_iter": n_iter.mean(axis=1)}
-    ranker.best_index_, ranker.best_params_ = best, params[best]
-    ranker.best_score_ = float(scores[best].mean())
-    ranker.n_splits_ = len(folds)
     ranker.alpha_, ranker.coef_ = alphas[a], final.coef.astype(X.dtype)
     ranker.n_iter_ = int(n_iter.sum()) + final.n_iter
     ranker.objective_path_, ranker.converged_ = final.objective_path, final.converged
     set_two_classes(ranker, target, linear_scores(X, ranker.coef_))
-    problem = LinearProblem(objectives[q], LinearModel(X), target.sample, alphas[a])
-    set_certificate(ranker, problem, final.coef)
-    results = [final, *(result for fold in by_fold for result, _ in fold)]
+    set_certificate(
+        ranker, LinearProblem(objectives[q], LinearModel(X), target.sample, alphas[a]), final.coef
+    )
+    warn_of_unfinished(ranker, [final, *(result for solutions in results.solutions for result in solutions)])
+
+
+def warn_of_unfinished(ranker: Any, results: Sequence[Result]) -> None:
+    """Warn where solutions did not converge."""
     n_unfinished = sum(not result.converged for result in results)
     if n_unfinished:
         warn(
@@ -362,41 +365,3 @@ def fit_search(
             "max_iter or tol, leave out the smallest alphas, or scale the features.",
             ConvergenceWarning,
         )
-    return pushes[q]
-
-
-def check_search(ranker: Any) -> None:
-    """Raise where what both searches share is out of range.
-
-    Raises
-    ------
-    ValueError
-        When a value is out of range.
-    TypeError
-        When one has the wrong type, or there are several scorers.
-    """
-    alphas: Any = ranker.alphas
-    if np.ndim(alphas) != 1 or len(alphas) == 0:
-        raise ValueError(f"alphas must be a list of at least one number, got {alphas!r}.")
-    for alpha in alphas:
-        check_alpha("alphas", alpha)
-    check_number("tol", ranker.tol, above=0.0)
-    check_number("max_iter", ranker.max_iter, 1, integer=True)
-    check_one_scorer(ranker.scoring)
-    if ranker.selection not in SELECTIONS:
-        raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")
-
-
-def split_params(ranker: Any, groups: ArrayLike | None) -> dict[str, Any]:
-    """Return what the splitter is told besides the rows.
-
-    Raises
-    ------
-    TypeError
-        Under metadata routing, when there are groups and the splitter takes none.
-    """
-    if groups is None:
-        return {}
-    if not get_config()["enable_metadata_routing"]:
-        return {"groups": groups}
-    return dict(process_routing(ranker, "fit", groups=groups).splitter.split)

@@ -1,13 +1,13 @@
-"""A linear ranker for the rows that one can act on, whose objective is chosen by cross-validation."""
+"""A linear ranker for the rows that can be acted on, whose objective is chosen by cross-validation."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +18,22 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import RankerMixin, linear_scores, set_two_classes, warn
-from pushrank.estimators._budget import DEFAULT_FRACTION, BudgetSearch, Member, check_selection
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._scoring import Fold
+from pushrank.estimators._search import (
+    DEFAULT_FRACTION,
+    Fold,
+    Member,
+    PrecisionAtBudget,
+    Search,
+    SearchMixin,
+    Selection,
+    choose_for_budget,
+    draw_seed,
+    grid_size,
+)
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
-from pushrank.estimators.push_cv import GroupRoutingMixin
 from pushrank.estimators.ramp_at_k import ramp_path
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
@@ -36,20 +45,23 @@ from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import TrimmedRows, trimmed_path
 
-MIN_KEPT = 0.05  # of the positives: objectives that give up on more of them learn from too few
-SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4  # of the gradient: in the folds only the order of the rows is asked for
-SEARCH_TRIMMING, MAX_TRIMMING = 4, 100  # choices of positives: in the folds, where the order settles early
-PERCEPTRON_ROWS = 400_000  # to pass over, so that many rows are passed over less often
+# Objectives that give up on more than 95 % of the positives learn from too few of them.
+MIN_KEPT = 0.05
+# In the folds the order of the rows is all that is used, which settles long before the coefficients do.
+SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4
+SEARCH_TRIMMING, MAX_TRIMMING = 4, 100
+# A pass over many rows holds as many updates as several passes over few.
+PERCEPTRON_ROWS = 400_000
 MIN_PASSES, MAX_PASSES = 5, 20
 RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
 
 
 @dataclass
-class Rows:
-    """Rows to learn from, for the scores of a fold or for the final coefficients.
+class TrainingRows:
+    """The rows of positive weight among the rows of X, which are not copied.
 
-    They are those of positive weight among the rows of X, and are not copied. The model is that of X, in the
-    row space of wide data.
+    The model is that of X, in the row space of wide data. ``is_final`` says that the coefficients are those
+    of all rows, not of a fold.
     """
 
     X: Any
@@ -58,30 +70,30 @@ class Rows:
     weights: Floats
     is_final: bool = False
 
-    @property
-    def tol(self) -> float:
-        """The tolerance of solvers."""
-        return FINAL_TOL if self.is_final else SEARCH_TOL
-
     @cached_property
     def path(self) -> RegularisationPath:
         """The solver of penalised objectives on these rows."""
         sample = BipartiteSample.from_mask(self.is_positive, self.weights)
         return RegularisationPath(self.model, sample, self.tol, MAX_SOLVER_ITERATIONS)
 
+    @property
+    def tol(self) -> float:
+        """The tolerance of solvers."""
+        return FINAL_TOL if self.is_final else SEARCH_TOL
+
+
+Grid = Mapping[str, Sequence[Any]]
+
 
 class Solution(NamedTuple):
-    """Coefficients, what they were found with, and whether the solver got there."""
+    """Coefficients, their parameters, and whether the solver converged."""
 
     params: dict[str, Any]
     coef: NDArray[np.floating]
     converged: bool
 
 
-Grid = dict[str, Sequence[Any]]
-
-
-def logistic_regressions(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def logistic_regressions(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
     """Return logistic regressions from the largest penalty to the smallest, each from the one before."""
     model = LogisticRegression(warm_start=True, max_iter=MAX_SOLVER_ITERATIONS, tol=rows.tol)
     solutions = []
@@ -93,7 +105,7 @@ def logistic_regressions(rows: Rows, grid: Grid, random_state: int) -> list[Solu
     return solutions
 
 
-def p_norm_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def p_norm_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
     """Return P-Norm Pushes along paths of p and of the penalty."""
     objectives = [PushObjective(price=Power(float(p)), scale="log") for p in grid["p"]]
     solved = rows.path.solve_grid(objectives, grid["alpha"])
@@ -104,7 +116,7 @@ def p_norm_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]: 
     ]
 
 
-def ir_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def ir_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
     """Return IR Pushes along a path of the penalty."""
     objective = PushObjective(price=LogOnePlus(), side="pull", scale="mean")
     (results,) = rows.path.solve_grid([objective], grid["alpha"])
@@ -114,26 +126,25 @@ def ir_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # n
     ]
 
 
-def trimmed_pushes(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
-    """Return trimmed pushes along paths of the positives that count."""
+def trimmed_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+    """Return trimmed pushes along paths of the number of positives that count."""
     n_positive = float(rows.weights[rows.is_positive].sum())
     ks = sorted(grid["k"], reverse=True)
     totals = [max(1.0, k * n_positive) for k in ks]
+    max_trimming = MAX_TRIMMING if rows.is_final else SEARCH_TRIMMING
     solutions = []
-    for p in grid["p"]:
+    for p, alpha in product(grid["p"], grid["alpha"]):
         objective = PushObjective(price=Power(float(p)), scale="log")
-        for alpha in grid["alpha"]:
-            problem = TrimmedRows(rows.path, objective, rows.is_positive, rows.weights, alpha)
-            most = MAX_TRIMMING if rows.is_final else SEARCH_TRIMMING
-            found = trimmed_path(problem, totals, rows.path.tol, most, exact=rows.is_final)
-            solutions += [
-                Solution({"k": k, "p": p, "alpha": alpha}, rows.path.model.lift(one.coef), one.converged)
-                for k, one in zip(ks, found, strict=True)
-            ]
+        problem = TrimmedRows(rows.path, objective, rows.is_positive, rows.weights, alpha)
+        path = trimmed_path(problem, totals, rows.path.tol, max_trimming, exact=rows.is_final)
+        solutions += [
+            Solution({"k": k, "p": p, "alpha": alpha}, rows.path.model.lift(trimmed.coef), trimmed.converged)
+            for k, trimmed in zip(ks, path, strict=True)
+        ]
     return solutions
 
 
-def perceptrons(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
+def perceptrons(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:
     """Return averaged Perceptron@k-max rankers."""
     data, counted = batch_rows(rows.X, rows.is_positive, rows.weights), np.flatnonzero(rows.weights)
     n_epochs = min(MAX_PASSES, max(MIN_PASSES, PERCEPTRON_ROWS // len(counted)))
@@ -141,7 +152,7 @@ def perceptrons(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
     for k in grid["k"]:
         ranker = PerceptronAtK(k)
         rule = UpdateRule(PERCEPTRON_MAX, k, False, ranker.batch_size)
-        # no rows are kept for a threshold, nor margins measured, as PerceptronAtK's fit does
+        # Unlike PerceptronAtK's fit this needs no sample of rows for a threshold, and no margins.
         learner = StreamLearner(rule, State.zero(data.X.shape[1]), sampling=False)
         orders = epoch_orders(len(counted), random_state, ranker.shuffle, n_epochs)
         coef = run_epochs(ranker, learner, data, None, (counted[order] for order in orders), None).coef
@@ -149,8 +160,8 @@ def perceptrons(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
     return solutions
 
 
-def ramps(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
-    """Return ramps along paths of the positives that count and of the weight against the norm."""
+def ramps(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:
+    """Return ramps along paths of the number of positives that count and of C."""
     model, n_positive = rows.model, float(rows.weights[rows.is_positive].sum())
     totals = {k: max(1.0, k * n_positive) for k in grid["k"]}
     ends = ramp_path(
@@ -171,10 +182,10 @@ def ramps(rows: Rows, grid: Grid, random_state: int) -> list[Solution]:
 
 
 class Family(NamedTuple):
-    """Rankers with one objective: the place of the family from simple to complex, and how they are solved."""
+    """Rankers with one objective: how complex the family is, how it is solved, and its grid for a budget."""
 
-    complexity: int
-    solve: Callable[[Rows, Grid, int], list[Solution]]
+    complexity: float
+    solve: Callable[[TrainingRows, Grid, int], list[Solution]]
     grid: Callable[[float], Grid]
 
 
@@ -184,7 +195,7 @@ def falling_ks(k: float) -> list[float]:
     return [float(round(lowest ** (step / 5), 4)) for step in range(1, 6)]
 
 
-# from trials on eight sets: other values were never better by more than their standard error
+# In trials on eight sets other values were never better by more than their standard error.
 ALPHAS = (1e-3, 1e-2, 1e-1)
 FAMILIES = {
     "logistic-regression": Family(0, logistic_regressions, lambda _: {"alpha": (1e-6, 1e-5, 1e-4, *ALPHAS)}),
@@ -196,13 +207,13 @@ FAMILIES = {
     "perceptron-at-k": Family(2, perceptrons, lambda k: {"k": falling_ks(k)[::2]}),
     "ramp-at-k": Family(2, ramps, lambda k: {"k": falling_ks(k)[::2], "C": (1.0, 10.0, 100.0)}),
 }
-# the ramp takes longer than the trimmed push, and hardly changed a choice on five sets
+# The ramp takes longer than the trimmed push, and hardly changed a choice on five sets.
 DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name != "ramp-at-k")
 
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
+class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""The linear ranker for the first rows that you can act on, chosen by cross-validation.
 
     Of several families of objectives, each over its own parameters, it takes the one with the best precision
@@ -235,7 +246,7 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push.
     cv : int, splitter or iterable
         %(cv)s
-    selection : {"one_standard_error", "best"}, default="one_standard_error"
+    selection : {"one_standard_error", "best"}
         Take the simplest family whose best member is within one standard error of the best of all, logistic
         regression being simpler than the convex pushes, and these simpler than those that give up on
         positives; or the best. The standard error is that of the difference, fold by fold.
@@ -250,27 +261,17 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     ----------
     candidate_ : str
         The family that was chosen.
-    best_params_ : dict
-        Its parameters, and the family as ``"candidate"``.
-    %(budget_search_)s
-    candidates_ : list of dict
-        For each family the parameters of its best member, the ``"precision"`` and its ``"standard_error"``
-        over the folds, the ``"average_precision"``, and ``"below_best"`` with its
-        ``"below_best_standard_error"``, by which the family was judged. ``pandas.DataFrame`` makes a table of
-        them.
-    %(coef_ classes_ threshold_ features_)s
+    %(best_params_candidate budget_search_ coef_ classes_ threshold_ features_)s
 
     Notes
     -----
-    Features should be scaled alike. Within a family, members whose precision differs by no more than one hit
-    over all folds count as equals, of which the one with the best average precision is taken. Tied rows count
-    by their expectation.
+    %(equals_of_a_candidate)s
 
-    Solutions start from their neighbours' along paths of the parameters, so that all 155 of them cost less
-    than ten runs of ``LogisticRegressionCV``. The rows to learn from are not copied, but for perceptrons from
-    CSC or Fortran order.
+    Columns should have similar scales. Solutions start from their neighbours' along paths of the parameters,
+    so that all 155 of them cost less than ten runs of ``LogisticRegressionCV``. The rows to learn from are
+    not copied, except for perceptrons from CSC or Fortran order.
 
-    What is gained at the budget is often paid for further down the list: ``candidates_`` shows the average
+    A gain at the budget often costs something further down the list: ``candidates_`` shows the average
     precision beside the precision.
 
     References
@@ -293,7 +294,7 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
     fraction_of_positives: float | None = None
     candidates: Sequence[str] | None = None
     cv: Any = 5
-    selection: Literal["one_standard_error", "best"] = "one_standard_error"
+    selection: Selection = "one_standard_error"
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool = False
@@ -326,56 +327,47 @@ class TopRankerCV(GroupRoutingMixin, RankerMixin, BaseEstimator):
         ConvergenceWarning
             When the last solution stopped early.
         """
-        names = check_candidates(self.candidates)
-        check_selection(self.selection)
+        names = check_families(self.candidates)
         X, target = validate_two_classes(self, X, y, sample_weight)
-        search = BudgetSearch(self, X, target, groups)
-        grids = {name: FAMILIES[name].grid(search.kept) for name in names}
+        measure = PrecisionAtBudget(self, target)
+        search = Search(self, X, target, groups)
+        seed = draw_seed(self.random_state)
+        grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
 
-        def solve(fold: Fold) -> list[Member]:
-            """Return all members of all families."""
-            learned: Floats = np.zeros(len(search.weights))
-            np.add.at(learned, fold.train, search.weights[fold.train])  # a row may be there more than once
-            rows = Rows(X, model, search.is_positive, learned)
-            solved = [
-                (name, one) for name in names for one in FAMILIES[name].solve(rows, grids[name], search.seed)
-            ]
+        def solve(fold: Fold) -> Iterator[Member]:
+            # A row may be in a training part more than once.
+            counts = np.bincount(fold.train, minlength=len(measure.weights))
+            rows = TrainingRows(X, model, measure.is_positive, counts * measure.weights)
             test = X[fold.test]
-            return [
-                search.member(
-                    {"candidate": name, **one.params}, fold, linear_scores(test, one.coef.astype(X.dtype))
-                )
-                for name, one in solved
-            ]
+            for name in names:
+                for solution in FAMILIES[name].solve(rows, grids[name], seed):
+                    scores = linear_scores(test, solution.coef.astype(X.dtype))
+                    yield Member({"candidate": name, **solution.params}, scores)
 
         with one_blas_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of single candidates; the last is told below
+            # Single candidates may warn as they like; the last solution is warned of below.
+            warnings.simplefilter("ignore", UserWarning)
             model = in_row_space(LinearModel(X))
-            found = search.choose(solve, "candidate", lambda one: FAMILIES[one].complexity)
-            chosen: dict[str, Any] = found["best_params_"]
-            grid: Grid = {name: [value] for name, value in chosen.items() if name != "candidate"}
-            rows = Rows(X, model, search.is_positive, search.weights, is_final=True)
-            (final,) = FAMILIES[chosen["candidate"]].solve(rows, grid, search.seed)
-        for name, value in found.items():
-            setattr(self, name, value)
-        self.candidate_, self.coef_ = chosen["candidate"], final.coef.astype(X.dtype)
+            results = search.run(solve, measure, sum(grid_size(grid) for grid in grids.values()))
+            families = [params["candidate"] for params in results.params]
+            complexity = {name: FAMILIES[name].complexity for name in names}
+            choose_for_budget(self, results, families, complexity, measure.one_hit(search.folds))
+            self.candidate_ = self.best_params_["candidate"]
+            grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
+            rows = TrainingRows(X, model, measure.is_positive, measure.weights, is_final=True)
+            (final,) = FAMILIES[self.candidate_].solve(rows, grid, seed)
+        self.coef_ = final.coef.astype(X.dtype)
         set_two_classes(self, target, linear_scores(X, self.coef_))
         if not final.converged:
             warn(
-                f"TopRankerCV: the solution with {chosen} did not converge; scale the features.",
+                f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
                 ConvergenceWarning,
             )
         return self
 
 
-def check_candidates(candidates: Sequence[str] | None) -> list[str]:
-    """Return the names of the families to choose from.
-
-    Raises
-    ------
-    ValueError
-        When there are none, or one is not known.
-    """
+def check_families(candidates: Sequence[str] | None) -> list[str]:
+    """Return the names of the linear families to choose from."""
     names = list(DEFAULT_CANDIDATES if candidates is None else candidates)
     if not names or not set(names) <= set(FAMILIES):
         raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {candidates!r}.")

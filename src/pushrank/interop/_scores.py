@@ -40,6 +40,11 @@ class KernelScores(NamedTuple):
 Scores = LinearScores | StepScores | KernelScores
 
 
+def final_ranker(model: Any) -> Any:
+    """Return the estimator that a search has chosen and fitted, and any other model as it is."""
+    return getattr(model, "best_estimator_", model)
+
+
 def fitted_scores(ranker: Any) -> Scores:
     """Return how a fitted ranker scores rows, before ``threshold_`` is taken away.
 

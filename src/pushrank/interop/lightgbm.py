@@ -1,4 +1,4 @@
-"""The push in LightGBM: objectives and measures for its own interfaces, and rankers.
+"""The push in LightGBM: objectives and measures for its own interfaces, and a ranker.
 
 Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS 2017; Cynthia Rudin, *The
 P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, Journal of Machine
@@ -8,31 +8,20 @@ Learning Research 10 (2009), 2233-2271.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
-from sklearn.utils.metadata_routing import UNUSED
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.estimators.push_cv import GroupRoutingMixin
-from pushrank.interop._objective import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop._ranker import (
-    BoosterRankerMixin,
-    Training,
-    Validation,
-    fit_ranker,
-    init_ranker,
-    no_split,
-    shared_docs,
-)
-from pushrank.interop._search import fit_search, init_search
+from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, no_split, shared_docs
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
-__all__ = ["LGBMMetric", "LGBMObjective", "PushLGBMRanker", "PushLGBMRankerCV"]
+__all__ = ["LGBMMetric", "LGBMObjective", "PushLGBMRanker"]
 
 
 @shared_docs
@@ -44,8 +33,8 @@ class LGBMObjective(CustomObjective):
 
     .. math:: a_i \propto w_i e^{-s_i}, \qquad b_k \propto w_k e^{p t_k} ,
 
-    both times the weight of the positives. A diagonal of others, which is above their Hessian too, is derived
-    in ``pushrank.pairs`` and ``pushrank.objectives``.
+    both times the weight of the positives. Other objectives have a diagonal that is likewise above their
+    Hessian; it is derived in ``pushrank.pairs`` and ``pushrank.objectives``.
 
     Parameters
     ----------
@@ -62,18 +51,18 @@ class LGBMObjective(CustomObjective):
     Notes
     -----
     Labels, weights and groups are those of the ``Dataset``; there may be grades of relevance. Time is linear
-    in the rows for the exponential loss and other analytic ones, that of sorting for the squared hinge; many
+    in the rows for the exponential loss and other analytic ones, that of sorting for the squared hinge. Many
     rows in one list have their gradients to the single precision in which boosters add up (under the squared
     hinge to some 1e-6 of their mean) from few rows that stand for them, in linear time for any loss. All
     rows are seen before any are drawn for a tree, so that bagging changes no gradient. LightGBM starts custom
     objectives at a score of 0. ``boosting="rf"`` refuses custom objectives. In LightGBM's Dask interface, and
-    in ``lightgbm.train`` with ``machines``, where each worker would push its own rows alone, it is an error;
-    ``LGBMRegressor(machines=...)`` does not tell it.
+    in ``lightgbm.train`` with ``machines``, each worker would push its own rows alone: that is a
+    ``NotImplementedError``. Only ``LGBMRegressor(machines=...)`` does not show that it is one of several.
 
-    A positive's second derivative is one in the mean, as many times larger as there are more positives than
-    the sum of a softmax, so that ``min_child_weight`` and ``reg_lambda`` mean what they do for ``"binary"``.
-    (By the number of rows instead, trees overfit more on sets with few positives: on letter H and ijcnn1
-    average precision fell by .01 under XGBoost's defaults.) No row's is below its gradient, nor below 1e-6.
+    A positive's second derivative is one in the mean, so that ``min_child_weight`` and ``reg_lambda`` mean
+    what they do for ``"binary"``; as a sum of softmaxes it would be smaller by the number of positives. (By
+    the number of rows instead, trees overfit more on sets with few positives: on letter H and ijcnn1 average
+    precision fell by .01 under XGBoost's defaults.) No row's is below its gradient, nor below 1e-6.
 
     References
     ----------
@@ -97,8 +86,8 @@ class LGBMObjective(CustomObjective):
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, Dataset)`` or labels and scores."""
-        _check_all_rows("push", y_pred)
-        return self.at(*_unpacked(y_true, y_pred, weight, group))
+        _check_one_process("push", y_pred)
+        return self.derivatives(*_unpacked(y_true, y_pred, weight, group))
 
 
 @shared_docs
@@ -111,8 +100,8 @@ class LGBMMetric(CustomMetric):
         The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer``
         makes.
     name : str, optional
-        What LightGBM should call it; that of the scorer's measure after ``pushrank_``, which no measure of
-        its own begins with.
+        The name in LightGBM's output; by default that of the scorer's measure after ``pushrank_``, with which
+        no measure of LightGBM begins.
 
     Notes
     -----
@@ -129,8 +118,8 @@ class LGBMMetric(CustomMetric):
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> tuple[str, float, bool]:
         """Return the name, the measure and that higher is better."""
-        _check_all_rows("measure", y_pred)
-        return self.__name__, self.of(*_unpacked(y_true, y_pred, weight, group)), True
+        _check_one_process("measure", y_pred)
+        return self.__name__, self.measure(*_unpacked(y_true, y_pred, weight, group)), True
 
 
 def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, Any, Any, Any]:
@@ -141,13 +130,14 @@ def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, A
     return y_true, y_pred, weight, labels_of_sizes(group)
 
 
-def _check_all_rows(verb: str, data: Any) -> None:
+def _check_one_process(verb: str, data: Any) -> None:
     """Raise where LightGBM has several workers, each with its own rows and no way to ask for the others'."""
     worker = sys.modules.get("distributed.worker")
     task = str(getattr(getattr(worker, "thread_state", None), "key", ""))
     params = data.params if isinstance(data, lightgbm.Dataset) else {}
     machines = "".join(str(params.get(alias)) for alias in ("machines", "workers", "nodes"))
-    if task.startswith("_train_part") or "," in machines:  # several are a text with commas
+    # LightGBM's tasks on Dask have this name; several machines are a text with commas.
+    if task.startswith("_train_part") or "," in machines:
         raise NotImplementedError(
             f"LightGBM has every worker {verb} its own rows alone, and a list is of all rows: train in one "
             "process."
@@ -155,47 +145,49 @@ def _check_all_rows(verb: str, data: Any) -> None:
 
 
 class LightGBM:
-    """What rankers ask of LightGBM, as :class:`~pushrank.interop._ranker.Engine` says."""
+    """What rankers ask of LightGBM, as :class:`~pushrank.interop.boosters.Engine` says."""
 
     limits = "min_child_samples, min_child_weight or min_split_gain"
 
     def params(self, ranker: Any, seed: int) -> dict[str, Any]:
         """Return the library's parameters; unknown ones, and those that the ranker sets, are errors."""
-        given = ranker._booster_params
+        booster_params = ranker._booster_params
         aliases = lightgbm.basic._ConfigAliases
         reserved = {
             alias: f"{type(ranker).__name__} sets {name} itself"
             for name in ("objective", "num_class", "metric", "num_iterations", "early_stopping_round")
             for alias in aliases.get(name)
         }
-        known = set().union(*aliases._get_all_param_aliases().values())
-        for name in given:
-            if name in reserved or name not in known:
+        names = set().union(*aliases._get_all_param_aliases().values())
+        for name, value in booster_params.items():
+            if name in reserved or name not in names:
                 why = reserved.get(name, "LightGBM has no such parameter")
-                raise ValueError(f"{name}={given[name]!r} cannot be taken: {why}.")
+                raise ValueError(f"{name}={value!r} cannot be taken: {why}.")
         threads = {} if ranker.n_jobs is None else {"num_threads": ranker.n_jobs}
-        # the same trees whatever the number of threads
-        return {"verbosity": -1, "deterministic": True, "seed": seed, "metric": "None", **threads, **given}
+        # By ``deterministic`` the trees are the same whatever the number of threads.
+        fixed = {"verbosity": -1, "deterministic": True, "seed": seed, "metric": "None"}
+        return {**fixed, **threads, **booster_params}
 
     def train(
-        self, params: dict[str, Any], training: Training, validation: Validation | None
+        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
     ) -> tuple[Any, list[float]]:
         """Return a booster, cut at its best round, and its validation scores after every round."""
-        of_scores, weights = training.derivatives, None
-        if of_scores is None:
-            params, weights = params | {"objective": "binary"}, training.weights
+        at_scores, weights = rows.derivatives, None
+        if at_scores is None:
+            params, weights = params | {"objective": "binary"}, rows.weights
         else:
-            params = params | {"objective": lambda scores, _: of_scores(scores)}
+            params = params | {"objective": lambda scores, _: at_scores(scores)}
         categories = params.pop("categorical_feature", "auto")
         data = lightgbm.Dataset(
-            _table(training.X),
-            training.labels,
+            _table(rows.X),
+            rows.labels,
             weight=weights,
             categorical_feature=categories,
             params=params | {"objective": "none"},
         ).construct()
+        # Without a column to split LightGBM fails a check of its own, with a message for its developers.
         if not any(data.feature_num_bin(column) for column in range(data.num_feature())):
-            raise no_split(len(training.labels), self.limits)  # LightGBM fails a check of its own
+            raise no_split(len(rows.labels), self.limits)
         path: dict[str, Any] = {}
         options: dict[str, Any] = {}
         if validation is not None:
@@ -207,15 +199,19 @@ class LightGBM:
                     lightgbm.record_evaluation(path),
                 ],
             }
-        booster = lightgbm.train(params, data, training.n_rounds, **options)
+        booster = lightgbm.train(params, data, n_rounds, **options)
         return booster, path["valid_0"]["score"] if path else []
 
-    def scores(self, booster: Any, X: Any, start: int = 0, stop: int | None = None) -> Floats:
-        """Return what some of the rounds add to the scores of rows."""
-        n_rounds = None if stop is None else stop - start
-        scores: Floats = booster.predict(
-            _table(X), start_iteration=start, num_iteration=n_rounds, raw_score=True
-        )
+    def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
+        """Yield the scores of rows after each round."""
+        table, scores = _table(X), 0.0
+        for number in range(self.n_rounds(booster)):
+            scores = scores + booster.predict(table, number, num_iteration=1, raw_score=True)
+            yield scores
+
+    def scores(self, booster: Any, X: Any) -> Floats:
+        """Return the scores of rows."""
+        scores: Floats = booster.predict(_table(X), raw_score=True)
         return scores
 
     def n_rounds(self, booster: Any) -> int:
@@ -228,7 +224,7 @@ class LightGBM:
         return gains
 
     def to_text(self, booster: Any) -> str:
-        """Return the library's own text of a booster."""
+        """Return a booster in the library's text format."""
         text: str = booster.model_to_string()
         return text
 
@@ -238,27 +234,61 @@ class LightGBM:
 
 
 def _table(X: Any) -> Any:
-    """Return rows as LightGBM takes them, which knows scipy's sparse matrices, and not its sparse arrays."""
+    """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
 
 
-ENGINE = LightGBM()
-
-
 @shared_docs
-class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
+class PushLGBMRanker(BoosterRanker):
     r"""LightGBM's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    %(booster_ranker)s
+    Gradient boosting of
+
+    .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
+
+    i over the positives and k over the negatives, in one list of any length.
+
+    Parameters
+    ----------
+    p : float or "binary"
+        %(p_of_booster)s
+    price : Price, str or None
+        %(price_of_booster)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    loss : Loss or str
+        %(pair_loss)s
+    n_estimators : int
+        %(n_estimators)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        %(scoring_of_booster)s
+    validation_fraction : float
+        %(validation_fraction_of_booster)s
+    n_iter_no_change : int
+        %(n_iter_no_change)s
+    n_jobs : int or None
+        %(threads)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    **booster_params
+        %(booster_params)s
+
+    Attributes
+    ----------
+    %(attributes_of_booster features_)s
 
     Notes
     -----
     A round costs one of LightGBM's, and time linear in the rows or that of sorting them, not in the pairs.
     Of the parameters, ``objective``, ``metric``, numbers of rounds and early stopping are the ranker's own.
     ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits count rows whatever
-    they weigh, but for rows of weight zero, which are left out. Categories that ``fit`` has not seen are
-    scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, as LightGBM's own
-    text.
+    they weigh, except rows of weight zero, which are left out. Categories that ``fit`` has not seen are
+    scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in LightGBM's text
+    format.
 
     References
     ----------
@@ -273,35 +303,7 @@ class PushLGBMRanker(BoosterRankerMixin, BaseEstimator):
     True
     """
 
-    _engine = ENGINE
-    __init__ = init_ranker
-    fit = fit_ranker
+    engine = LightGBM()
 
 
-@shared_docs
-class PushLGBMRankerCV(BoosterRankerMixin, BaseEstimator):
-    r"""LightGBM for the first rows that you can act on, its objective and rounds chosen by cross-validation.
-
-    Of :class:`PushLGBMRanker` at several strengths p of the push, LightGBM's own log loss among them, and at
-    several numbers of rounds it takes the one with the best precision at your budget,
-
-    %(booster_search)s
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> search = PushLGBMRankerCV(100, ps=("binary", 4), n_estimators=(10, 20), cv=2, n_jobs=1).fit(X, y)
-    >>> search.best_params_["p"], int(y[search.rank(X)[:100]].sum())
-    ('binary', 100)
-    """
-
-    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
-    get_metadata_routing = GroupRoutingMixin.get_metadata_routing
-    _engine = ENGINE
-    _ranker = PushLGBMRanker
-    __init__ = init_search
-    fit = fit_search
-
-
-trust_in_files(PushLGBMRanker, PushLGBMRankerCV)
+trust_in_files(PushLGBMRanker)

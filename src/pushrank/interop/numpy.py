@@ -27,7 +27,14 @@ from sklearn.preprocessing import (
 )
 
 from pushrank._io import atomic_write
-from pushrank.interop._scores import KernelScores, LinearScores, Scores, fitted_scores, label_cuts
+from pushrank.interop._scores import (
+    KernelScores,
+    LinearScores,
+    Scores,
+    final_ranker,
+    fitted_scores,
+    label_cuts,
+)
 
 __all__ = ["export_numpy"]
 
@@ -239,7 +246,7 @@ def source(model: Any) -> str:
 
 def _steps(model: Any) -> Iterator[Any]:
     """Yield the steps of a pipeline, those within it and in searches, but for those that do nothing."""
-    model = getattr(model, "best_estimator_", model)
+    model = final_ranker(model)
     if isinstance(model, Pipeline):
         for _, step in model.steps:
             yield from _steps(step)

@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 
 from pushrank import estimators
 from pushrank._optional import import_optional
-from pushrank.interop._scores import KernelScores, LinearScores, Scores, fitted_scores, label_cuts
+from pushrank.interop._scores import (
+    KernelScores,
+    LinearScores,
+    Scores,
+    final_ranker,
+    fitted_scores,
+    label_cuts,
+)
 
 __all__ = ["register_converters"]
 
 ALIAS = "PushrankRanker"
-BOOSTERS = {"lightgbm": "LGBM", "xgboost": "XGB"}
+BOOSTERS = {"lightgbm": "PushLGBMRanker", "xgboost": "PushXGBRanker"}
 LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}  # by kind of dtype; the rest: text
 WIDEST = {"i": np.int64, "u": np.int64, "f": np.float64}
 
@@ -65,12 +72,11 @@ def register_converters() -> None:
     ['label', 'scores']
     """
     skl2onnx = import_optional("skl2onnx", "onnx")
-    names = [getattr(estimators, name) for name in estimators.__all__]
-    for library, prefix in BOOSTERS.items():
+    rankers = [getattr(estimators, name) for name in estimators.__all__]
+    for library, name in BOOSTERS.items():
         if find_spec(library):
-            module = import_module(f"pushrank.interop.{library}")
-            names += [getattr(module, f"Push{prefix}Ranker"), getattr(module, f"Push{prefix}RankerCV")]
-    for ranker in names:
+            rankers.append(getattr(import_module(f"pushrank.interop.{library}"), name))
+    for ranker in rankers:
         skl2onnx.update_registered_converter(
             ranker,
             ALIAS,
@@ -99,10 +105,10 @@ def _classes(ranker: Any) -> NDArray[Any]:
 
 def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
     """Declare the outputs of a ranker."""
-    scores = fitted_scores(ranker)
+    scores = fitted_scores(final_ranker(ranker))
     operator = scope.declare_local_operator(ALIAS, ranker)
     operator.inputs = inputs
-    if label_cuts(ranker) is not None:
+    if label_cuts(final_ranker(ranker)) is not None:
         operator.outputs.append(scope.declare_local_variable("label", _label_type(ranker)))
     is_single = isinstance(scores, LinearScores) and scores.coef.dtype == np.float32
     kind = "Float" if is_single else "Double"
@@ -112,7 +118,7 @@ def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = Non
 
 def _set_shapes(operator: Any) -> None:
     """Set the shapes of a ranker's outputs, and the type of its labels."""
-    ranker, n_rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
+    ranker, n_rows = final_ranker(operator.raw_operator), operator.inputs[0].get_first_dimension()
     operator.outputs[-1].type.shape = [n_rows]
     if len(operator.outputs) == 2:
         operator.outputs[0].set_type(_label_type(ranker, [n_rows]))
@@ -121,7 +127,7 @@ def _set_shapes(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of a ranker to the graph."""
     nodes, types = import_module("skl2onnx.algebra.onnx_ops"), import_module("onnx").TensorProto
-    ranker, outputs = operator.raw_operator, operator.outputs
+    ranker, outputs = final_ranker(operator.raw_operator), operator.outputs
 
     def node(name: str, *inputs: Any, **attributes: Any) -> Any:
         return getattr(nodes, f"Onnx{name}")(*inputs, op_version=container.target_opset, **attributes)
@@ -151,7 +157,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             "MatMul", to_double(node("Greater", column, cuts[None].astype(dtype))), np.ones(len(cuts))
         )
         add("Gather", _classes(ranker), node("Cast", n_below, to=types.INT64), output=outputs[0])
-    if container.get_options(ranker, {"raw_scores": False})["raw_scores"]:  # as calibration asks
+    # Calibration asks for raw scores.
+    if container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]:
         scores = node("MatMul", column, np.array([[-1.0, 1.0]], dtype=dtype))
     elif any(isinstance(of, dict) and of.get("raw_scores") for of in (container.options or {}).values()):
         # it asked a pipeline, which does not pass it on: one row's score would become all probabilities

@@ -1,4 +1,4 @@
-"""The push in XGBoost: objectives and measures for its own interfaces, and rankers.
+"""The push in XGBoost: objectives and measures for its own interfaces, and a ranker.
 
 Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016; Cynthia Rudin, *The P-Norm Push: A
 Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 10 (2009), 2233-2271.
@@ -6,30 +6,20 @@ Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.metadata_routing import UNUSED
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.estimators.push_cv import GroupRoutingMixin
-from pushrank.interop._objective import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop._ranker import (
-    BoosterRankerMixin,
-    Training,
-    Validation,
-    fit_ranker,
-    init_ranker,
-    shared_docs,
-)
-from pushrank.interop._search import fit_search, init_search
+from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, shared_docs
 
 xgboost = import_optional("xgboost", "xgboost")
 
-__all__ = ["PushXGBRanker", "PushXGBRankerCV", "XGBMetric", "XGBObjective"]
+__all__ = ["PushXGBRanker", "XGBMetric", "XGBObjective"]
 
 RESERVED = (
     "objective",
@@ -65,8 +55,8 @@ class XGBObjective(CustomObjective):
     Where XGBoost trains in several processes, under Dask, Spark or Ray, each process would push its own rows
     alone: that is a ``NotImplementedError``.
 
-    A push takes no notice of a constant, so that ``base_score`` only costs digits in float32: give 0, of
-    ``XGBClassifier``, which takes it for a probability, 0.5. ``XGBRanker`` refuses custom objectives: query
+    A push takes no notice of a constant, so that ``base_score`` only costs digits in float32: give 0, or 0.5
+    to ``XGBClassifier``, which takes it for a probability. ``XGBRanker`` refuses custom objectives: query
     groups go by ``DMatrix(..., qid=...)`` to ``xgboost.train``, which takes grades of relevance, too.
 
     References
@@ -90,7 +80,7 @@ class XGBObjective(CustomObjective):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, DMatrix)`` or labels and scores."""
         _check_one_process("push")
-        return self.at(*_unpacked(y_true, y_pred, sample_weight))
+        return self.derivatives(*_unpacked(y_true, y_pred, sample_weight))
 
 
 @shared_docs
@@ -103,14 +93,14 @@ class XGBMetric(CustomMetric):
         The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer``
         makes.
     name : str, optional
-        What XGBoost should call it; that of the scorer's measure after ``pushrank_``, which no measure of its
-        own begins with.
+        The name in XGBoost's output; by default that of the scorer's measure after ``pushrank_``, with which
+        no measure of XGBoost begins.
 
     Notes
     -----
-    XGBoost takes a measure whose name it does not know for an error. Early stopping is told otherwise by
-    ``xgboost.callback.EarlyStopping(rounds=20, maximize=True)`` among the callbacks, and XGBoost's own
-    measure is turned off by ``disable_default_eval_metric=True`` among the parameters.
+    XGBoost takes a measure whose name it does not have for an error, the lower the better. Early stopping
+    learns otherwise from ``xgboost.callback.EarlyStopping(rounds=20, maximize=True)`` among the callbacks,
+    and XGBoost's own measure is turned off by ``disable_default_eval_metric=True`` among the parameters.
 
     Examples
     --------
@@ -122,7 +112,7 @@ class XGBMetric(CustomMetric):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the measure, and before it the name where ``xgboost.train`` asks."""
         _check_one_process("measure")
-        measure = self.of(*_unpacked(y_true, y_pred, sample_weight))
+        measure = self.measure(*_unpacked(y_true, y_pred, sample_weight))
         return (self.__name__, measure) if isinstance(y_pred, xgboost.DMatrix) else measure
 
 
@@ -144,36 +134,37 @@ def _check_one_process(verb: str) -> None:
 
 
 class XGBoost:
-    """What rankers ask of XGBoost, as :class:`~pushrank.interop._ranker.Engine` says."""
+    """What rankers ask of XGBoost, as :class:`~pushrank.interop.boosters.Engine` says."""
 
     limits = "min_child_weight, gamma or reg_lambda"
 
     def params(self, ranker: Any, seed: int) -> dict[str, Any]:
         """Return the library's parameters; those that the ranker sets are errors."""
-        given = ranker._booster_params
+        booster_params = ranker._booster_params
         for name in RESERVED:
-            if name in given:
+            if name in booster_params:
                 raise ValueError(
-                    f"{name}={given[name]!r} cannot be taken: {type(ranker).__name__} sets it itself."
+                    f"{name}={booster_params[name]!r} cannot be taken: {type(ranker).__name__} sets it "
+                    "itself."
                 )
         threads = {} if ranker.n_jobs is None else {"nthread": ranker.n_jobs}
-        return {"disable_default_eval_metric": True, "seed": seed, **threads, **given}
+        return {"disable_default_eval_metric": True, "seed": seed, **threads, **booster_params}
 
     def train(
-        self, params: dict[str, Any], training: Training, validation: Validation | None
+        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
     ) -> tuple[Any, list[float]]:
         """Return a booster, cut at its best round, and its validation scores after every round."""
         _check_one_process("push")
-        of_scores = training.derivatives
+        at_scores = rows.derivatives
         options: dict[str, Any] = {}
         path: dict[str, Any] = {}
-        if of_scores is None:
+        if at_scores is None:
             params = params | {"objective": "binary:logistic"}
-            data = _matrix(training.X, training.labels, training.weights, params)
+            data = _matrix(rows.X, rows.labels, rows.weights, params)
         else:
             params = params | {"base_score": 0.0}
-            data = _matrix(training.X, training.labels, None, params)
-            options["obj"] = lambda scores, _: of_scores(scores)
+            data = _matrix(rows.X, rows.labels, None, params)
+            options["obj"] = lambda scores, _: at_scores(scores)
         if validation is not None:
             stop = xgboost.callback.EarlyStopping(rounds=validation.patience, maximize=True, save_best=True)
             options |= {
@@ -183,18 +174,21 @@ class XGBoost:
                 "evals_result": path,
                 "verbose_eval": False,
             }
-        booster = xgboost.train(params, data, training.n_rounds, **options)
+        booster = xgboost.train(params, data, n_rounds, **options)
         return booster, path["validation"]["score"] if path else []
 
-    def scores(self, booster: Any, X: Any, start: int = 0, stop: int | None = None) -> Floats:
-        """Return what some of the rounds add to the scores of rows."""
-        scores: Floats = booster.predict(
-            _matrix(X, None, None, {}),
-            output_margin=True,
-            validate_features=False,  # scikit-learn's checks have been through, which let arrays pass
-            iteration_range=(start, stop or 0),
-        )
-        return scores
+    def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
+        """Yield the scores of rows after each round."""
+        matrix = _matrix(X)
+        for number in range(self.n_rounds(booster)):
+            scores = _margins(booster, matrix, number, number + 1)
+            yield scores
+            # The scores so far stand in for the constant that XGBoost would add once more in every slice.
+            matrix.set_base_margin(scores)
+
+    def scores(self, booster: Any, X: Any) -> Floats:
+        """Return the scores of rows."""
+        return _margins(booster, _matrix(X))
 
     def n_rounds(self, booster: Any) -> int:
         """Return the number of rounds that are kept."""
@@ -207,7 +201,7 @@ class XGBoost:
         return np.array([gains.get(name, 0.0) for name in names])
 
     def to_text(self, booster: Any) -> str:
-        """Return the library's own text of a booster."""
+        """Return a booster in the library's text format."""
         return bytes(booster.save_raw("json")).decode()
 
     def from_text(self, text: str) -> Any:
@@ -217,26 +211,70 @@ class XGBoost:
         return booster
 
 
-def _matrix(X: Any, labels: Any, weights: Any, params: dict[str, Any]) -> Any:
-    return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=params.get("nthread"))
+def _matrix(X: Any, labels: Any = None, weights: Any = None, params: dict[str, Any] | None = None) -> Any:
+    threads = (params or {}).get("nthread")
+    return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=threads)
 
 
-ENGINE = XGBoost()
+def _margins(booster: Any, matrix: Any, start: int = 0, stop: int = 0) -> Floats:
+    """Return the sum of some rounds, by default of all."""
+    # scikit-learn's checks have compared the names, and let arrays pass, which XGBoost would not.
+    scores: Floats = booster.predict(
+        matrix, output_margin=True, validate_features=False, iteration_range=(start, stop)
+    )
+    return scores
 
 
 @shared_docs
-class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
+class PushXGBRanker(BoosterRanker):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    %(booster_ranker)s
+    Gradient boosting of
+
+    .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
+
+    i over the positives and k over the negatives, in one list of any length.
+
+    Parameters
+    ----------
+    p : float or "binary"
+        %(p_of_booster)s
+    price : Price, str or None
+        %(price_of_booster)s
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    loss : Loss or str
+        %(pair_loss)s
+    n_estimators : int
+        %(n_estimators)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        %(scoring_of_booster)s
+    validation_fraction : float
+        %(validation_fraction_of_booster)s
+    n_iter_no_change : int
+        %(n_iter_no_change)s
+    n_jobs : int or None
+        %(threads)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    **booster_params
+        %(booster_params)s
+
+    Attributes
+    ----------
+    %(attributes_of_booster features_)s
 
     Notes
     -----
     A round costs one of XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
     Of the parameters, ``objective``, ``eval_metric``, ``base_score``, numbers of rounds and early stopping
     are the ranker's own; of unknown ones XGBoost warns. Rows of weight zero are left out. XGBoost refuses to
-    score categories that ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, as
-    XGBoost's own text.
+    score categories that ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
+    XGBoost's text format.
 
     References
     ----------
@@ -251,35 +289,7 @@ class PushXGBRanker(BoosterRankerMixin, BaseEstimator):
     True
     """
 
-    _engine = ENGINE
-    __init__ = init_ranker
-    fit = fit_ranker
+    engine = XGBoost()
 
 
-@shared_docs
-class PushXGBRankerCV(BoosterRankerMixin, BaseEstimator):
-    r"""XGBoost for the first rows that you can act on, its objective and rounds chosen by cross-validation.
-
-    Of :class:`PushXGBRanker` at several strengths p of the push, XGBoost's own log loss among them, and at
-    several numbers of rounds it takes the one with the best precision at your budget,
-
-    %(booster_search)s
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> search = PushXGBRankerCV(100, ps=("binary", 4), n_estimators=(10, 20), cv=2, n_jobs=1).fit(X, y)
-    >>> search.best_params_["p"], int(y[search.rank(X)[:100]].sum())
-    ('binary', 100)
-    """
-
-    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
-    get_metadata_routing = GroupRoutingMixin.get_metadata_routing
-    _engine = ENGINE
-    _ranker = PushXGBRanker
-    __init__ = init_search
-    fit = fit_search
-
-
-trust_in_files(PushXGBRanker, PushXGBRankerCV)
+trust_in_files(PushXGBRanker)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from pushrank.estimators._scoring import model_scores as model_scores
+
 
 @contextmanager
 def record_warnings(lines: list[str]) -> Iterator[None]:
@@ -76,15 +78,3 @@ class Fits:
 def _transformer_ids(model: Any) -> tuple[int, ...]:
     """Return which objects come before the last step; a subclass may do more than transform."""
     return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
-
-
-def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-    raise TypeError(
-        f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
-        "rank by."
-    )

@@ -20,9 +20,9 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from pushrank import metrics
 from pushrank._validation import two_classes
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.estimators._scoring import check_one_scorer
+from pushrank.estimators._scoring import check_one_scorer, model_scores
 from pushrank.metrics import scorers
-from pushrank.model_selection._fits import Fits, model_scores
+from pushrank.model_selection._fits import Fits
 from pushrank.model_selection._folds import part_of_budget, share_of_hits, split_rows
 from pushrank.model_selection.comparison import (
     AVERAGE_PRECISION,

@@ -72,7 +72,7 @@ class CandidatesDisplay(Display):
         Parameters
         ----------
         estimator : estimator or Pipeline
-            A fitted ``TopRankerCV``, ``PushBoostCV``, ``PushLGBMRankerCV`` or ``PushXGBRankerCV``.
+            A fitted ``TopRankerCV``, ``PushBoostCV`` or ``RankerSearchCV``.
         name : str, optional
             The title of the picture; by default the estimator's class.
 
@@ -91,15 +91,15 @@ class CandidatesDisplay(Display):
         candidates = getattr(ranker, "candidates_", None)
         if candidates is None:
             raise TypeError(
-                f"{estimator_name(estimator)} has no candidates_; TopRankerCV, PushBoostCV "
-                "and those of boosters do."
+                f"{estimator_name(estimator)} has no candidates_; TopRankerCV, PushBoostCV and "
+                "RankerSearchCV do."
             )
         precision, errors, overall = (
             np.array([one[key] for one in candidates])
             for key in ("precision", "standard_error", "average_precision")
         )
         return cls(
-            labels=[_label(one.get("candidate", one.get("p"))) for one in candidates],
+            labels=[candidate["candidate"] for candidate in candidates],
             precision=precision,
             standard_error=errors,
             average_precision=overall,
@@ -145,7 +145,3 @@ class CandidatesDisplay(Display):
         ax.set(xlabel="mean over the folds, ± standard error", title=name or self.name or "")
         finish(ax)
         return self._drawn_in(ax)
-
-
-def _label(family: str | float) -> str:
-    return family if isinstance(family, str) else f"p = {family:g}"

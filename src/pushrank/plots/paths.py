@@ -110,6 +110,7 @@ class TrainingPathDisplay(Display):
         if quantity not in KEEPERS:
             raise ValueError(f"quantity must be one of {list(KEEPERS)}, got {quantity!r}.")
         ranker = final_step(estimator)
+        ranker = getattr(ranker, "best_estimator_", ranker)
         check_is_fitted(ranker)
         path = getattr(ranker, f"{quantity}_path_", None)
         if path is None:

@@ -1,4 +1,4 @@
-"""A push as boosters want it: a gradient and a positive diagonal above the Hessian, row by row."""
+"""What boosters call: the gradient of a push and a positive diagonal above its Hessian, and a measure."""
 
 from __future__ import annotations
 
@@ -14,20 +14,14 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.targets import sample_of_labels
 
-SINGLE = float(np.finfo(np.float32).eps)  # boosters add up in float32
-MIN_HESSIAN = 1e-6  # above the smallest float32, in which boosters add up; a row's share of a mean of one
+# Boosters add up in float32, so that more digits of a gradient would be lost on them.
+SINGLE = float(np.finfo(np.float32).eps)
+# A row's share of a mean of one. It keeps sums over the rows of a leaf well above the smallest float32.
+MIN_HESSIAN = 1e-6
 
 
 def check_objective(objective: PushObjective) -> None:
-    """Raise unless an objective has second derivatives, by which a booster steps.
-
-    Raises
-    ------
-    TypeError
-        When it is no push objective.
-    ValueError
-        When its loss or price has kinks.
-    """
+    """Raise unless an objective is a push with second derivatives, by which a booster steps."""
     if not isinstance(objective, PushObjective):
         raise TypeError(
             f"a PushObjective is needed, got {type(objective).__name__}; for the P-Norm Push give "
@@ -44,13 +38,8 @@ def check_objective(objective: PushObjective) -> None:
 def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tuple[Floats, Floats]:
     """Return the gradient of each row and a positive diagonal above the Hessian, times the positives' weight.
 
-    So a positive's Hessian is one in the mean, as if it had a log loss of its own, and limits and penalties
-    of leaves mean what they mean there.
-
-    Raises
-    ------
-    ValueError
-        When the objective overflows.
+    By this factor the mean of the positives' Hessian is one, as large as that of a log loss, so that limits
+    and penalties of leaves mean what they mean there.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         at_point = objective.evaluation_within(sample, np.asarray(scores, dtype=np.float64), SINGLE)
@@ -60,16 +49,16 @@ def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tup
             "smaller learning rate."
         )
     gradient, diagonal = sample.scatter(*at_point.gradient()), sample.scatter(*at_point.majoriser())
-    unit = sample.class_weights[0]
-    gradient *= unit
-    diagonal *= unit
-    # where a bounded price is flat the Hessian is no guide: no leaf steps farther than one
+    positive_weight = sample.class_weights[0]
+    gradient *= positive_weight
+    diagonal *= positive_weight
+    # Where a bounded price is flat the Hessian is no guide: by this limit no leaf steps farther than one.
     np.maximum(diagonal, np.abs(gradient), out=diagonal)
     return gradient, np.maximum(diagonal, MIN_HESSIAN, out=diagonal)
 
 
 class CustomObjective:
-    """A push objective that keeps the sample of the last labels it was given.
+    """A push objective with the sample of the labels that it was last called with.
 
     Parameters
     ----------
@@ -84,25 +73,25 @@ class CustomObjective:
         self._sample: Sample | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to make it anew: boosters copy parameters, and the sample is as large as the data."""
+        """Return how to make another: boosters copy parameters, and the sample is as large as the data."""
         return type(self), (self.objective,)
 
     def __repr__(self) -> str:
-        """Return the objective, named."""
+        """Return the name of the class and the objective."""
         return f"{type(self).__name__}({self.objective!r})"
 
-    def at(
+    def derivatives(
         self,
         labels: NDArray[Any],
         scores: NDArray[Any],
         weights: NDArray[Any] | None,
         qid: NDArray[Any] | None,
     ) -> tuple[Floats, Floats]:
-        """Return the gradient and the diagonal at scores, of labels that rarely change."""
-        given = (labels, weights, qid)
-        if self._sample is None or not all(map(_same, given, self._last)):
-            # copies: a data set may write new labels into its arrays
-            self._last = tuple(None if array is None else np.array(array) for array in given)
+        """Return the gradient and the diagonal at scores; labels are mostly those of the last call."""
+        arrays = (labels, weights, qid)
+        if self._sample is None or not all(map(_same, arrays, self._last)):
+            # These are copies, since a data set may write new labels into its arrays.
+            self._last = tuple(None if array is None else np.array(array) for array in arrays)
             floats = None if weights is None else np.asarray(weights, dtype=np.float64)
             self._sample, *_ = sample_of_labels(type(self).__name__, np.asarray(labels), floats, qid)
         return derivatives(self.objective, self._sample, scores)
@@ -113,15 +102,15 @@ def _same(first: Any, second: Any) -> bool:
 
 
 class CustomMetric:
-    """A scorer's measure of a booster's scores, the higher the better.
+    """The measure of a scorer at a booster's scores, the higher the better.
 
     Parameters
     ----------
     scoring : str or callable
         The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, of two classes or grades.
     name : str, optional
-        What the booster should call it; that of the scorer's measure after ``pushrank_``, which no measure of
-        a booster's own begins with.
+        The name in the booster's output; by default that of the scorer's measure after ``pushrank_``, with
+        which no measure of a booster begins.
     """
 
     def __init__(self, scoring: Any, name: str | None = None) -> None:
@@ -129,18 +118,14 @@ class CustomMetric:
         self.scoring = scoring
         self.__name__ = name or f"pushrank_{getattr(measure, '__name__', measure)}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to make it anew."""
-        return type(self), (self.scoring, self.__name__)
-
-    def of(
+    def measure(
         self,
         labels: NDArray[Any],
         scores: NDArray[Any],
         weights: NDArray[Any] | None,
         qid: NDArray[Any] | None,
     ) -> float:
-        """Return the measure."""
+        """Return the measure at scores."""
         classes = np.unique(labels)
         scorer = HeldOutScorer(self.scoring, classes, labels, weights, qid)
         scores = np.asarray(scores, dtype=np.float64)
@@ -150,7 +135,7 @@ class CustomMetric:
 
 
 def labels_of_sizes(sizes: ArrayLike | None) -> NDArray[np.intp] | None:
-    """Return a label for each row of consecutive query groups of given sizes; None for one list."""
+    """Return a label for each row of consecutive query groups of these sizes; None for one list."""
     if sizes is None or np.size(sizes) == 0:
         return None
     sizes = np.asarray(sizes).astype(np.intp)

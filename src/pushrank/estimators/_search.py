@@ -1,0 +1,369 @@
+"""The search that all searches share: members are scored on the same folds, and one rule chooses one of them.
+
+A member is a setting of a ranker. What solves a fold yields all members at once, since members share work: a
+path of penalties starts each solution from its neighbour, and the first rounds of a boosting fit are a fit of
+fewer rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from math import prod
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn import get_config
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.parallel import Parallel, delayed
+
+from pushrank._html import html_table, interval_pictures
+from pushrank._numeric import Floats
+from pushrank._validation import check_number
+from pushrank.estimators._base import progress_bar
+from pushrank.estimators._scoring import HeldOutScorer
+from pushrank.estimators._target import Target
+from pushrank.metrics import average_precision, precision_at_k
+
+Selection = Literal["best", "one_standard_error"]
+SELECTIONS = get_args(Selection)
+BUDGETS = ("budget", "fraction", "fraction_of_positives")
+DEFAULT_FRACTION = 0.25  # of the number of positives
+
+
+class SearchMixin:
+    """What searches share beside their scores: metadata routing, and a table in notebooks."""
+
+    # The groups are for the splitter: ``set_fit_request`` has no choice to offer.
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's routing: weights stay here, groups go to the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+            What ``fit`` asks for, and what ``cv`` asks for.
+        """
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)  # type: ignore[attr-defined]
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, after a fit for a budget, the candidates of the choice."""
+        diagram: str = super()._html_repr()  # type: ignore[misc]
+        if not hasattr(self, "candidates_"):
+            return diagram
+        return diagram + candidates_table(self.candidates_, self.best_params_)  # type: ignore[attr-defined]
+
+
+class Fold(NamedTuple):
+    """A fold's number, the numbers of its rows to learn from, and of its rows held out."""
+
+    number: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+class Member(NamedTuple):
+    """A member on a fold: its parameters, its scores of the rows held out, and what may start another fit."""
+
+    params: dict[str, Any]
+    scores: NDArray[np.floating]
+    threshold: float = 0.0
+    solution: Any = None
+
+
+Measure = Callable[[Fold, Member], tuple[float, float]]
+"""How good a member is on a fold, the higher the better, and a second measure to decide between equals."""
+
+
+class Results(NamedTuple):
+    """Members x folds.
+
+    ``values`` has the measure of each member on each fold, and ``overall`` the means of the second measure.
+    ``solutions`` are by fold and member; ``held_out`` has the scores of every row while it was held out, by
+    member, and is None unless asked for.
+    """
+
+    params: list[dict[str, Any]]
+    values: Floats
+    overall: Floats
+    solutions: list[list[Any]]
+    held_out: Floats | None
+
+    def set_fitted(self, ranker: Any, best: int) -> None:
+        """Set the attributes that every search has, for the member chosen."""
+        ranker.cv_results_ = results_table(self.params, self.values)
+        ranker.best_index_, ranker.best_params_ = best, self.params[best]
+        ranker.best_score_ = float(self.values[best].mean())
+        ranker.n_splits_ = self.values.shape[1]
+
+
+class Search:
+    """The folds of a ranker with ``cv``, ``selection``, ``n_jobs`` and ``verbose``, and members on them."""
+
+    def __init__(self, ranker: Any, X: Any, target: Target, groups: ArrayLike | None) -> None:
+        if ranker.selection not in SELECTIONS:
+            raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")
+        self.ranker, self.target = ranker, target
+        self.folds = stratified_folds(ranker.cv, X, target, split_params(ranker, groups=groups))
+
+    def run(
+        self,
+        solve: Callable[[Fold], Iterable[Member]],
+        measure: Measure,
+        n_members: int,
+        *,
+        keep_scores: bool = False,
+    ) -> Results:
+        """Return all members on all folds; ``solve`` yields those of a fold, in the same order in each."""
+        solved = count(1)
+        held_out = np.full((n_members, self.target.sample.n_rows), np.nan) if keep_scores else None
+
+        def measured(fold: Fold) -> list[tuple[dict[str, Any], tuple[float, float], Any]]:
+            members = []
+            for number, member in enumerate(solve(fold)):
+                measures = measure(fold, member)
+                if callback is not None:
+                    callback(next(solved), score=measures[0])
+                if held_out is not None:
+                    held_out[number, fold.test] = member.scores
+                members.append((member.params, measures, member.solution))
+            return members
+
+        with progress_bar(self.ranker, n_members * len(self.folds)) as callback:
+            by_fold = Parallel(self.ranker.n_jobs, require="sharedmem")(
+                delayed(measured)(fold) for fold in self.folds
+            )
+        values, overall = np.array([[measures for _, measures, _ in fold] for fold in by_fold]).transpose(
+            2, 1, 0
+        )
+        params = [params for params, _, _ in by_fold[0]]
+        solutions = [[solution for _, _, solution in fold] for fold in by_fold]
+        return Results(params, values, overall.mean(axis=1), solutions, held_out)
+
+
+def choose_for_budget(
+    ranker: Any, results: Results, families: Sequence[str], complexity: Mapping[str, float], hit: float
+) -> int:
+    """Choose among the best members of all families, and set the attributes of a search for a budget.
+
+    ``families`` has the family of each member, and members of a family count as equals whose means differ by
+    no more than ``hit``.
+    """
+    members = best_of_families(results.values, results.overall, families, hit)
+    names, values, overall = [families[m] for m in members], results.values[members], results.overall[members]
+    chosen = choose(values, overall, [complexity[name] for name in names], ranker.selection)
+    results.set_fitted(ranker, members[chosen])
+    ranker.cv_results_["mean_average_precision"] = results.overall
+    columns = {
+        "candidate": names,
+        "params": [results.params[member] for member in members],
+        "precision": values.mean(axis=1).tolist(),
+        "standard_error": standard_errors(values).tolist(),
+        "average_precision": overall.tolist(),
+    }
+    gaps, errors = below_best(values, overall)
+    columns |= {"below_best": gaps.tolist(), "below_best_standard_error": errors.tolist()}
+    ranker.candidates_ = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if results.held_out is not None:
+        ranker.held_out_scores_ = results.held_out[members]
+    return members[chosen]
+
+
+def choose(values: Floats, overall: Floats, complexity: Sequence[float], selection: str) -> int:
+    """Return the number of the best member, or of the simplest within one standard error of the best.
+
+    The standard error is that of the difference to the best, fold by fold. Of members as simple the better
+    one is taken, by the means of ``values`` and then by ``overall``.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3.
+    """
+    means = values.mean(axis=1)
+    gaps, errors = below_best(values, overall)
+    eligible = np.flatnonzero(gaps <= (errors if selection == "one_standard_error" else 0.0)).tolist()
+    return min(eligible, key=lambda member: (complexity[member], -means[member], -overall[member]))
+
+
+def below_best(values: Floats, overall: Floats) -> tuple[Floats, Floats]:
+    """Return by how much the best member exceeds each, and the standard errors of these differences."""
+    means = values.mean(axis=1)
+    best = max(range(len(values)), key=lambda member: (means[member], overall[member]))
+    return means[best] - means, standard_errors(values[best] - values)
+
+
+def standard_errors(values: Floats) -> Floats:
+    """Return the standard error of each member's mean over the folds; zero for a single fold."""
+    n_folds = values.shape[1]
+    errors: Floats = values.std(axis=1, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds)
+    return errors
+
+
+def best_of_families(values: Floats, overall: Floats, families: Sequence[str], hit: float) -> list[int]:
+    """Return each family's best member: of those within one hit of the best, the one best overall."""
+    means, best = values.mean(axis=1), []
+    for name in dict.fromkeys(families):
+        members = np.array([member for member, family in enumerate(families) if family == name])
+        # Rounding may part means that differ by exactly one hit.
+        equals = members[means[members] >= means[members].max() - hit * (1.0 + 1e-9)]
+        best.append(int(equals[np.argmax(overall[equals])]))
+    return best
+
+
+class ScorerOfFolds:
+    """A scorer as the measure of a search."""
+
+    def __init__(self, scoring: Any, X: Any, target: Target, folds: Sequence[Fold]) -> None:
+        codes, classes = np.asarray(target.codes), np.asarray(target.classes)
+        # A scorer holds the scores that it is asked about, so that folds in threads need one each.
+        self._scorers = [
+            HeldOutScorer(
+                scoring,
+                classes,
+                classes[codes[fold.test].astype(np.intp)],
+                None if target.weights is None else target.weights[fold.test],
+            )
+            for fold in folds
+        ]
+        self._X = X
+
+    def __call__(self, fold: Fold, member: Member) -> tuple[float, float]:
+        """Return the score of a member."""
+        scores, threshold = member.scores.astype(np.float64), np.array([member.threshold])
+        return self._scorers[fold.number].score(self._X[fold.test], scores, threshold), 0.0
+
+
+class PrecisionAtBudget:
+    """The precision at the budget as the measure of a search, and the average precision between equals.
+
+    The budget is the same share of the rows, or of the positives, in every fold. ``kept`` is the number of
+    rows that can be acted on as a share of the number of positives.
+    """
+
+    def __init__(self, ranker: Any, target: Target) -> None:
+        self.is_positive = np.asarray(target.codes, dtype=bool)
+        self.weights = np.ones(len(self.is_positive)) if target.weights is None else target.weights
+        self._depth = budget_depth(ranker, float(self.weights.sum()))
+        per_row = float(self.weights.sum() / self.weights[self.is_positive].sum())
+        self.kept: float = self._depth.get("fraction_of_positives") or self._depth["fraction"] * per_row
+
+    def __call__(self, fold: Fold, member: Member) -> tuple[float, float]:
+        """Return the precision at the budget and the average precision of a member."""
+        labels, weights = self.is_positive[fold.test], self.weights[fold.test]
+        precision = precision_at_k(labels, member.scores, **self._depth, sample_weight=weights)
+        return precision, average_precision(labels, member.scores, sample_weight=weights)
+
+    def one_hit(self, folds: Sequence[Fold]) -> float:
+        """Return by how much one more hit in one fold changes the mean precision."""
+        positives = sum(self.weights[fold.test][self.is_positive[fold.test]].sum() for fold in folds)
+        return float(1.0 / max(1.0, self.kept * positives))
+
+
+def budget_depth(ranker: Any, total_weight: float) -> dict[str, Any]:
+    """Return the number of rows that can be acted on, as a share that is the same in every fold."""
+    given = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
+    if len(given) > 1:
+        raise ValueError(f"give one of {', '.join(BUDGETS)}, got {given}.")
+    for name, share in given.items():
+        if name == "budget":
+            check_number(name, share, 1, integer=True)
+            if share > total_weight:
+                raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
+            return {"fraction": share / total_weight}
+        check_number(name, share, above=0.0, most=1.0)
+    return given or {"fraction_of_positives": DEFAULT_FRACTION}
+
+
+def split_params(ranker: Any, **metadata: Any) -> dict[str, Any]:
+    """Return the metadata for the splitter, which under metadata routing has to take them."""
+    given = {name: values for name, values in metadata.items() if values is not None}
+    if not given or not get_config()["enable_metadata_routing"]:
+        return given
+    return dict(process_routing(ranker, "fit", **given).splitter.split)
+
+
+def stratified_folds(cv: Any, X: Any, target: Target, metadata: dict[str, Any]) -> list[Fold]:
+    """Return the folds of a number, splitter or iterable, both classes being in either part of each."""
+    codes = np.asarray(target.codes).astype(np.intp)
+    folds = []
+    for number, parts in enumerate(check_cv(cv, codes, classifier=True).split(X, codes, **metadata)):
+        fold = Fold(number, *map(np.asarray, parts))
+        for part, rows in (("train", fold.train), ("score", fold.test)):
+            counted = codes[rows] if target.weights is None else codes[rows][target.weights[rows] > 0.0]
+            if len(np.unique(counted)) < 2:
+                raise ValueError(
+                    f"fold {number} of the cross-validation has rows of one class alone to {part} on; use "
+                    "fewer folds, or a splitter that stratifies."
+                )
+        folds.append(fold)
+    if not folds:
+        raise ValueError(
+            f"cv={cv!r} gives no split of the rows; give a number of folds, or at least one split."
+        )
+    return folds
+
+
+def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str, Any]:
+    """Return ``cv_results_`` with the keys of scikit-learn's searches, masked where a row has no value."""
+    table: dict[str, Any] = {"params": list(params)}
+    for name in dict.fromkeys(name for chosen in params for name in chosen):
+        column = np.ma.masked_all(len(params), dtype=object)
+        for row, chosen in enumerate(params):
+            if name in chosen:
+                column[row] = chosen[name]
+        table[f"param_{name}"] = column
+    table |= {f"split{fold}_test_score": column for fold, column in enumerate(values.T)}
+    means = values.mean(axis=1)
+    ranks = rankdata(-means, method="min").astype(np.int32)
+    return table | {
+        "mean_test_score": means,
+        "std_test_score": values.std(axis=1),
+        "rank_test_score": ranks,
+    }
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return a seed for all members: the same draws make their differences those of their parameters."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def grid_size(grid: Mapping[str, Sequence[Any]]) -> int:
+    """Return the number of members of a grid."""
+    return prod(map(len, grid.values()))
+
+
+def check_numbers(name: str, values: Any, **limits: Any) -> None:
+    """Raise unless a parameter is a list of at least one number within limits."""
+    if np.ndim(values) != 1 or len(values) == 0:
+        raise ValueError(f"{name} must be a list of at least one number, got {values!r}.")
+    for value in values:
+        check_number(name, value, **limits)
+
+
+def candidates_table(candidates: list[dict[str, Any]], chosen: dict[str, Any]) -> str:
+    """Return the candidates of a search for a budget as a table with pictures, for notebooks."""
+    means, errors, overall = (
+        [row[name] for row in candidates] for name in ("precision", "standard_error", "average_precision")
+    )
+    lows, highs = np.subtract(means, errors).tolist(), np.add(means, errors).tolist()
+    rows = [
+        [
+            ", ".join(v if name == "candidate" else f"{name}={v}" for name, v in row["params"].items()),
+            picture,
+            f"{mean:.3f} ± {error:.3f}",
+            f"{precision:.3f}",
+            "chosen" if row["params"] == chosen else "",
+        ]
+        for row, picture, mean, error, precision in zip(
+            candidates, interval_pictures(means, lows, highs), means, errors, overall, strict=True
+        )
+    ]
+    caption = "The best of each family: precision at the budget over the folds, ± standard errors"
+    return html_table(["family", "", "precision", "average precision", ""], rows, caption)

@@ -1,0 +1,424 @@
+"""Any ranker, and PushBoost, for the rows that can be acted on, chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import product
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d, get_tags, indexable
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank.estimators._base import RankerMixin, set_two_classes
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._scoring import model_scores, weight_params
+from pushrank.estimators._search import (
+    Fold,
+    Member,
+    PrecisionAtBudget,
+    Search,
+    SearchMixin,
+    Selection,
+    check_numbers,
+    choose_for_budget,
+    draw_seed,
+    grid_size,
+)
+from pushrank.estimators._target import check_alpha, two_class_target
+from pushrank.estimators.boosting import PushBoost
+from pushrank.estimators.push import PNormPush
+
+ROUNDS = "n_estimators"
+
+
+class Candidate(NamedTuple):
+    """An estimator, values of its parameters to choose from, and a label for the parameters chosen."""
+
+    name: str
+    estimator: Any
+    grid: Mapping[str, Sequence[Any]]
+    label: dict[str, Any]
+
+    def solve(
+        self, X: Any, y: Any, weights: Floats | None, test: Any
+    ) -> Iterator[tuple[dict[str, Any], Any]]:
+        """Yield the parameters of each member, and its scores of the rows ``test``."""
+        rounds = sorted(self.grid.get(ROUNDS, ()))
+        others = {name: values for name, values in self.grid.items() if name != ROUNDS}
+        for values in product(*others.values()):
+            params = dict(zip(others, values, strict=True))
+            if rounds and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False):
+                model = self.fitted(params | {ROUNDS: rounds[-1]}, X, y, weights)
+                scores, staged = np.zeros(_num_samples(test)), {}
+                for n_rounds, scores in enumerate(model.staged_decision_function(test), 1):
+                    if n_rounds in rounds:
+                        staged[n_rounds] = scores
+                # A fit that found nothing more to add has fewer rounds, the last of which stand for more.
+                yield from ((params | {ROUNDS: number}, staged.get(number, scores)) for number in rounds)
+                continue
+            for point in [{ROUNDS: number} for number in rounds] or [{}]:
+                yield params | point, model_scores(self.fitted(params | point, X, y, weights), test)
+
+    def fitted(self, params: dict[str, Any], X: Any, y: Any, weights: Floats | None) -> Any:
+        """Return a clone of the estimator with these parameters, fitted."""
+        model = clone(self.estimator).set_params(**params)
+        return model.fit(X, y, **weight_params(model, weights))
+
+    @property
+    def n_members(self) -> int:
+        """The number of settings."""
+        return grid_size(self.grid)
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
+    r"""Any ranker or classifier for the first rows that you can act on, chosen by cross-validation.
+
+    Of several estimators, each over its own parameters, it takes the one with the best precision at your
+    budget,
+
+    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    over the positives i, on the parts of a cross-validation that were not learned from.
+
+    Parameters
+    ----------
+    candidates : sequence of (str, estimator, dict), default=None
+        Names, estimators and the values of their parameters to choose from, in ascending order of complexity.
+        Estimators are rankers, classifiers and pipelines, with ``decision_function`` or ``predict_proba``.
+        None takes logistic regression, the P-Norm Push and boosted stumps.
+    budget : int, default=None
+        %(budget)s
+    fraction : float, default=None
+        %(fraction)s
+    fraction_of_positives : float, default=None
+        %(fraction_of_positives)s
+    cv : int, splitter or iterable
+        %(cv)s
+    selection : {"one_standard_error", "best"}
+        Take the first of `candidates` whose best member is within one standard error of the best of all, or
+        the best. The standard error is that of the difference, fold by fold.
+    keep_scores : bool
+        Whether to keep the scores of the rows that were held out, in ``held_out_scores_``.
+    n_jobs : int or None
+        %(n_jobs_folds)s
+    verbose : bool
+        %(verbose_cv)s
+
+    Attributes
+    ----------
+    candidate_ : str
+        The name of the candidate that was chosen.
+    best_estimator_ : estimator
+        Fitted to all rows.
+    %(best_params_candidate budget_search_)s
+    held_out_scores_ : ndarray of shape (n_candidates, n_samples)
+        The scores of each candidate's best member by the fits that had not seen the row, NaN where no fold
+        held it out; only with ``keep_scores``. Scores of different folds may differ in scale.
+    %(classes_)s
+    threshold_ : float
+        The break-even point of the training scores: as many rows score above it as are positive; 0 for the
+        rankers of pushrank, which have taken theirs away.
+    %(features_)s
+
+    Notes
+    -----
+    Every member is fitted once a fold. Boosted rankers of pushrank, without early stopping, are fitted once
+    for all numbers of rounds (``n_estimators``), for fewer rounds are the first ones of a longer fit.
+
+    %(equals_of_a_candidate)s
+
+    Rows reach the estimators as they come, a fold's as a copy.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+    of one standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pushrank import PushBoost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scaled = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> candidates = [
+    ...     ("logistic regression", scaled, {"logisticregression__C": [0.1, 1.0]}),
+    ...     ("stumps", PushBoost(), {"p": [4.0, 16.0], "n_estimators": [10, 40]}),
+    ... ]
+    >>> search = RankerSearchCV(candidates, budget=100).fit(X, y)
+    >>> search.candidate_, int(y[search.rank(X)[:100]].sum())
+    ('logistic regression', 100)
+    """
+
+    candidates: Sequence[tuple[str, Any, Mapping[str, Sequence[Any]]]] | None = None
+    _: KW_ONLY
+    budget: int | None = None
+    fraction: float | None = None
+    fraction_of_positives: float | None = None
+    cv: Any = 5
+    selection: Selection = "one_standard_error"
+    keep_scores: bool = False
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose an estimator and its parameters by cross-validation, and fit it to all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features as the estimators take them.
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight_cv)s
+        groups : array-like of shape (n_samples,), optional
+            %(groups)s
+
+        %(fitted_for_budget)s
+        """
+        named = check_candidates(self.candidates)
+        candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
+        fit_candidates(self, candidates, X, y, sample_weight, groups, keep_scores=self.keep_scores)
+        self.candidate_ = self.best_params_["candidate"]
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return the scores of ``best_estimator_``, less ``threshold_``."""
+        return best_scores(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse rows and missing values are taken where all candidates do."""
+        return tags_of_candidates(super().__sklearn_tags__(), check_candidates(self.candidates))
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
+    r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
+
+    Of :class:`PushBoost` at several strengths p of the push, learning rates and numbers of rounds it takes
+    the one with the best precision at your budget,
+
+    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+
+    over the positives i, on the parts of a cross-validation that were not learned from.
+
+    Parameters
+    ----------
+    budget : int, default=None
+        %(budget)s
+    fraction : float, default=None
+        %(fraction)s
+    fraction_of_positives : float, default=None
+        %(fraction_of_positives)s
+    ps : sequence of float, default=(1, 4, 16, 64)
+        The strengths of the push, each at least 1; p = 1 is :class:`RankBoost`.
+    learning_rates : sequence of float, default=(0.3, 1.0)
+        The parts of each step that are taken, in (0, 1].
+    n_estimators : sequence of int, default=(30, 100, 300)
+        The numbers of rounds, each at least 1.
+    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+        %(weak_rankers)s
+    alpha : float, default=1e-3
+        The L2 strength on the weights of the weak rankers, at least 0.
+    cv : int, splitter or iterable
+        %(cv)s
+    selection : {"one_standard_error", "best"}
+        Take the smallest p whose best member is within one standard error of the best of all, or the best.
+        The standard error is that of the difference, fold by fold.
+    n_jobs : int or None
+        %(n_jobs_folds)s
+    random_state : int, RandomState or None
+        %(random_state)s
+    verbose : bool
+        %(verbose_cv)s
+
+    Attributes
+    ----------
+    best_estimator_ : PushBoost
+        Fitted to all rows.
+    best_params_ : dict
+        The chosen ``"p"``, ``"learning_rate"`` and ``"n_estimators"``.
+    %(budget_search_ classes_)s
+    threshold_ : float
+        Always 0: ``best_estimator_`` has taken its own away.
+    %(features_)s
+
+    Notes
+    -----
+    A fold costs one fit of the most rounds for each p and learning rate: fewer rounds are its first ones. A
+    fold's rows are copied, of `n_jobs` folds at a time.
+
+    %(equals_of_a_candidate)s
+
+    References
+    ----------
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+    of one standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ranker = PushBoostCV(100, ps=(1, 16), learning_rates=[1.0], n_estimators=(20, 40)).fit(X, y)
+    >>> sorted(ranker.best_params_), int(y[ranker.rank(X)[:100]].sum())
+    (['learning_rate', 'n_estimators', 'p'], 100)
+    """
+
+    budget: int | None = None
+    _: KW_ONLY
+    fraction: float | None = None
+    fraction_of_positives: float | None = None
+    ps: Sequence[float] = (1.0, 4.0, 16.0, 64.0)
+    learning_rates: Sequence[float] = (0.3, 1.0)
+    n_estimators: Sequence[int] = (30, 100, 300)
+    weak_rankers: Any = "stumps"
+    alpha: float = 1e-3
+    cv: Any = 5
+    selection: Selection = "one_standard_error"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose the push, the learning rate and the rounds by cross-validation, and learn with them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_boosted)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight_cv)s
+        groups : array-like of shape (n_samples,), optional
+            %(groups)s
+
+        %(fitted_for_budget)s
+        """
+        check_numbers("ps", self.ps, least=1.0)
+        check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
+        check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
+        check_alpha("alpha", self.alpha)
+        ranker = self._ranker().set_params(random_state=draw_seed(self.random_state))
+        grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
+        candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
+        fit_candidates(self, candidates, X, y, sample_weight, groups)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return the scores of ``best_estimator_``."""
+        return best_scores(self, X)
+
+    def _ranker(self) -> PushBoost:
+        return PushBoost(weak_rankers=self.weak_rankers, alpha=self.alpha)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
+        return tags_of_candidates(super().__sklearn_tags__(), [("", self._ranker(), {})])
+
+
+def fit_candidates(
+    search_ranker: Any,
+    candidates: Sequence[Candidate],
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    *,
+    keep_scores: bool = False,
+) -> None:
+    """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
+    validate_data(search_ranker, X, skip_check_array=True)
+    (X,), labels = indexable(X), column_or_1d(y, warn=True)
+    check_consistent_length(X, labels)
+    target = two_class_target(search_ranker, labels, sample_weight)
+    measure, search = PrecisionAtBudget(search_ranker, target), Search(search_ranker, X, target, groups)
+
+    def solve(fold: Fold) -> Iterator[Member]:
+        train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)
+        weights = None if target.weights is None else target.weights[fold.train]
+        for candidate in candidates:
+            for params, scores in candidate.solve(train, labels[fold.train], weights, test):
+                yield Member(candidate.label | params, scores)
+
+    families = [candidate.name for candidate in candidates for _ in range(candidate.n_members)]
+    complexity = {candidate.name: number for number, candidate in enumerate(candidates)}
+    with one_blas_thread():
+        results = search.run(solve, measure, len(families), keep_scores=keep_scores)
+        best = choose_for_budget(search_ranker, results, families, complexity, measure.one_hit(search.folds))
+        candidate = candidates[complexity[families[best]]]
+        params = {name: value for name, value in results.params[best].items() if name in candidate.grid}
+        search_ranker.best_estimator_ = candidate.fitted(params, X, labels, target.weights)
+    search_ranker.classes_, search_ranker.threshold_ = target.classes, 0.0
+    # Rankers of pushrank score above zero what they predict positive; other scores need a threshold.
+    if not isinstance(search_ranker.best_estimator_, RankerMixin):
+        set_two_classes(search_ranker, target, model_scores(search_ranker.best_estimator_, X))
+
+
+def best_scores(search_ranker: Any, X: Any) -> NDArray[np.floating]:
+    """Return the scores of the best estimator of a fitted search, less its threshold."""
+    check_is_fitted(search_ranker, "best_estimator_")
+    scores: NDArray[np.floating] = model_scores(search_ranker.best_estimator_, X) - search_ranker.threshold_
+    return scores
+
+
+def tags_of_candidates(tags: Any, candidates: Sequence[tuple[str, Any, Any]]) -> Any:
+    """Return tags that say of rows what all candidates say."""
+    inputs = [get_tags(estimator).input_tags for _, estimator, _ in candidates]
+    tags.input_tags.sparse = all(input_tags.sparse for input_tags in inputs)
+    tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in inputs)
+    return tags
+
+
+def check_candidates(candidates: Any) -> list[tuple[str, Any, Mapping[str, Sequence[Any]]]]:
+    """Return the estimators to choose from, with their names and grids."""
+    if candidates is None:
+        return [
+            ("logistic regression", LogisticRegression(max_iter=1000), {"C": [0.01, 1.0, 100.0]}),
+            ("P-Norm Push", PNormPush(), {"p": [4.0, 16.0, 64.0]}),
+            ("boosted stumps", PushBoost(), {"p": [1.0, 16.0], ROUNDS: [30, 100]}),
+        ]
+    for candidate in candidates:
+        if not (
+            isinstance(candidate, tuple | list) and len(candidate) == 3 and isinstance(candidate[0], str)
+        ):
+            raise ValueError(
+                f"candidates must be tuples of a name, an estimator and a dict of lists, got {candidate!r}."
+            )
+        for name, values in candidate[2].items():
+            if isinstance(values, str) or np.ndim(values) != 1 or len(values) == 0:
+                raise ValueError(
+                    f"{name} of the candidate {candidate[0]!r} must be a list of at least one value, got "
+                    f"{values!r}."
+                )
+    names = [name for name, _, _ in candidates]
+    if len(set(names)) < max(1, len(names)):
+        raise ValueError(f"candidates must be one or more, each with a name of its own, got {names}.")
+    return list(candidates)

@@ -1,0 +1,425 @@
+"""Rankers that train a library's booster on a push: validate, train, set the fitted attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pushrank import losses, prices
+from pushrank._docstrings import shared_docs_from
+from pushrank._numeric import Floats
+from pushrank._validation import check_number, check_ordered_categorical
+from pushrank.estimators._base import RankerMixin, set_grades
+from pushrank.estimators._docstrings import PARAGRAPHS
+from pushrank.estimators._scoring import HeldOutScorer, parts
+from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
+from pushrank.interop._derivatives import check_objective, derivatives
+from pushrank.losses import Loss
+from pushrank.objectives import PushObjective
+from pushrank.objectives.push import Scale, Side
+from pushrank.pairs import BipartiteSample, GradedSample
+from pushrank.pairs.targets import sample_of_labels
+from pushrank.prices import Power, Price
+
+BINARY = "binary"  # in place of a push: the log loss of the library
+DEFAULT_P = 4.0
+# Boosters add up in float32, which the sums of analytic losses need not exceed by much.
+ACCURACY = 1e-6
+
+shared_docs = shared_docs_from(
+    PARAGRAPHS
+    | {
+        "p_of_booster": """The strength of the push, any finite number of at least 1. Or ``"binary"``, the
+log loss of the library, which takes no notice of the other parameters of a push.""",
+        "price_of_booster": """A smooth price in place of the power p, or its name in :mod:`pushrank.prices`:
+``"log_one_plus"`` with ``side="pull"`` is the objective of the IR Push. None is the power p.""",
+        "scoring_of_booster": """A scorer for the validation part: the name of a scorer in
+:mod:`pushrank.metrics.scorers`, a scorer that ``make_top_scorer`` makes, or what scikit-learn takes; None
+takes the average precision.""",
+        "validation_fraction_of_booster": """The fraction of the rows (of the query groups) to validate on,
+in (0, 1); they are not learned from.""",
+        "threads": """The number of threads; None takes the library's default, all processors. It changes no
+result.""",
+        "booster_params": """Any other parameter of the library, by its name there or its alias in the
+library's scikit-learn interface, such as ``learning_rate``, ``max_depth``, ``min_child_weight`` or
+``reg_lambda``.""",
+        "objective_of_booster": """What to minimise: any loss with a second derivative, any price but the
+maximum, any side. The scale ``"log"`` keeps gradients in range at any p.""",
+        "attributes_of_booster": """booster_ : Booster
+    That of the library, trained on all rows, or on all but the validation part.
+classes_ : ndarray of shape (n_classes,)
+    The two classes, or the grades, in ascending order.
+threshold_ : float
+    The break-even point of the training scores: as many rows score above it as are positive.
+thresholds_ : ndarray of shape (n_classes - 1,)
+    The break-even points above each class or grade but the highest; ``threshold_`` is the first.
+feature_importances_ : ndarray of shape (n_features,)
+    The share of each feature in the gain of all splits.
+n_iter_, best_round_ : int
+    The number of rounds kept.
+validation_path_ : ndarray
+    The scores of the validation part after each round, also after those beyond the best, which are not kept;
+    empty without ``early_stopping``.""",
+    }
+)
+
+
+class TrainingSet(NamedTuple):
+    """Rows for a booster, and what it minimises.
+
+    ``derivatives`` returns the gradient and the diagonal at scores; it is None for the library's log loss.
+    """
+
+    X: Any
+    labels: Floats
+    weights: Floats | None
+    derivatives: Callable[[Floats], tuple[Floats, Floats]] | None
+
+
+class ValidationSet(NamedTuple):
+    """Rows that stop a booster, their score, and how many rounds without a better one are waited for."""
+
+    X: Any
+    labels: Floats
+    score: Callable[[Floats], float]
+    patience: int
+
+
+class Engine(Protocol):
+    """A library of boosters."""
+
+    limits: str
+    """The parameters that forbid splits, for a message."""
+
+    def params(self, ranker: Any, seed: int) -> dict[str, Any]:
+        """Return the library's parameters; unknown ones, and those that the ranker sets, are errors."""
+
+    def train(
+        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
+    ) -> tuple[Any, list[float]]:
+        """Return a booster, cut at its best round, and its validation scores after every round."""
+
+    def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
+        """Yield the scores of rows after each round."""
+
+    def scores(self, booster: Any, X: Any) -> Floats:
+        """Return the scores of rows."""
+
+    def n_rounds(self, booster: Any) -> int:
+        """Return the number of rounds that are kept."""
+
+    def gains(self, booster: Any) -> Floats:
+        """Return by how much splits on each feature lowered the objective."""
+
+    def to_text(self, booster: Any) -> str:
+        """Return a booster in the library's text format."""
+
+    def from_text(self, text: str) -> Any:
+        """Return the booster of a text."""
+
+
+@shared_docs
+class BoosterRanker(RankerMixin, BaseEstimator):
+    """A ranker that trains the boosters of ``engine``, a library, on a push.
+
+    Any parameter that is not among those of the constructor is one of the library.
+    """
+
+    engine: ClassVar[Engine]
+    booster_: Any
+
+    def __init__(
+        self,
+        p: float | Literal["binary"] = DEFAULT_P,
+        *,
+        price: Price | str | None = None,
+        side: Side = "push",
+        bottom_weight: float = 1.0,
+        loss: Loss | str = "exponential",
+        n_estimators: int = 100,
+        early_stopping: bool = False,
+        scoring: str | Callable[..., float] | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        **booster_params: Any,
+    ) -> None:
+        self.p = p
+        self.price = price
+        self.side = side
+        self.bottom_weight = bottom_weight
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self._booster_params = booster_params
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
+        """Learn a ranking from two classes, or from grades of relevance.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features, of which NaN are missing values. Data frames of pandas are passed to the booster as they
+            are, with their categorical columns.
+        y : array-like of shape (n_samples,)
+            Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance,
+            numbers of which a higher one should stand above every lower one.
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+        qid : array-like of shape (n_samples,), optional
+            %(qid)s
+
+        Returns
+        -------
+        %(self)s
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range or not the library's, the data hold nothing to rank, the loss or
+            the price has kinks, or no split meets the limits of a leaf, so that all rows would score alike.
+        TypeError
+            When a parameter has the wrong type.
+        """
+        objective = push_objective(self)
+        check_number("n_estimators", self.n_estimators, 1, integer=True)
+        X, target = validate_table(self, X, y, sample_weight, qid)
+        if objective is None and not isinstance(target.sample, BipartiteSample):
+            raise ValueError(
+                "p='binary' learns two classes in one list; for grades and query groups give a number."
+            )
+        random_state = check_random_state(self.random_state)
+        params = self.engine.params(self, int(random_state.randint(np.iinfo(np.int32).max)))
+        rows, train_target, validation = np.arange(target.sample.n_rows), target, None
+        if self.early_stopping:
+            check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)
+            check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
+
+            def part(kept: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Target]:
+                return np.flatnonzero(kept), subset(target, kept)
+
+            (rows, train_target), held_out = parts(
+                target, float(self.validation_fraction), random_state, part
+            )
+            validation = validation_set(self, X, *held_out)
+        training = training_set(X, rows, train_target, objective)
+        booster, path = self.engine.train(params, training, int(self.n_estimators), validation)
+        scores = self.engine.scores(booster, X)
+        if scores.min() == scores.max():
+            raise no_split(len(rows), self.engine.limits)
+        self.booster_, self.validation_path_ = booster, np.array(path)
+        self.n_iter_ = self.best_round_ = self.engine.n_rounds(booster)
+        set_grades(self, target, scores)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The booster's scores before any transformation, less ``threshold_``.
+        """
+        check_is_fitted(self, "booster_")
+        scores: NDArray[np.floating] = self.engine.scores(self.booster_, self._validated(X))
+        return scores - scores.dtype.type(self.threshold_)
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
+        """Yield the scores of ``decision_function`` as they would be after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X_of_fit)s
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            The scores after a round, less ``threshold_``.
+        """
+        check_is_fitted(self, "booster_")
+        for scores in self.engine.staged_scores(self.booster_, self._validated(X)):
+            yield scores - scores.dtype.type(self.threshold_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the gain of all splits, shape (n_features,).
+
+        Raises
+        ------
+        AttributeError
+            When the ranker is not fitted.
+        """
+        if not hasattr(self, "booster_"):
+            raise AttributeError("feature_importances_ need a fitted ranker.")
+        gains = self.engine.gains(self.booster_)
+        shares: Floats = gains / gains.sum()
+        return shares
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the constructor and those of the library."""
+        return {**super().get_params(deep=deep), **self._booster_params}
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters of the constructor or, by any other name, of the library."""
+        named = super().get_params(deep=False)
+        others = {name: params.pop(name) for name in list(params) if name.partition("__")[0] not in named}
+        self._booster_params = {**self._booster_params, **others}
+        return super().set_params(**params)
+
+    @property
+    def _rounds_nest(self) -> bool:
+        """Whether the first rounds of a fit are a fit of fewer rounds: dropped trees change later."""
+        return not (self.early_stopping or "dart" in map(str, self._booster_params.values()))
+
+    def _validated(self, X: Any) -> Any:
+        if hasattr(X, "iloc"):
+            return checked_frame(self, X, reset=False)
+        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
+        return checked_data(self, X, reset=False, **options)
+
+    def __getstate__(self) -> Any:
+        """Return the state with the booster in its library's text format, for pickle and skops."""
+        state = super().__getstate__()
+        return state | {"booster_": self.engine.to_text(state["booster_"])} if "booster_" in state else state
+
+    def __setstate__(self, state: Any) -> None:
+        """Take a state, and build the booster of its text."""
+        super().__setstate__(state)
+        if isinstance(vars(self).get("booster_"), str):
+            self.booster_ = self.engine.from_text(self.booster_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: missing values are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def push_objective(ranker: BoosterRanker) -> PushObjective | None:
+    """Return the objective of a ranker's parameters, None for the log loss."""
+    p = ranker.p
+    if isinstance(p, str | Price) and p != BINARY:
+        raise ValueError(
+            f"p must be a number of at least 1, or {BINARY!r}, got {p!r}; a price is price={p!r}."
+        )
+    if ranker.price is not None and p != DEFAULT_P:
+        raise ValueError(f"p={p!r} and price={ranker.price!r} are two objectives: give one of them.")
+    if isinstance(p, str):
+        return None
+    loss = losses.resolve(ranker.loss)
+    price = Power(p) if ranker.price is None else prices.resolve(ranker.price)
+    losses.check_own(loss)
+    prices.check_own(price)
+    scale: Scale = "mean" if price.log_divisor is None else "log"
+    objective = PushObjective(loss, price, ranker.side, scale, ranker.bottom_weight, ACCURACY)
+    check_objective(objective)
+    return objective
+
+
+def validate_table(
+    ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> tuple[Any, Target]:
+    """Return features as the booster takes them, and what to rank.
+
+    A pandas data frame is passed on as it is, with its categories; anything else becomes an array.
+    """
+    check_ordered_categorical(y)
+    if hasattr(X, "iloc"):
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_consistent_length(X, labels)
+        X = checked_frame(ranker, X)
+    else:
+        X, labels = checked_data(ranker, X, y, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False)
+    weights = row_weights(sample_weight, len(labels))
+    sample, classes, codes, groups = sample_of_labels(type(ranker).__name__, labels, weights, qid)
+    return X, Target(sample, weights, classes, codes, groups)
+
+
+def checked_frame(ranker: Any, X: Any, reset: bool = True) -> Any:
+    """Return a pandas data frame with the columns of the fit, each of numbers or categories."""
+    frame = validate_data(ranker, X, reset=reset, skip_check_array=True)
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind not in "biuf" and dtype.name != "category":
+            raise ValueError(
+                f"column {name!r} holds {dtype}: make it a category, by astype('category') with the same "
+                "categories in every frame, or numbers."
+            )
+    return frame
+
+
+def subset(target: Target, kept: NDArray[np.bool_]) -> Target:
+    """Return the target of some rows alone, whose numbers are then from zero to their count."""
+    codes = np.asarray(target.codes)[kept]
+    weights = None if target.weights is None else target.weights[kept]
+    groups = None if target.groups is None else target.groups[kept]
+    if isinstance(target.sample, BipartiteSample):
+        return Target(BipartiteSample.from_mask(codes, weights), weights, target.classes, codes)
+    together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
+    sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
+    return Target(sample, weights, target.classes, codes, groups)
+
+
+def training_set(
+    X: Any, rows: NDArray[np.intp], target: Target, objective: PushObjective | None
+) -> TrainingSet:
+    """Return the rows of positive weight, with what to minimise there."""
+    # Boosters count rows in bins and leaves whatever they weigh, so that rows of no weight are left out.
+    if target.weights is not None and not target.weights.all():
+        kept = target.weights > 0.0
+        rows, target = rows[kept], subset(target, kept)
+    labels = np.asarray(target.codes, dtype=np.float64)
+    at_scores = None if objective is None else lambda scores: derivatives(objective, target.sample, scores)
+    return TrainingSet(_safe_indexing(X, rows), labels, target.weights, at_scores)
+
+
+def validation_set(ranker: BoosterRanker, X: Any, rows: NDArray[np.intp], target: Target) -> ValidationSet:
+    """Return the rows that early stopping scores."""
+    part, classes = _safe_indexing(X, rows), np.asarray(target.classes)
+    codes = np.asarray(target.codes).astype(np.intp)
+    scorer = HeldOutScorer(ranker.scoring, classes, classes[codes], target.weights, target.groups)
+
+    def score(scores: Floats) -> float:
+        scores = np.asarray(scores, dtype=np.float64)
+        return scorer.score(part, scores, target.thresholds(scores))
+
+    return ValidationSet(part, codes.astype(np.float64), score, int(ranker.n_iter_no_change))
+
+
+def no_split(n_rows: int, limits: str) -> ValueError:
+    """Return the error of a model that would score all rows alike."""
+    return ValueError(
+        f"no split of the {n_rows} training rows meets the limits of a leaf, so that all rows score alike: "
+        f"lower {limits}, or look for columns that differ between the classes."
+    )
