@@ -20,17 +20,20 @@ import numba
 import numpy as np
 
 from pushrank import metrics
-from pushrank.metrics import _bootstrap as resample_kernels
-from pushrank.metrics import _ranking as rank_kernels
 from pushrank.metrics._bootstrap import (
     JACKKNIFE_BLOCKS,
     METHODS,
     BCaInterval,
     BinnedRows,
     PercentileInterval,
+    draw_counts,
+    sum_in_order,
 )
+from pushrank.metrics._counts import counts_around_rank
 from pushrank.metrics._ranking import Ranking
-from pushrank.metrics._ties import counts_around_rank
+from pushrank.metrics.early_recognition import sum_discounts
+from pushrank.metrics.precision import sum_precisions
+from pushrank.metrics.roc import misranked_share, roc_area
 
 SHIFT = 1.0
 POPULATIONS = ((50, 200, None), (200, 800, None), (200, 800, 0.5))
@@ -65,17 +68,17 @@ def population(share: float, step: float | None) -> dict[str, float]:
 def measures_of(counts, of_negatives, ends, negative_ends, totals, k, out):
     """Write the five measures of counted rows, by the library's own loops."""
     at, within = np.empty(len(ends)), np.empty(len(negative_ends))
-    resample_kernels.sum_in_order(counts, ends, at)
-    resample_kernels.sum_in_order(of_negatives, negative_ends, within)
+    sum_in_order(counts, ends, at)
+    sum_in_order(of_negatives, negative_ends, within)
     p, n = totals
-    out[0] = 1.0 - rank_kernels.misranked_share((0.0, 0.0), at, within, p, n, 0.5)[1]
-    out[1] = rank_kernels.sum_precisions((0.0, 0.0, 0.0), at, within)[2] / p
-    area = rank_kernels.roc_area(at / p, within / n, 0.5, 0.1, 0.0)
+    out[0] = 1.0 - misranked_share((0.0, 0.0), at, within, p, n, 0.5)[1]
+    out[1] = sum_precisions((0.0, 0.0, 0.0), at, within)[2] / p
+    area = roc_area(at / p, within / n, 0.5, 0.1, 0.0)
     out[2] = 0.5 * (1.0 + (area - 0.005) / (0.1 - 0.005))
     hits, misses, tied, tied_misses = counts_around_rank(at, within, k)
     out[3] = (hits + (k - hits - misses) * tied / (tied + tied_misses)) / k
     # the affine map from RIE to BEDROC has constants of p and n alone, which no interval depends on
-    out[4] = rank_kernels.sum_discounts(at, within, 20.0 / (p + n), 0.5) / p
+    out[4] = sum_discounts(at, within, 20.0 / (p + n), 0.5) / p
 
 
 @numba.njit(error_model="numpy")
@@ -88,8 +91,8 @@ def all_resamples(seeds, ends, negative_ends, k):
     values = np.empty((len(seeds), 5))
     counts = np.empty(n_positive, dtype=np.uint8), np.empty(n_negative, dtype=np.uint8)
     for r in range(len(seeds)):
-        resample_kernels.draw_counts(seeds[r, 0], counts[0])
-        resample_kernels.draw_counts(seeds[r, 1], counts[1])
+        draw_counts(seeds[r, 0], counts[0])
+        draw_counts(seeds[r, 1], counts[1])
         totals = float(n_positive), float(n_negative)
         measures_of(counts[0], counts[1], ends, negative_ends, totals, k, values[r])
     twice, twice_negative = np.empty((n_positive, 5)), np.empty((n_negative, 5))

@@ -1,4 +1,4 @@
-"""Time of sorts of our own as a multiple of NumPy's, with and without AVX-512.
+"""Time of a sort of our own as a multiple of NumPy's, with and without AVX-512.
 
     python benchmarks/sorting.py > benchmarks/sorting.txt
 
@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pushrank.metrics._ranking import sort
 from pushrank.pairs.piecewise import MIN_PACKED, ascending
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -37,15 +36,6 @@ def best(function: Callable[[], object], repeats: int) -> float:
 def compare() -> None:
     """Print the times of both sorts, in turn, for every size."""
     rng = np.random.default_rng(0)
-    sort(np.zeros(2))  # compile
-    print(f"  {'scores':>10s}  {'kind':10s} {'numpy.sort':>12s} {'radix':>10s}  numpy / radix")
-    for n_scores in SIZES:
-        normal = rng.normal(size=n_scores)
-        for kind, scores in (("normal", normal), ("two digits", normal.round(2))):
-            assert np.array_equal(np.sort(scores), sort(scores))
-            repeats = 3 if n_scores > 1_000_000 else 9
-            numpy, own = best(lambda: np.sort(scores), repeats), best(lambda: sort(scores), repeats)  # noqa: B023
-            print(f"  {n_scores:10,}  {kind:10s} {numpy:10.6f} s {own:8.6f} s  {numpy / own:.2f}", flush=True)
     ascending(rng.normal(size=MIN_PACKED))  # compile
     print(f"  {'scores':>10s}  {'kind':10s} {'numpy.argsort':>13s} {'packed keys':>12s}  numpy / packed")
     for n_scores in SIZES:

@@ -12,13 +12,14 @@ from scipy import stats
 
 from pushrank import metrics
 from pushrank.metrics._bootstrap import StratifiedBootstrap, draw_counts
-from pushrank.metrics._ranking import METRICS, RANK_METRICS, Ranking
-from pushrank.metrics.roc import auc_covariance
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._registry import METRICS, bind_metric
+from pushrank.metrics.intervals import influence_covariance
 
-MEASURES = {name: METRICS[name] for name in sorted(measure.__name__ for measure in RANK_METRICS)}
+MEASURES = {name: spec.function for name, spec in sorted(METRICS.items()) if not spec.uses_scores}
 MEASURES |= {
     name: partial(MEASURES[name], fraction_of_positives=0.5)
-    for name in ("precision_at_k", "recall_at_k", "lift")
+    for name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor")
 }
 del MEASURES["value_at_k"]  # of values, which resamples draw with their rows
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
@@ -27,23 +28,6 @@ WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
     y = np.append([True, False], rng.random(n - 2) < share)
     return y, rng.integers(0, levels, n) / levels + shift * y
-
-
-@pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_rankings", [1, 2])
-def test_a_resample_is_measured_like_its_copied_rows(name, weighted, n_rankings):
-    rng = np.random.default_rng(0)
-    y, scores = draw(rng)
-    w = rng.integers(1, 4, len(y)) / (1 if name in WHOLE_WEIGHTS else 2) if weighted else None
-    measure = MEASURES[name]
-    rankings = [Ranking(y, s, w) for s in (scores, rng.permutation(scores))[:n_rankings]]
-    if n_rankings == 1 and not weighted:  # rows are numbered in the order of the scores
-        order = np.argsort(scores, kind="stable")
-        rankings[0] = Ranking(y[order], scores[order])
-    by_counts = StratifiedBootstrap(rankings, measure).evaluate_resamples(50, 3)
-    by_rows = StratifiedBootstrap(rankings, lambda *a, **k: measure(*a, **k)).evaluate_resamples(50, 3)
-    np.testing.assert_allclose(by_counts, by_rows, rtol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -56,7 +40,7 @@ def test_a_resample_has_the_values_of_its_copied_rows(weighted, n_rankings):
     y, scores, value = y[order], scores[order], value[order]
     rankings = [Ranking(y, s, w).with_value(value) for s in (scores, rng.permutation(scores))[:n_rankings]]
     share = partial(metrics.value_at_k, fraction_of_positives=0.5, normalize=True)
-    bootstrap = StratifiedBootstrap(rankings, share)
+    bootstrap = StratifiedBootstrap(rankings, [bind_metric(share)])
     positive, negative = (np.empty(n, dtype=np.uint8) for n in (bootstrap.n_positive, bootstrap.n_negative))
     for seed in range(5):
         draw_counts(seed, positive)
@@ -112,11 +96,11 @@ def test_delong_is_its_formula_over_all_pairs():
     wins = [np.heaviside(np.subtract.outer(s[y], s[~y]).round(9), 0.5) for s in (a, b)]
     placements = [np.stack([w.mean(axis=axis) for w in wins]) for axis in (1, 0)]
     expected = sum(np.cov(p) / p.shape[1] for p in placements)
-    rankings = [Ranking(y, s.round(9)) for s in (a, b)]
-    np.testing.assert_allclose(auc_covariance(rankings), expected, rtol=1e-10)
+    rankings, area = [Ranking(y, s.round(9)) for s in (a, b)], bind_metric("auc")
+    np.testing.assert_allclose(influence_covariance(rankings, area), expected, rtol=1e-10)
     weights = np.full(len(y), 3.0)
     weighted = [Ranking(y, s.round(9), weights) for s in (a, b)]
-    np.testing.assert_allclose(auc_covariance(weighted), expected, rtol=1e-10)
+    np.testing.assert_allclose(influence_covariance(weighted, area), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])
@@ -442,27 +426,6 @@ def test_a_metric_of_ones_own_need_not_be_hashable():
 
     y, scores = [0, 0, 0, 1, 0, 1, 1, 1], np.arange(8.0)
     assert metrics.confidence_interval(y, scores, DifferenceOfMeans(), random_state=0).estimate == 3.5
-
-
-@pytest.mark.filterwarnings("ignore:.* on every resample")
-@pytest.mark.parametrize("name", ["ndcg_at_k", "mean_reciprocal_rank", "margin", "smooth_margin"])
-def test_measures_that_follow_from_rows_have_names_too(name):
-    y, scores = draw(np.random.default_rng(8))
-    by_name = metrics.confidence_interval(y, scores, name, n_resamples=50, random_state=0)
-    as_function = metrics.confidence_interval(
-        y, scores, getattr(metrics, name), n_resamples=50, random_state=0
-    )
-    np.testing.assert_equal(by_name, as_function)
-    assert by_name.estimate == getattr(metrics, name)(y, scores)
-    assert metrics.compare(y, scores, scores, name, n_resamples=50, random_state=0).p_value == 1.0
-
-
-def test_every_metric_that_returns_a_number_has_a_name():
-    others = {
-        "Measurement", "compare", "confidence_interval", "gains_table", "height", "make_top_scorer",
-        "measure", "reverse_height", "roc_band", "threshold_for", "top_of_list",
-    }  # fmt: skip
-    assert set(METRICS) == set(metrics.__all__) - others
 
 
 def test_weights_of_one_change_the_numbers_of_the_rows_alone():

@@ -38,7 +38,7 @@ from pushrank import (
     metrics,
     plots,
 )
-from pushrank.metrics._depths import share_interval
+from pushrank.metrics._proportions import wilson_interval
 from pushrank.prices import LogOnePlus, Maximum, Power
 
 pyplot.switch_backend("Agg")
@@ -120,7 +120,7 @@ def test_ties_count_by_their_expectation():
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_interval_is_wilsons(confidence):
     hits, rows = np.array([0, 1, 7, 10]), np.array([10, 10, 10, 10])
-    low, high = share_interval(hits.astype(float), rows.astype(float), confidence)
+    low, high = wilson_interval(hits.astype(float), rows.astype(float), confidence)
     for place, (found, of) in enumerate(zip(hits, rows, strict=True)):
         expected = binomtest(int(found), int(of)).proportion_ci(confidence, method="wilson")
         assert (low[place], high[place]) == pytest.approx((expected.low, expected.high), abs=1e-12)

@@ -1,9 +1,9 @@
-"""Measures of dask arrays of scores, the same floats as in memory, without gathering the scores.
+"""Metrics of dask arrays of scores, the same floats as in memory, without gathering the scores.
 
 Sums of whole numbers are exact in any order, so the precision and the positives at the top come from counts
-that the partitions send. The area under the curve and the average precision are sums of fractions: for these
-the scores are sorted into ranges, and the list is walked in the order in which it is walked in memory, range
-by range from the top, each beginning with the sums that the one above it ends with.
+that the partitions send. The area under the curve and the average precision are sums of fractions. For these
+the scores are sorted into ranges, and the list is walked in the same order as in memory, range by range from
+the top: each range continues the sums of the one above it.
 """
 
 from __future__ import annotations
@@ -11,35 +11,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
+from pushrank import metrics
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
 from pushrank.distributed._sums import aligned_parts, joined_labels
+from pushrank.metrics._counts import CutCounts, RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import PARAGRAPHS
-from pushrank.metrics._ranking import Ranking, check_depth, checked_scores, misranked_share, summable_weights
-from pushrank.metrics._ties import CutCounts, Ties, tied_error
-from pushrank.metrics.precision import (
-    PrecisionState,
-    add_precisions,
-    ranking_positives_at_top,
-    ranking_precision_at_k,
-)
+from pushrank.metrics._ranking import check_depth, checked_scores, summable_weights
 from pushrank.solvers.order_statistics import Values, order_statistic
 
 __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 
-OWN_PARAGRAPHS = {
-    "dask_y_true": "Labels of two values.",
+DASK_PARAGRAPHS = {
     "dask_scores": """Finite scores, the higher the better, in as many partitions as the labels or of
 known lengths.""",
-    "dask_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
     "dask_unit_interval": """Returns
 -------
 float
@@ -51,56 +44,58 @@ TypeError
 ImportError
     When dask is not installed.
 ValueError
-    As the function of this name in :mod:`pushrank.metrics` does; a row is named by its place in its
+    As the function of this name in :mod:`pushrank.metrics` does; the error names the row and the
     partition.""",
-    "dask_equality": """Computed by the client of ``dask.distributed`` that is current, or else in threads.
-    Without weights, or with whole numbers as weights, it is the same float as in memory; with others, the
-    sums differ by their rounding.""",
+    "dask_equality": """Computed by the current client of ``dask.distributed``, or without one in threads.
+Without weights, or with whole numbers as weights, it is the same float as in memory; with others, the sums
+differ by their rounding.""",
+    "dask_sorted": """%(dask_equality)s
+It costs O(n log n) in all; every score travels once between workers, and none to the client.""",
 }
-shared_docs = shared_docs_from(PARAGRAPHS | OWN_PARAGRAPHS)
+shared_docs = shared_docs_from(PARAGRAPHS | DASK_PARAGRAPHS)
 
-MAX_LABELS = 1000  # of which a partition tells, for a message
-GROUP_ROWS = 1 << 20  # sorted in one task: a second or so, and 50 MB
-MAX_GROUPS = 64  # every group sends a piece to every range, at 4,096 tasks or so a millisecond each
-SAMPLES = 32  # a range, of every group: ranges differ in length by a few parts in a hundred
+# An error message needs no more labels of a partition than this.
+MAX_LABELS = 1000
+# The rows that one task sorts: it takes a second or so, and 50 MB.
+GROUP_ROWS = 1 << 20
+# Every group sends a piece to every range: 4,096 tasks of a millisecond or so each.
+MAX_GROUPS = 64
+# The number of scores that a group samples for each range; ranges then differ in length by a few per cent.
+SAMPLES = 32
 
 
 class Rows(NamedTuple):
-    """The rows of a partition, checked."""
+    """The checked rows of a partition, and the distinct labels among them."""
 
     labels: NDArray[Any]
     scores: Floats
     weights: Floats | None
+    distinct_labels: NDArray[Any]
 
 
-class Distinct(NamedTuple):
-    """Distinct scores of one class, ascending, and their weights."""
-
-    values: Floats
-    weights: Floats
+# The scores of the positives and those of the negatives, without rows of weight zero.
+Classes = tuple[Values, Values]
 
 
-Classes = tuple[Values, Values]  # the positives and the negatives, without rows of weight zero
-SortedClasses = tuple[Distinct, Distinct]
-
-
-class DaskRanking(Ranking):
+class DaskRanking(RankCounts):
     """The order that scores in partitions give to positives and negatives.
 
-    Its arguments are those of every measure here, and are checked here. The scores of both classes are held
-    by the workers, eight bytes a row, as long as the ranking is.
+    Its arguments are those of every metric here, and are checked here. The workers hold the scores of both
+    classes, eight bytes a row, as long as the ranking lives.
     """
+
+    is_resample: ClassVar[bool] = False
 
     def __init__(self, y_true: Any, scores: Any, sample_weight: Any = None, pos_label: Any = None) -> None:
         self._dask = dask = import_optional("dask", "dask")
-        given = _partitions({"y_true": y_true, "scores": scores, "sample_weight": sample_weight})
-        rows = dask.persist(*(dask.delayed(_checked)(*arrays) for arrays in given))
-        found = self._of_each(rows, _labels_or_error)
-        for number, labels in enumerate(found):
+        arrays = _partitions({"y_true": y_true, "scores": scores, "sample_weight": sample_weight})
+        rows = dask.persist(*(dask.delayed(_checked)(*parts) for parts in arrays))
+        labels_of_parts = self._of_each(rows, _labels_or_error)
+        for number, labels in enumerate(labels_of_parts):
             if isinstance(labels, Exception):
                 labels.add_note(f"Rows are counted from the beginning of partition {number}.")
                 raise labels
-        labels = joined_labels(found, "y_true")
+        labels = joined_labels(labels_of_parts, "y_true")
         _, is_positive = two_classes(labels, "y_true", pos_label)
         self._parts = dask.persist(*(dask.delayed(_by_class)(part, labels[is_positive][0]) for part in rows))
         self._totals = self._sum(_totals)
@@ -120,7 +115,7 @@ class DaskRanking(Ranking):
 
     @property
     def has_whole_weights(self) -> bool:
-        """Whether rows weigh whole numbers."""
+        """Whether all weights are whole numbers."""
         return bool(self._totals[2] == 0.0)
 
     def around_best_negative(self) -> CutCounts:
@@ -129,40 +124,39 @@ class DaskRanking(Ranking):
 
     def around_rank(self, k: float) -> CutCounts:
         """Return the counts around the row with which the list reaches the weight k."""
-        # the smallest of the negated scores that, with all smaller ones, has that weight
-        found = order_statistic(self, np.float64, k * (1.0 - 1e-14))
-        return self._around(-found.value)
+        # It has the smallest of the negated scores that, with all smaller ones, has that weight.
+        row = order_statistic(self, np.float64, k * (1.0 - 1e-14))
+        return self._around(-row.value)
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return the sum over both classes of a function of their negated scores, for every partition."""
-        return list(self._of_each(self._parts, _of_negated, function, *arguments))
+        return list(self._of_each(self._parts, _sum_of_negated, function, *arguments))
 
     def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
-        """Return what a step makes of a state, from the top of the list to its end, a range at a time.
+        """Return the state after the steps down the list, a range of the scores at a time.
 
-        A step takes the state, the counts of the positives at the thresholds of a range with those of the
-        negatives in its bins, and the arguments. Ranges hold about as many distinct scores each.
+        Ranges hold about as many distinct scores each.
         """
         delayed = self._dask.delayed
         n_groups = min(math.ceil(self._totals[3] / GROUP_ROWS), len(self._parts), MAX_GROUPS)
         stops = np.linspace(0, len(self._parts), n_groups + 1).astype(int).tolist()
-        # a variable holds the groups to the end, or dask lets go of what its own graph still needs
-        groups = self._dask.persist(*(delayed(_sorted)(list(self._parts[a:b])) for a, b in pairwise(stops)))
-        drawn = np.sort(np.concatenate(self._of_each(groups, _sample, SAMPLES * n_groups)))
-        inner = np.unique(drawn[len(drawn) * np.arange(1, n_groups) // n_groups]).tolist()
+        # The variable holds the groups to the end, or dask releases what its own graph still needs.
+        groups = self._dask.persist(*(delayed(_merged)(list(self._parts[a:b])) for a, b in pairwise(stops)))
+        sample = np.sort(np.concatenate(self._of_each(groups, _sample, SAMPLES * n_groups)))
+        inner = np.unique(sample[len(sample) * np.arange(1, n_groups) // n_groups]).tolist()
         for low, high in reversed(list(pairwise([-np.inf, *inner, np.inf]))):
-            counts = delayed(_counts)([delayed(_piece)(group, low, high) for group in groups])
-            state = delayed(step)(state, counts, *arguments)
+            pieces = [delayed(_between)(group, low, high) for group in groups]
+            state = delayed(_step)(step, state, pieces, *arguments)
         return self._dask.compute(state)[0]
 
     def _around(self, score: float) -> CutCounts:
         return CutCounts(*self._sum(_weights_around, score).tolist())
 
     def _of_each(self, parts: Sequence[Any], function: Callable[..., Any], *arguments: Any) -> Sequence[Any]:
-        found: Sequence[Any] = self._dask.compute(
+        results: Sequence[Any] = self._dask.compute(
             *(self._dask.delayed(function)(part, *arguments) for part in parts)
         )
-        return found
+        return results
 
     def _sum(self, function: Callable[..., Any], *arguments: Any) -> Floats:
         total: Floats = np.sum(self._of_each(self._parts, function, *arguments), axis=0)
@@ -170,51 +164,48 @@ class DaskRanking(Ranking):
 
 
 def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the rows of those arrays that there are for each partition, delayed."""
-    given = {name: array for name, array in arrays.items() if array is not None}
-    for name, array in given.items():
-        if not (hasattr(array, "npartitions") and hasattr(array, "_meta")):  # a bag has none
+    """Return for each partition its part of those arrays that are not None, delayed."""
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    for name, array in arrays.items():
+        # A bag has partitions too, but no data type.
+        if not (hasattr(array, "npartitions") and hasattr(array, "_meta")):
             raise TypeError(
                 f"{name} must be a dask array or series, found {type(array).__name__}; of arrays in memory "
                 "take pushrank.metrics."
             )
         if array.ndim != 1:
             raise TypeError(f"{name} must be one-dimensional, found {array.ndim} dimensions; ravel it.")
-    return aligned_parts(given)
+    return aligned_parts(arrays)
 
 
-def _checked(labels: Any, scores: Any, weights: Any = None) -> Rows | Exception:
-    """Return the rows of a partition, or what is wrong with them: then no task fails."""
+def _checked(y_true: Any, scores: Any, weights: Any = None) -> Rows | Exception:
+    """Return the rows of a partition, or an error in them: a task that raises is tried again elsewhere."""
     try:
-        check_ordered_categorical(labels, "y_true")
-        rows, own = column(labels, "y_true"), column(scores, "scores")
-        check_consistent_length(rows, own)
-        floats = checked_scores(own) + 0.0  # minus zero is zero
-        if not np.array_equal(floats, own):
+        check_ordered_categorical(y_true, "y_true")
+        labels, numbers = column(y_true, "y_true"), column(scores, "scores")
+        check_consistent_length(labels, numbers)
+        # Adding zero makes minus zero zero.
+        floats = checked_scores(numbers) + 0.0
+        if not np.array_equal(floats, numbers):
             raise ValueError(
-                f"float64 cannot tell all scores of type {own.dtype} apart; make them floats, or ranks."
+                f"float64 cannot tell all scores of type {numbers.dtype} apart; make them floats, or ranks."
             )
-        return Rows(rows, floats, None if weights is None else summable_weights(weights, len(rows)))
+        weights = None if weights is None else summable_weights(weights, len(labels))
+        return Rows(labels, floats, weights, distinct(labels, "y_true")[:MAX_LABELS])
     except (TypeError, ValueError) as error:
         return error
 
 
 def _labels_or_error(rows: Rows | Exception) -> Any:
-    if isinstance(rows, Exception):
-        return rows
-    try:
-        return distinct(rows.labels, "y_true")[:MAX_LABELS]
-    except (TypeError, ValueError) as error:
-        return error
+    return rows if isinstance(rows, Exception) else rows.distinct_labels
 
 
 def _by_class(rows: Rows, positive: Any) -> Classes:
     """Return the scores of both classes, without rows of weight zero."""
-    labels, scores, weights = rows
-    is_positive = labels == positive
+    weights, is_positive = rows.weights, rows.labels == positive
     counted = True if weights is None else weights > 0.0
     masks = is_positive & counted, ~is_positive & counted
-    first, second = (Values(scores[m], None if weights is None else weights[m]) for m in masks)
+    first, second = (Values(rows.scores[m], None if weights is None else weights[m]) for m in masks)
     return first, second
 
 
@@ -235,56 +226,48 @@ def _weights_around(part: Classes, score: float) -> Floats:
     return np.array([np.count_nonzero(m) if s.weights is None else s.weights[m].sum() for s, m in masks])
 
 
-def _of_negated(part: Classes, function: Callable[..., Any], *arguments: Any) -> Any:
+def _sum_of_negated(part: Classes, function: Callable[..., Any], *arguments: Any) -> Any:
     return sum(function(Values(-values, weights), *arguments) for values, weights in part)
 
 
-def _sorted(parts: Sequence[Classes | SortedClasses]) -> SortedClasses:
-    """Return the distinct scores of either class in some partitions or pieces, and their weights."""
-    positives, negatives = (_merged(same_class) for same_class in zip(*parts, strict=True))
+def _merged(parts: Sequence[Classes]) -> Classes:
+    """Return the distinct scores of either class in some partitions or pieces, ascending, with weights."""
+    positives, negatives = (_merged_class(pieces) for pieces in zip(*parts, strict=True))
     return positives, negatives
 
 
-def _merged(pieces: Sequence[Values | Distinct]) -> Distinct:
+def _merged_class(pieces: Sequence[Values]) -> Values:
     values = np.concatenate([piece.values for piece in pieces])
     weights = np.concatenate([np.ones(len(v)) if w is None else w for v, w in pieces])
-    order = np.argsort(values, kind="stable")  # which is quick where pieces ascend
+    # A stable sort is fast if the pieces ascend.
+    order = np.argsort(values, kind="stable")
     values = values[order]
     starts = np.flatnonzero(np.diff(values, prepend=np.nan) != 0.0)
-    return Distinct(values[starts], np.add.reduceat(weights[order], starts) if len(starts) else weights)
+    return Values(values[starts], np.add.reduceat(weights[order], starts) if len(starts) else weights)
 
 
-def _sample(group: SortedClasses, size: int) -> Floats:
-    """Return evenly spaced scores of a group, about so many."""
-    step = max(1, sum(len(values) for values, _ in group) // size)
-    return np.concatenate([values[step // 2 :: step] for values, _ in group])
+def _sample(group: Classes, size: int) -> Floats:
+    """Return about ``size`` evenly spaced scores of a group."""
+    step = max(1, sum(len(scores.values) for scores in group) // size)
+    return np.concatenate([scores.values[step // 2 :: step] for scores in group])
 
 
-def _piece(group: SortedClasses, low: float, high: float) -> SortedClasses:
-    """Return what a group has from a score on to another, which is left out."""
+def _between(group: Classes, low: float, high: float) -> Classes:
+    """Return the scores of a group from one on to another, which is left out."""
 
-    def cut(values: Floats, weights: Floats) -> Distinct:
+    def cut(values: NDArray[Any], weights: Any) -> Values:
         within = slice(*np.searchsorted(values, (low, high)))
-        return Distinct(values[within], weights[within])
+        return Values(values[within], weights[within])
 
     return cut(*group[0]), cut(*group[1])
 
 
-def _counts(pieces: Sequence[SortedClasses]) -> tuple[Floats, Floats]:
-    """Return the counts of a range: of the positives at its thresholds and the negatives in its bins."""
-    (thresholds, counts), (negatives, weights) = _sorted(pieces)
+def _step(step: Callable[..., Any], state: Any, pieces: Sequence[Classes], *arguments: Any) -> Any:
+    """Return the state after a range: from the counts of the positives and those in the bins between them."""
+    (thresholds, counts), (negatives, weights) = _merged(pieces)
     bins = np.searchsorted(thresholds, negatives) + np.searchsorted(thresholds, negatives, side="right")
-    return counts, np.bincount(bins, weights, 2 * len(thresholds) + 1).astype(np.float64, copy=False)
-
-
-def _misranked(
-    state: tuple[float, float], counts: tuple[Floats, Floats], totals: tuple[float, float], error: float
-) -> Any:
-    return misranked_share(state, *counts, *totals, error)
-
-
-def _precisions(state: PrecisionState, counts: tuple[Floats, Floats], ties: Ties) -> PrecisionState:
-    return add_precisions(state, *counts, ties)
+    in_bins = np.bincount(bins, weights, 2 * len(thresholds) + 1).astype(np.float64, copy=False)
+    return step(state, counts, in_bins, *arguments)
 
 
 @shared_docs
@@ -298,13 +281,13 @@ def auc(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_y_true)s
+        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(dask_weight)s
+        %(sample_weight)s
     pos_label : label, optional
         %(pos_label)s
 
@@ -314,7 +297,7 @@ def auc(
 
     Notes
     -----
-    %(dask_equality)s O(n log n) in all; every score travels once between workers, and none to the client.
+    %(dask_sorted)s
 
     References
     ----------
@@ -328,10 +311,8 @@ def auc(
     >>> auc(y, scores)
     0.875
     """
-    error = tied_error(ties)
-    ranking = DaskRanking(y_true, scores, sample_weight, pos_label)
-    totals = ranking.total_positive, ranking.total_negative
-    return 1.0 - float(ranking.walk(_misranked, (0.0, 0.0), totals, error)[1])
+    tied_error(ties)
+    return DaskRanking(y_true, scores, sample_weight, pos_label).evaluate(metrics.auc, ties=ties)
 
 
 @shared_docs
@@ -345,14 +326,14 @@ def average_precision(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_y_true)s
+        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(dask_weight)s
+        %(sample_weight)s
     pos_label : label, optional
         %(pos_label)s
 
@@ -362,7 +343,7 @@ def average_precision(
 
     Notes
     -----
-    %(dask_equality)s O(n log n) in all; every score travels once between workers, and none to the client.
+    %(dask_sorted)s
 
     References
     ----------
@@ -377,7 +358,7 @@ def average_precision(
     """
     tied_error(ties)
     ranking = DaskRanking(y_true, scores, sample_weight, pos_label)
-    return float(ranking.walk(_precisions, (0.0, 0.0, 0.0), ties)[2] / ranking.total_positive)
+    return ranking.evaluate(metrics.average_precision, ties=ties)
 
 
 @shared_docs
@@ -399,7 +380,7 @@ def precision_at_k(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_y_true)s
+        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     k : int, optional
@@ -411,7 +392,7 @@ def precision_at_k(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(dask_weight)s
+        %(sample_weight)s
     pos_label : label, optional
         %(pos_label)s
 
@@ -421,7 +402,8 @@ def precision_at_k(
 
     Notes
     -----
-    %(dask_equality)s O(n), in six rounds, of which each brings 16 kB a partition to the client.
+    %(dask_equality)s
+    It costs O(n), in six rounds, each of which brings 16 kB a partition to the client.
 
     References
     ----------
@@ -435,9 +417,10 @@ def precision_at_k(
     0.5
     """
     tied_error(ties)
-    check_depth(k, fraction, fraction_of_positives)
+    depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    check_depth(**depth)
     ranking = DaskRanking(y_true, scores, sample_weight, pos_label)
-    return ranking_precision_at_k(ranking, k, fraction, fraction_of_positives, ties)
+    return ranking.evaluate(metrics.precision_at_k, **depth, ties=ties)
 
 
 @shared_docs
@@ -457,7 +440,7 @@ def positives_at_top(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_y_true)s
+        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     normalize : bool, default=False
@@ -465,7 +448,7 @@ def positives_at_top(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(dask_weight)s
+        %(sample_weight)s
     pos_label : label, optional
         %(pos_label)s
 
@@ -478,7 +461,8 @@ def positives_at_top(
 
     Notes
     -----
-    %(dask_equality)s O(n), in two rounds, of which each brings a few numbers a partition to the client.
+    %(dask_equality)s
+    It costs O(n), in two rounds, each of which brings a few numbers a partition to the client.
 
     References
     ----------
@@ -492,4 +476,4 @@ def positives_at_top(
     """
     tied_error(ties)
     ranking = DaskRanking(y_true, scores, sample_weight, pos_label)
-    return ranking_positives_at_top(ranking, ties, normalize=normalize)
+    return ranking.evaluate(metrics.positives_at_top, ties=ties, normalize=normalize)

@@ -22,7 +22,7 @@ from pushrank._numeric import Floats
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
-from pushrank.metrics._ranking import METRICS
+from pushrank.metrics._registry import METRICS
 from pushrank.pairs import CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreObjective
 
@@ -78,7 +78,7 @@ def _innermost(function: Any) -> Any:
 TWO_CLASS_METRICS = (
     average_precision_score,
     roc_auc_score,
-    *(metric for metric in METRICS.values() if "pos_label" in signature(metric).parameters),
+    *(spec.function for spec in METRICS.values() if "pos_label" in spec.parameters),
 )
 
 

@@ -14,14 +14,13 @@ and the report follow the same rules, and ``ties`` chooses others.
 from pushrank.metrics import scorers as scorers
 from pushrank.metrics.discounted import (
     average_reciprocal_rank,
-    bedroc,
     discounted_cumulative_gain,
     mean_reciprocal_rank,
     ndcg_at_k,
-    robust_initial_enhancement,
 )
+from pushrank.metrics.early_recognition import bedroc, enrichment_factor, robust_initial_enhancement
 from pushrank.metrics.intervals import compare, confidence_interval
-from pushrank.metrics.measurement import Measurement, gains_table, measure
+from pushrank.metrics.measurement import Measurement, gains_table, measure, top_of_list
 from pushrank.metrics.pairwise import (
     height,
     margin,
@@ -34,7 +33,6 @@ from pushrank.metrics.pairwise import (
 )
 from pushrank.metrics.precision import (
     average_precision,
-    enrichment_factor,
     lift,
     partial_average_precision,
     positives_at_top,
@@ -42,7 +40,6 @@ from pushrank.metrics.precision import (
     precision_at_recall,
     recall_at_k,
     recall_at_precision,
-    top_of_list,
     value_at_k,
 )
 from pushrank.metrics.roc import auc, partial_auc, roc_band

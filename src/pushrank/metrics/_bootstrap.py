@@ -7,8 +7,7 @@ sorted again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import count, pairwise
 from numbers import Real
 from typing import Any, Literal
@@ -20,10 +19,9 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, one_blas_thread
-from pushrank._validation import check_number
-from pushrank.metrics._ranking import METRICS, RANK_METRICS, Ranking
-from pushrank.metrics._ties import RankCounts
-from pushrank.metrics.roc import auc
+from pushrank.metrics._counts import RankCounts
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._registry import BoundMetric
 
 _compiled = compiled()
 
@@ -77,19 +75,20 @@ def sum_in_order(counts, ends, sums):
 @_compiled
 def sum_by_rows(counts, rows, weights, ends, sums):
     """Write the weighted sum of the counts of each run of a list of rows."""
-    place = 0
+    i = 0
     for run in range(len(ends)):
         total = 0.0
-        while place < ends[run]:
-            row = rows[place]
+        while i < ends[run]:
+            row = rows[i]
             total += counts[row] * (weights[row] if len(weights) else 1.0)
-            place += 1
+            i += 1
         sums[run] = total
 
 
-RESAMPLES_PER_TASK = 16  # enough work for a thread, few enough that all threads end together
+# Enough work for a thread, and few enough that all threads end together.
+RESAMPLES_PER_TASK = 16
+# The number of blocks of rows, in each class, that count twice in turn; with fewer rows each is a block.
 JACKKNIFE_BLOCKS = 200
-"""Blocks of rows, in each class, that count twice in turn; with fewer rows each is a block."""
 
 RowCounts = NDArray[np.uint8]
 
@@ -114,7 +113,7 @@ class BinnedRows:
         return cls(ends, np.argsort(index, kind="stable"), weights)
 
     def totals(self, counts: RowCounts) -> Floats:
-        """Return the weight in each bin of rows drawn so often."""
+        """Return the weight in each bin if rows are drawn ``counts`` times."""
         sums = np.empty(len(self.ends))
         if self.rows is None:
             sum_in_order(counts, self.ends, sums)
@@ -124,45 +123,45 @@ class BinnedRows:
 
 
 class StratifiedBootstrap:
-    """Rankings of the same labelled and weighted rows, to be measured on resamples that they share.
+    """Rankings of the same labelled and weighted rows, to be evaluated on resamples that they share.
 
-    A metric is called as ``metric(y_true, scores)``, with weights also ``sample_weight=...``; metrics of
-    :mod:`pushrank.metrics`, and ``functools.partial`` of them, take no copies of rows. Values have a column
-    for each metric of the first ranking, then of the next.
+    The values have a column for each metric of the first ranking, then of the next. Metrics of the order
+    alone are evaluated on counts; others are called as ``metric(y_true, scores)``, with weights also
+    ``sample_weight=...``, on copies of the rows.
 
-    What is drawn are rows within each class; of rankings with groups, whole groups, those that hold a
+    Rows are drawn within each class. If the rankings have groups, whole groups are drawn, those that hold a
     positive apart from the others, so that every resample has positives.
     """
 
-    def __init__(self, rankings: Sequence[Ranking], *metrics: Callable[..., Any]) -> None:
-        self.rankings = rankings
-        self.metrics = metrics
+    def __init__(self, rankings: Sequence[Ranking], metrics: Sequence[BoundMetric]) -> None:
+        self.rankings, self.metrics = rankings, metrics
         self.n_columns = len(rankings) * len(metrics)
         first = rankings[0]
         self.n_positive = int(np.count_nonzero(first.is_positive))
         self.n_negative = len(first.is_positive) - self.n_positive
         self.strata = [self.n_positive, self.n_negative]
-        self._units: list[NDArray[np.intp]] | None = None  # of the positives and the negatives
+        # The number of the group of each positive and of each negative, in the order of the strata.
+        self._units: list[NDArray[np.intp]] | None = None
         if first.groups is not None:
             has_positive = np.bincount(first.groups, first.is_positive) > 0.0
             self.strata = [int(np.count_nonzero(mask)) for mask in (has_positive, ~has_positive)]
             units = np.argsort(np.argsort(~has_positive, kind="stable"))[first.groups]
             self._units = [units[first.is_positive], units[~first.is_positive]]
         self._binned: list[tuple[BinnedRows, BinnedRows, BinnedRows | None]] | None = None
-        if all(innermost(metric) in RANK_METRICS for metric in metrics):
+        if not any(metric.spec.uses_scores for metric in metrics):
             numbered_in_order = len(rankings) == 1 and first.weights is None and first.groups is None
             self._binned = [_binned_classes(r, numbered_in_order=numbered_in_order) for r in rankings]
 
     def evaluate_data(self) -> list[float]:
         """Return the values of every ranking on the rows themselves."""
         if self._binned is not None:
-            return [metric(None, ranking) for ranking in self.rankings for metric in self.metrics]
+            return [metric.call(None, ranking) for ranking in self.rankings for metric in self.metrics]
         return self.evaluate_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
     def evaluate_resamples(self, n_resamples: int, random_state: Any) -> Floats:
         """Return the values on every resample, shape (n_resamples, n_columns).
 
-        Resamples have seeds of their own, so that the threads' number changes nothing.
+        Each resample has a seed, so that the number of threads changes nothing.
         """
         largest = np.iinfo(np.uint64).max
         seeds = check_random_state(random_state).randint(largest, size=(n_resamples, 2), dtype=np.uint64)
@@ -175,7 +174,8 @@ class StratifiedBootstrap:
             return values
 
         cuts = [*range(0, n_resamples, RESAMPLES_PER_TASK), n_resamples]
-        with one_blas_thread():  # its threads would fight ours
+        # The threads of BLAS would compete with ours.
+        with one_blas_thread():
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
     def positive_jackknife(self, random_state: Any) -> list[Floats]:
@@ -189,59 +189,59 @@ class StratifiedBootstrap:
         ones = [np.ones(n, dtype=np.uint8) for n in self.strata]
         values_by_class = []
         for c, n_rows in enumerate(self.strata):
-            if n_rows == 0:  # where every group holds a positive
+            # If every group holds a positive, the other stratum is empty.
+            if n_rows == 0:
                 continue
             blocks = np.array_split(random.permutation(n_rows), min(n_rows, JACKKNIFE_BLOCKS))
             values = np.empty((len(blocks), self.n_columns))
             for b, block in enumerate(blocks):
-                counts = [one.copy() if other == c else one for other, one in enumerate(ones)]
+                counts = [n.copy() if other == c else n for other, n in enumerate(ones)]
                 counts[c][block] = 2
                 values[b] = self.evaluate_counts(*self._row_counts(counts))
             values_by_class.append(values)
         return values_by_class
 
     def _draw(self, seeds: NDArray[np.uint64], counts: list[RowCounts]) -> list[RowCounts]:
-        """Return how often each positive and each negative is drawn, of either one at least.
+        """Return how often each positive and each negative is drawn; both classes are drawn at least once.
 
-        Groups that all hold a positive may leave out every negative; they are drawn again.
+        If all groups hold a positive, a draw may miss every negative: then it is repeated.
         """
         for attempt in count():
             for seed, drawn in zip(seeds, counts, strict=True):
                 if len(drawn):
                     draw_counts(seed ^ np.uint64(attempt), drawn)
-            found = self._row_counts(counts)
-            if self._units is None or found[1].any():
+            drawn_rows = self._row_counts(counts)
+            if self._units is None or drawn_rows[1].any():
                 break
-        return found
+        return drawn_rows
 
     def _row_counts(self, counts: list[RowCounts]) -> list[RowCounts]:
-        """Return how often each positive and each negative is drawn, where rows or groups are so often."""
+        """Return how often each positive and each negative is drawn, from the counts of the strata."""
         if self._units is None:
             return counts
         drawn = np.concatenate(counts)
         return [drawn[units] for units in self._units]
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
-        """Return the values of every ranking on rows drawn so often."""
+        """Return the values of every ranking if each row is drawn so often."""
         first = self.rankings[0]
         if self._binned is not None:
-            whole = first.has_whole_weights
             resampled = (
                 RankCounts(
                     positives.totals(positive),
                     negatives.totals(negative),
-                    whole,
+                    first.has_whole_weights,
                     None if values is None else values.totals(positive),
                 )
                 for positives, negatives, values in self._binned
             )
-            return [metric(None, counts) for counts in resampled for metric in self.metrics]
+            return [metric.call(None, counts) for counts in resampled for metric in self.metrics]
         counts = np.empty(len(first.is_positive), dtype=np.uint8)
         counts[first.is_positive], counts[~first.is_positive] = positive, negative
         rows = np.repeat(np.arange(len(counts)), counts)
         weights = {} if first.weights is None else {"sample_weight": first.weights[rows]}
         return [
-            _as_float(metric(first.is_positive[rows], ranking.scores[rows], **weights), metric)
+            _as_float(metric.call(first.is_positive[rows], ranking.scores[rows], **weights), metric)
             for ranking in self.rankings
             for metric in self.metrics
         ]
@@ -252,10 +252,10 @@ def _binned_classes(
 ) -> tuple[BinnedRows, BinnedRows, BinnedRows | None]:
     """Return the positives by threshold, the negatives by bin, and the positives' values by threshold."""
     n_thresholds, values = len(ranking.thresholds), None
-    if ranking.value is not None:
-        weights = 1.0 if ranking.positive_weights is None else ranking.positive_weights
-        value = ranking.value[ranking.is_positive] * weights
-        values = BinnedRows.from_index(ranking.positive_threshold_index, n_thresholds, value)
+    if ranking.weighted_values is not None:
+        values = BinnedRows.from_index(
+            ranking.positive_threshold_index, n_thresholds, ranking.weighted_values
+        )
     if numbered_in_order:
         counts = ranking.positive_counts, ranking.negative_counts
         positives, negatives = (BinnedRows(np.cumsum(c.astype(np.int64))) for c in counts)
@@ -269,83 +269,14 @@ def _binned_classes(
     )
 
 
-def resolve_metric(metric: Any, parameters: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for, with its parameters.
-
-    Those that belong to the rows are a ValueError.
-    """
-    if isinstance(metric, str):
-        if metric not in METRICS:
-            raise ValueError(
-                f"metric={metric!r} is not known; use one of {sorted(METRICS)}, "
-                "or a callable metric(y_true, scores)."
-            )
-        metric = METRICS[metric]
-    if not callable(metric):
-        raise TypeError(f"metric must be callable or one of {sorted(METRICS)}, got {type(metric).__name__}.")
-    resolved: Callable[..., Any] = partial(metric, **parameters) if parameters else metric
-    if innermost(resolved) in METRICS.values():
-        _check_resamplable(resolved)
-    return resolved
-
-
-def _check_resamplable(metric: Callable[..., Any]) -> None:
-    """Raise where a partial of a metric of ours sets what resamples draw anew."""
-    name = innermost(metric).__name__
-    given = metric.keywords if isinstance(metric, partial) else {}  # those of partials within it as well
-    for row_parameter in ("pos_label", "sample_weight", "value"):
-        if given.get(row_parameter) is not None:
-            raise ValueError(
-                f"the partial of {name} sets {row_parameter}, which is a parameter of confidence_interval "
-                "and compare: give it there."
-            )
-    if given.get("qid") is not None:
-        raise ValueError(
-            f"{name} with qid has no interval: the queries are of the rows in the order given, and resamples "
-            "draw rows, not queries."
-        )
-
-
-def innermost(metric: Callable[..., Any]) -> Callable[..., Any]:
-    while isinstance(metric, partial):
-        metric = metric.func
-    return metric
-
-
-def _as_float(value: Any, metric: Callable[..., Any]) -> float:
-    """Return what a metric gave as a float; all but one number is a TypeError."""
+def _as_float(value: Any, metric: BoundMetric) -> float:
+    """Return the value of a metric as a float; anything but one number is a TypeError."""
     if isinstance(value, Real) or (hasattr(value, "__float__") and getattr(value, "ndim", None) == 0):
         return float(value)
-    name = getattr(innermost(metric), "__name__", type(metric).__name__)
     what = type(value).__name__
     if getattr(value, "ndim", 0):
         what += f" of shape {tuple(value.shape)}"
-    raise TypeError(f"a metric must return one number for one ranking; {name} returned {what}.")
-
-
-def checked_rankings(
-    y_true: ArrayLike,
-    all_scores: Sequence[ArrayLike],
-    sample_weight: ArrayLike | None,
-    pos_label: Any,
-    value: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-) -> list[Ranking]:
-    """Return the rankings of the same rows by several scores, checked, without rows of weight zero."""
-    first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
-    first = first if value is None else first.with_value(value)
-    first = first if groups is None else first.with_groups(groups)
-    rankings = [first, *(first.with_scores(scores) for scores in all_scores[1:])]
-    if first.weights is None or first.weights.all():
-        return rankings
-    counted = first.weights > 0.0
-    labels, weights = first.is_positive[counted], first.weights[counted]
-    rankings = [Ranking(labels, ranking.scores[counted], weights) for ranking in rankings]
-    if first.value is not None:
-        rankings = [ranking.with_value(first.value[counted]) for ranking in rankings]
-    if first.groups is not None:
-        rankings = [ranking.with_groups(first.groups[counted]) for ranking in rankings]
-    return rankings
+    raise TypeError(f"a metric must return one number for one ranking; {metric.spec.name} returned {what}.")
 
 
 class PercentileInterval:
@@ -453,9 +384,10 @@ METHODS = ("bootstrap", "bca", "delong")
 MIN_RESAMPLES = 10
 DEFAULT_RESAMPLES = 2000
 MIN_DEFAULT_RESAMPLES = 200
-MAX_ROWS_DRAWN = 200_000_000  # in all resamples by default, which takes some seconds
+# The default number of resamples draws at most so many rows in all, which takes some seconds.
+MAX_ROWS_DRAWN = 200_000_000
+# A smaller relative difference comes from the order in which a sum was added up, not from the rankings.
 BOOTSTRAP_ROUNDING = 1e-12
-"""The part of a value below which a difference is that of the order of a sum, and not of rankings."""
 
 
 def bootstrap_intervals(
@@ -470,8 +402,8 @@ def bootstrap_intervals(
 ) -> list[PercentileInterval]:
     """Return the interval of ``contrast @ values`` for each contrast.
 
-    Values that differ from the estimate by rounding alone are equal to it, so that they count as ties. A
-    metric that is not a number on some resamples is a ValueError, or may be and has limits of NaN.
+    Values that differ from the estimate by rounding alone are set to it, so that they count as ties. If a
+    metric is not a number on some resamples that is a ValueError, or with ``may_be_nan`` its limits are NaN.
     """
     values = bootstrap.evaluate_resamples(n_resamples, random_state)
     jackknife = bootstrap.positive_jackknife(random_state) if method == "bca" else []
@@ -494,7 +426,7 @@ def bootstrap_intervals(
 
 
 def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
-    """Return ``values @ contrast``, with what is zero or the estimate but for rounding put right.
+    """Return ``values @ contrast``; results within rounding of zero or of the estimate are set to it.
 
     Examples
     --------
@@ -502,7 +434,8 @@ def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) ->
     [0.0, 0.2]
     """
     table, signs = np.asarray(values, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
-    table, signs = table[..., signs != 0.0], signs[signs != 0.0]  # others may be infinite
+    # The columns that do not count may be infinite, and zero times infinity is not a number.
+    table, signs = table[..., signs != 0.0], signs[signs != 0.0]
     differences: Floats = table @ signs
     rounding = BOOTSTRAP_ROUNDING * (np.abs(table) @ np.abs(signs))
     for exact in (0.0, estimate):
@@ -511,7 +444,7 @@ def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) ->
 
 
 def default_n_resamples(n_rows: int) -> int:
-    """Return how many resamples to draw: fewer of a long list, which moves less.
+    """Return the default number of resamples: fewer for a long list, whose metrics vary less.
 
     Examples
     --------
@@ -519,18 +452,3 @@ def default_n_resamples(n_rows: int) -> int:
     (2000, 500, 200)
     """
     return int(np.clip(MAX_ROWS_DRAWN // n_rows, MIN_DEFAULT_RESAMPLES, DEFAULT_RESAMPLES))
-
-
-def check_method(method: Any, metric: Callable[..., Any], n_resamples: Any, groups: Any = None) -> None:
-    """Raise a ValueError where a method is unknown, or DeLong's for a metric but the area with half ties."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
-    if n_resamples is not None:
-        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
-    is_area = metric is auc
-    if isinstance(metric, partial) and metric.func is auc:
-        is_area = not metric.args and metric.keywords in ({}, {"ties": "half"})
-    if method == "delong" and not is_area:
-        raise ValueError("method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'.")
-    if method == "delong" and groups is not None:
-        raise ValueError("method='delong' takes rows to be independent; of groups take 'bootstrap' or 'bca'.")

@@ -2,54 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 
 CURVE_POINTS = 400
-"""Places at which a curve is kept at most: more than a screen shows."""
+"""The largest number of points of a curve: more than a screen shows."""
 
 
 class ListDepths:
     """The numbers of rows and of hits to the end of every tie, best first.
 
-    Inside a tie hits rise evenly, which is their expectation under a random order.
-
-    Arguments are those of `pushrank.metrics`; rows and hits count by their weights. Of every tie there are
-    the score, and the rows and the hits to its end: ``tie_scores``, ``tie_rows`` and ``tie_hits``.
+    Inside a tie the hits rise evenly, which is their expectation under a random order. Rows and hits count by
+    their weights. Each tie has a score, and the rows and the hits to its end: ``tie_scores``, ``tie_rows``
+    and ``tie_hits``.
 
     Examples
     --------
-    >>> depths = ListDepths([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0])
+    >>> depths = ListDepths(Ranking([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0]))
     >>> depths.hits_among(np.array([1, 2, 3])).tolist()
     [1.0, 1.5, 2.0]
     >>> depths.hits_above_misses(np.array([0, 1])).tolist()
     [1.0, 2.0]
     """
 
-    def __init__(
-        self,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-    ) -> None:
-        self._set(Ranking(y_true, scores, sample_weight, pos_label))
-
-    @classmethod
-    def from_ranking(cls, ranking: Ranking) -> Self:
-        """Return the depths of a ranking that has been checked."""
-        depths = cls.__new__(cls)
-        depths._set(ranking)
-        return depths
-
-    def _set(self, ranking: Ranking) -> None:
+    def __init__(self, ranking: Ranking) -> None:
         self.order: NDArray[np.intp] = np.argsort(-ranking.scores, kind="stable")
         ordered = ranking.scores[self.order]
         self._ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
@@ -67,7 +48,7 @@ class ListDepths:
         )
 
     def tie_counts(self, counts: NDArray[Any] | None = None) -> tuple[Floats, Floats]:
-        """Return the rows and the hits to the end of each tie, of rows that were drawn so often."""
+        """Return the rows and the hits to the end of each tie; ``counts`` says how often a row was drawn."""
         drawn = 1.0 if counts is None else counts[self.order]
         hits, misses = (np.cumsum(drawn * weights)[self._ends] for weights in self._weights)
         return hits + misses, hits
@@ -83,49 +64,26 @@ class ListDepths:
 
     def scores_at(self, rows: NDArray[Any]) -> Floats:
         """Return the score of the last of so many first rows."""
-        # sums of weights miss one another by rounding
+        # Sums of weights may miss one another by rounding.
         at = np.searchsorted(self.tie_rows, rows * (1.0 - 1e-12))
         return np.asarray(self.tie_scores[np.minimum(at, len(self.tie_scores) - 1)])
 
     def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
-        """Return the expected number of positives met before one negative more than these."""
-        # where several ties end at the same number of negatives, interp takes the last
+        """Return the expected number of positives above the next negative after so many."""
+        # If several ties end at the same number of negatives, interp takes the last, as it should.
         return np.asarray(np.interp(misses, self._misses, self._hits))
 
 
-def curve_places(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArray[np.int64]:
+def log_spaced(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArray[np.int64]:
     """Return whole numbers from ``first`` to ``last``, dense at the start, evenly spaced on a log axis.
 
     Examples
     --------
-    >>> curve_places(5).tolist()
+    >>> log_spaced(5).tolist()
     [1, 2, 3, 4, 5]
-    >>> len(curve_places(10**9))
+    >>> len(log_spaced(10**9))
     361
     """
     spaced = np.geomspace(max(first, 1), max(last, 1), points).round().astype(np.int64)
-    places = np.unique(spaced)
-    return np.concatenate([[0], places]) if first == 0 else places
-
-
-def share_interval(hits: Floats, rows: Floats, confidence_level: float) -> tuple[Floats, Floats]:
-    """Return Wilson's interval for the chance of a hit, of so many hits among so many rows.
-
-    Of all shapes (m,), ``0 <= hits <= rows`` and rows are positive.
-
-    References
-    ----------
-    Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22 (1927).
-
-    Examples
-    --------
-    >>> low, high = share_interval(np.array([10.0]), np.array([10.0]), 0.95)
-    >>> round(float(low[0]), 4), round(float(high[0]), 4)
-    (0.7225, 1.0)
-    """
-    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    z = float(ndtri(0.5 + confidence_level / 2.0))
-    share = hits / rows
-    centre = (share + z * z / (2.0 * rows)) / (1.0 + z * z / rows)
-    half = z / (1.0 + z * z / rows) * np.sqrt(share * (1.0 - share) / rows + (z / (2.0 * rows)) ** 2)
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    numbers = np.unique(spaced)
+    return np.concatenate([[0], numbers]) if first == 0 else numbers

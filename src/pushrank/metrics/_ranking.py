@@ -1,27 +1,24 @@
-"""Counts, ties and cut-offs of a ranked list.
+"""The order that scores give to labelled rows: the door through which a caller's arrays are checked.
 
 The thresholds of a ranking are the distinct scores of its positives. Every metric of the order alone follows
 from the weight of the positives at each threshold and the weight of the negatives in each bin, at or between
-thresholds: true and false positives per distinct score. Sorting the positives and looking up the bin of every
-negative gives both for the price of a partial sort.
+thresholds: true and false positives per distinct score.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from copy import copy
+from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
 from pushrank._validation import (
     are_missing,
     as_numbers,
@@ -32,22 +29,25 @@ from pushrank._validation import (
     resolve_k,
     two_classes,
 )
-from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ties import CutCounts, RankCounts
+from pushrank.metrics._counts import CutCounts, RankCounts
 
 _compiled = compiled()
 
-N_DIGITS = 8  # a float64 has eight digits to the base 256
-SIGN_BIT = np.uint64(1 << 63)
-SEARCH_BATCH = 64  # scores searched side by side: enough to keep vector registers and memory busy
+# This many binary searches advance together: enough to keep vector registers and memory busy.
+SEARCH_BATCH = 64
+# The cost of the search for one row, in elements read: it keeps a chunk of searches worth a thread.
+SEARCH_COST = 64
+# The same for a row that is sorted with its chunk and merged with the thresholds.
+SORT_COST = 16
 
 
 @_compiled
 def find_bins(thresholds, scores, bins):
     """Write the bin of each score: 2g between thresholds g - 1 and g, 2g + 1 at threshold g.
 
-    A binary search without branches. Its steps depend on the number of thresholds alone, so a block of scores
-    takes them together, and their waits for memory overlap.
+    A binary search without branches. The number of its steps depends on the number of thresholds alone, so a
+    block of scores takes them together, and their waits for memory overlap; ``numpy.searchsorted`` takes ten
+    times as long.
     """
     first = np.empty(SEARCH_BATCH, dtype=np.int64)
     for start in range(0, len(scores), SEARCH_BATCH):
@@ -62,38 +62,6 @@ def find_bins(thresholds, scores, bins):
         for b in range(len(block)):
             threshold = thresholds[first[b]]
             bins[start + b] = 2 * first[b] + 2 * (threshold < block[b]) + (threshold == block[b])
-
-
-@_compiled
-def sort(scores):
-    """Return the scores in ascending order, by a radix sort of their bits.
-
-    Read as integers, positive floats ascend and negative ones descend; flipping the sign bit of the former
-    and all bits of the latter makes keys that ascend throughout. ``np.sort`` takes 1.6 to 3.4 times as long
-    by the AVX-512 of AMD's Zen 4, which costs the area under the curve up to twice its time, but 0.3 to 0.7
-    times as long by AVX2 (``benchmarks/sorting.txt``).
-    """
-    n = len(scores)
-    bits = scores.view(np.uint64)
-    keys, moved = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)
-    starts = np.zeros((N_DIGITS, 257), dtype=np.int64)
-    for i in range(n):
-        key = ~bits[i] if bits[i] & SIGN_BIT else bits[i] | SIGN_BIT
-        keys[i] = key
-        for d in range(N_DIGITS):
-            starts[d, ((key >> np.uint64(8 * d)) & np.uint64(255)) + 1] += 1
-    for d in range(N_DIGITS):
-        if n == 0 or starts[d, ((keys[0] >> np.uint64(8 * d)) & np.uint64(255)) + 1] == n:
-            continue  # all share this digit
-        targets = np.cumsum(starts[d])
-        for i in range(n):
-            digit = (keys[i] >> np.uint64(8 * d)) & np.uint64(255)
-            moved[targets[digit]] = keys[i]
-            targets[digit] += 1
-        keys, moved = moved, keys
-    for i in range(n):
-        keys[i] = keys[i] ^ SIGN_BIT if keys[i] & SIGN_BIT else ~keys[i]
-    return keys.view(np.float64)
 
 
 @_compiled
@@ -117,7 +85,7 @@ def distinct_ascending(ascending):
 
 @_compiled
 def count_in_bins(ascending, thresholds):
-    """Return how many of some ascending scores lie in each bin of the thresholds."""
+    """Return the number of ascending scores in each bin of the thresholds."""
     counts = np.zeros(2 * len(thresholds) + 1)
     g = 0
     for score in ascending:
@@ -128,182 +96,18 @@ def count_in_bins(ascending, thresholds):
     return counts
 
 
-@_compiled
-def counts_around_recall(positive_counts, negative_counts, needed):
-    """Return the weight of each class above the threshold at which positives reach a weight, and at it."""
-    positives, negatives = 0.0, 0.0
-    for g in range(len(positive_counts) - 1, -1, -1):
-        negatives += negative_counts[2 * g + 2]
-        # the last threshold with a positive ends the list, whatever rounding made of the sums
-        if positive_counts[g] > 0.0 and positives + positive_counts[g] >= needed:
-            return positives, negatives, positive_counts[g], negative_counts[2 * g + 1]
-        positives += positive_counts[g]
-        negatives += negative_counts[2 * g + 1]
-    return positives, negatives, 0.0, 0.0
-
-
-@_compiled
-def roc_area(positive_shares, negative_shares, tied_error, max_fpr, min_tpr):
-    """Return the area under the ROC curve, above a true-positive and up to a false-positive rate.
-
-    The curve is walked from the top of the list. At a tie it goes right and then up, up and then right, or
-    straight across, as a tied pair is an error, none, or half of one.
-    """
-    area, x, y = 0.0, 0.0, 0.0
-    for g in range(len(negative_shares) - 1, -1, -1):
-        if x >= max_fpr:
-            break
-        up = positive_shares[g >> 1] if g & 1 else 0.0
-        right = negative_shares[g]
-        if tied_error == 0.0:
-            y += up
-        if right > 0.0:
-            part = min(1.0, (max_fpr - x) / right)
-            rise = up * part if tied_error == 0.5 else 0.0
-            area += area_above(x, y, x + right * part, y + rise, min_tpr)
-        x += right
-        if tied_error != 0.0:
-            y += up
-    if x < max_fpr:  # rounding may leave the end of the curve short of one
-        area += (max_fpr - x) * max(y - min_tpr, 0.0)
-    return area
-
-
-@_compiled
-def area_above(x, y, to_x, to_y, floor):
-    """Return the area between a rising line and a floor, where the line is above it."""
-    if to_y <= floor:
-        return 0.0
-    if y < floor:
-        x += (to_x - x) * (floor - y) / (to_y - y)
-        y = floor
-    return (to_x - x) * (0.5 * (y + to_y) - floor)
-
-
-@_compiled
-def expected_reciprocal_ranks(above, positives, sizes):
-    """Return the mean of one over the rank of the first positive, a tie being in random order."""
-    means = np.empty(len(above))
-    for t in range(len(above)):
-        negatives = sizes[t] - positives[t]
-        mean, none_before = 0.0, 1.0  # the probability that all ranks before hold negatives
-        for before in range(int(negatives) + 1):
-            chance = positives[t] / (sizes[t] - before)
-            mean += none_before * chance / (above[t] + before + 1.0)
-            none_before *= 1.0 - chance
-        means[t] = mean
-    return means
-
-
-@_compiled
-def misranked_share(state, positive_counts, negative_counts, total_positive, total_negative, tied_error):
-    """Return the weight of the negatives so far, and the share of misranked pairs.
-
-    The list is walked from the top on, from the state that the part above left, zeros at the top. Divided one
-    at a time, as the product of two totals may underflow.
-    """
-    above, misranked = state
-    for g in range(len(negative_counts) - 1, -1, -1):
-        above_here = above
-        above += negative_counts[g]
-        if g & 1:
-            errors = (above_here + tied_error * negative_counts[g]) / total_negative
-            misranked += errors * (positive_counts[g >> 1] / total_positive)
-    return above, misranked
-
-
-@_compiled
-def sum_precisions(state, positive_counts, negative_counts):
-    """Return the weights of both classes so far, and the sum of the precisions at the positives.
-
-    All rows of a tie enter the list together. The state is that of :func:`misranked_share`.
-    """
-    positives, negatives, total = state
-    for g in range(len(positive_counts) - 1, -1, -1):
-        positives += positive_counts[g]
-        negatives += negative_counts[2 * g + 2] + negative_counts[2 * g + 1]
-        if positive_counts[g] > 0.0:
-            total += positive_counts[g] * (positives / (positives + negatives))
-    return positives, negatives + negative_counts[0], total
-
-
-@_compiled
-def sum_discounts(positive_counts, negative_counts, rate, tied_error):
-    """Return the integral of ``rate * exp(-rate * rank)`` over the ranks of the positives.
-
-    Positives in a tie take the last ranks of it, the first, or the mean of all, as a tied pair is an error,
-    none, or half of one. Ranks are measured in weight, so that a row takes the stretch that it weighs.
-    """
-    above, total = 0.0, 0.0
-    for g in range(len(positive_counts) - 1, -1, -1):
-        above += negative_counts[2 * g + 2]
-        positives, negatives = positive_counts[g], negative_counts[2 * g + 1]
-        if positives > 0.0:
-            first, stretch, part = above + tied_error * negatives, positives, 1.0
-            if tied_error == 0.5:
-                stretch = positives + negatives
-                first, part = above, positives / stretch
-            total -= part * np.exp(-rate * first) * np.expm1(-rate * stretch)
-        above += positives + negatives
-    return total
-
-
-@_compiled
-def sum_discounts_gained(positive_counts, negative_counts, rate, tied_error):
-    """Return ``sum_discounts`` less what it is if all positives stand at the end, without cancellation.
-
-    From there the positives at a threshold move up past the negatives that they are above: the weight v at
-    rank r that passes the weight u gains ``exp(-rate * r) * expm1(-rate * v) * expm1(-rate * u)``.
-    """
-    below = np.cumsum(negative_counts)[::2]
-    above, total = 0.0, 0.0
-    for g in range(len(positive_counts) - 1, -1, -1):
-        above += negative_counts[2 * g + 2]
-        positives, negatives = positive_counts[g], negative_counts[2 * g + 1]
-        if positives > 0.0:
-            first, passed = above + tied_error * negatives, below[g] + (1.0 - tied_error) * negatives
-            if tied_error == 0.5 and negatives > 0.0:
-                first, passed = above + negatives, below[g]
-                mean = mean_gain(rate * positives, rate * negatives)
-                total += (
-                    np.exp(-rate * above) * (rate * positives) * (negatives / (positives + negatives)) * mean
-                )
-            total += np.exp(-rate * first) * np.expm1(-rate * positives) * np.expm1(-rate * passed)
-        above += positives + negatives
-    return total
-
-
-@_compiled
-def mean_gain(u, v):
-    """Return ``(1 - exp(-v)) / v - exp(-v) * (1 - exp(-u)) / u``, right to rounding.
-
-    It is what positives of weight u gain, but for a factor, by standing in random order with negatives of
-    weight v instead of after them, both in units of one over the rate.
-    """
-    if u + v > 1.0:
-        return np.exp(-v) * (np.expm1(-u) / u) - np.expm1(-v) / v
-    total, u_term, v_term = 0.0, 1.0, 1.0  # near one another: their series are subtracted term by term
-    for k in range(2, 19):  # 1 / 19! is less than rounding
-        u_term *= -u / k
-        v_term *= v / k
-        total += v_term - u_term
-    return np.exp(-v) * total
-
-
-MIN_ROWS_FOR_THREADS = 1 << 18  # fewer are sorted before a thread has begun
-SEARCH_COST = 64  # of one row, in elements read: keeps a chunk of searches worth a thread
-
-
 class Ranking(RankCounts):
-    """The order that scores give to positives and negatives, tie groups and all.
+    """The order that scores give to positives and negatives, with ties.
 
-    Its arguments are those of every metric, and are checked here. ``scores`` become ranks where float64
-    cannot tell them apart (integers beyond 2^53).
+    Its arguments are those of every metric and are checked here, once. ``scores`` become ranks where float64
+    would merge distinct ones (integers beyond 2^53).
 
     Notes
     -----
-    O(n) to build; thresholds, bins and counts cost O(n log P), with P positives, when first asked for.
+    O(n) to build; thresholds, bins and counts cost O(n log n) when first asked for.
     """
+
+    is_resample: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -313,47 +117,42 @@ class Ranking(RankCounts):
         pos_label: Any = None,
     ) -> None:
         self.scores = checked_scores(column(scores, "scores"))
-        if pos_label is None:
-            check_ordered_categorical(y_true, "y_true")
-        labels = column(y_true, "y_true")
-        check_consistent_length(labels, self.scores)
-        _, self.is_positive = two_classes(labels, "y_true", pos_label)
+        self.is_positive = positive_mask(y_true, pos_label)
+        check_consistent_length(self.is_positive, self.scores)
         self.value: Floats | None = None
         self.groups: NDArray[np.intp] | None = None
-        self.weights = None if sample_weight is None else summable_weights(sample_weight, len(labels))
-        if self.weights is not None:
-            for weights, name in ((self.positive_weights, "positive"), (self.negative_weights, "negative")):
-                if weights is not None and not weights.any():
-                    raise ValueError(
-                        f"sample_weight is zero for every {name} row; ranking needs both classes."
-                    )
+        self.weights = (
+            None if sample_weight is None else summable_weights(sample_weight, len(self.is_positive))
+        )
+        for weights, name in ((self.positive_weights, "positive"), (self.negative_weights, "negative")):
+            if weights is not None and not weights.any():
+                raise ValueError(f"sample_weight is zero for every {name} row; ranking needs both classes.")
+
+    def _with(self, **changed: Any) -> Self:
+        """Return a ranking with other rows or scores, and without the counts that were kept."""
+        other = object.__new__(type(self))
+        kept = {name: vars(self)[name] for name in ("is_positive", "scores", "weights", "value", "groups")}
+        vars(other).update(kept | changed)
+        check_consistent_length(other.is_positive, other.scores, other.value, other.groups)
+        return other
 
     def with_scores(self, scores: ArrayLike) -> Self:
         """Return the ranking of the same labelled and weighted rows by other scores."""
-        other = object.__new__(type(self))
-        other.is_positive, other.weights = self.is_positive, self.weights
-        other.value, other.groups = self.value, self.groups
-        other.scores = checked_scores(column(scores, "scores"))
-        check_consistent_length(other.is_positive, other.scores)
-        return other
+        return self._with(scores=checked_scores(column(scores, "scores")))
 
     def with_value(self, value: ArrayLike) -> Self:
         """Return the ranking with a finite value for each row."""
-        other = copy(self)
-        other.value = as_numbers(column(value, "value"), "value")
-        check_consistent_length(other.is_positive, other.value)
-        wrong = np.flatnonzero(~np.isfinite(other.value))
+        values = as_numbers(column(value, "value"), "value")
+        wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             raise ValueError(
-                f"value must be finite, found {other.value[wrong[0]]} in row {wrong[0]}; drop or replace it."
+                f"value must be finite, found {values[wrong[0]]} in row {wrong[0]}; drop or replace it."
             )
-        return other
+        return self._with(value=values)
 
     def with_groups(self, groups: ArrayLike) -> Self:
-        """Return the ranking with the number of each row's group, which resamples draw whole."""
-        other = copy(self)
+        """Return the ranking with the number of each row's group; resamples draw whole groups."""
         labels = column(groups, "groups")
-        check_consistent_length(other.is_positive, labels)
         missing = np.flatnonzero(are_missing(labels))
         if len(missing):
             row = missing[0]
@@ -361,13 +160,22 @@ class Ranking(RankCounts):
         kinds, numbers = np.unique(labels, return_inverse=True)
         if len(kinds) < 2:
             raise ValueError("groups are all the same, and one alone says nothing of others; leave them out.")
-        other.groups = numbers
-        return other
+        return self._with(groups=numbers)
+
+    def without_weightless_rows(self) -> Self:
+        """Return the ranking of the rows whose weight is not zero."""
+        if self.weights is None or self.weights.all():
+            return self
+        names = ("is_positive", "scores", "weights", "value", "groups")
+        kept = {name: rows[self.weights > 0.0] for name in names if (rows := vars(self)[name]) is not None}
+        ranking = self._with(**kept)
+        return ranking if ranking.groups is None else ranking.with_groups(ranking.groups)
 
     @cached_property
     def positive_scores(self) -> Floats:
         """The scores of the positives, in row order."""
-        return self.scores[np.flatnonzero(self.is_positive)]  # quicker than by the mask
+        # Indexing by row numbers is faster than by the mask.
+        return self.scores[np.flatnonzero(self.is_positive)]
 
     @cached_property
     def negative_scores(self) -> Floats:
@@ -376,12 +184,12 @@ class Ranking(RankCounts):
 
     @cached_property
     def positive_weights(self) -> Floats | None:
-        """The weights of the positives, in row order, or None where all weigh one."""
+        """The weights of the positives, in row order, or None if there are no weights."""
         return None if self.weights is None else self.weights[self.is_positive]
 
     @cached_property
     def negative_weights(self) -> Floats | None:
-        """The weights of the negatives, in row order, or None where all weigh one."""
+        """The weights of the negatives, in row order, or None if there are no weights."""
         return None if self.weights is None else self.weights[~self.is_positive]
 
     @property
@@ -391,21 +199,8 @@ class Ranking(RankCounts):
 
     @cached_property
     def _thresholds_and_counts(self) -> tuple[Floats, Floats]:
-        ascending = self._sorted_classes[0] if self._sorts_negatives else sort(self.positive_scores)
-        thresholds, counts = distinct_ascending(ascending)
+        thresholds, counts = distinct_ascending(np.sort(self.positive_scores))
         return thresholds, counts
-
-    @property
-    def _sorts_negatives(self) -> bool:
-        """Whether sorting the negatives too is quicker than searching for the bin of each."""
-        return self.weights is None and len(self.negative_scores) < 3 * len(self.positive_scores)
-
-    @cached_property
-    def _sorted_classes(self) -> list[Floats]:
-        classes = [self.positive_scores, self.negative_scores]
-        if len(self.scores) < MIN_ROWS_FOR_THREADS:
-            return [sort(scores) for scores in classes]
-        return map_chunks(lambda c, _: np.asarray(sort(classes[c])), [(0, 1), (1, 2)])
 
     @cached_property
     def positive_threshold_index(self) -> NDArray[np.int64]:
@@ -425,22 +220,35 @@ class Ranking(RankCounts):
         index, n_thresholds = self.positive_threshold_index, len(self.thresholds)
         return np.bincount(index, self.positive_weights, n_thresholds).astype(np.float64)
 
-    @property
-    def positive_values(self) -> Floats | None:
-        """The weighted value of the positives at each threshold, shape (U,), or None where none is known."""
+    @cached_property
+    def weighted_values(self) -> Floats | None:
+        """The value of each positive times its weight, in row order, or None if rows have no value."""
         if self.value is None:
             return None
-        weights = 1.0 if self.positive_weights is None else self.positive_weights
-        values = self.value[self.is_positive] * weights
-        return np.bincount(self.positive_threshold_index, values, len(self.thresholds)).astype(np.float64)
+        values = self.value[self.is_positive]
+        return values if self.positive_weights is None else values * self.positive_weights
+
+    @property
+    def positive_values(self) -> Floats | None:
+        """The weighted value of the positives at each threshold, shape (U,), or None if rows have none."""
+        if self.weighted_values is None:
+            return None
+        index, n_thresholds = self.positive_threshold_index, len(self.thresholds)
+        return np.bincount(index, self.weighted_values, n_thresholds).astype(np.float64)
 
     @cached_property
     def negative_counts(self) -> Floats:
         """The weight of the negatives in each bin, shape (2U + 1,)."""
-        if self._sorts_negatives:
-            return np.asarray(count_in_bins(self._sorted_classes[1], self.thresholds))
-        n_bins = 2 * len(self.thresholds) + 1
-        return np.bincount(self.negative_bin_index, self.negative_weights, n_bins).astype(np.float64)
+        scores, thresholds = self.negative_scores, self.thresholds
+        if self.weights is not None:
+            n_bins = 2 * len(thresholds) + 1
+            return np.bincount(self.negative_bin_index, self.negative_weights, n_bins).astype(np.float64)
+        # Every chunk has a count for each bin, so chunks are at least as long as there are thresholds.
+        cost = min(SORT_COST, CHUNK_ELEMENTS / len(thresholds))
+        return sum_chunks(
+            lambda start, stop: np.asarray(count_in_bins(np.sort(scores[start:stop]), thresholds)),
+            row_chunks(len(scores), cost),
+        )
 
     @cached_property
     def total_positive(self) -> float:
@@ -456,11 +264,21 @@ class Ranking(RankCounts):
 
     @cached_property
     def has_whole_weights(self) -> bool:
-        """Whether rows weigh whole numbers, so that each stands for so many copies of itself."""
+        """Whether all weights are whole numbers, so that each row stands for so many copies."""
         return self.weights is None or bool((self.weights == np.floor(self.weights)).all())
 
+    def effective_number(self, counted: NDArray[np.bool_]) -> float:
+        """Return Kish's effective number of some rows, or of their groups.
+
+        As many rows of equal weight carry as much information.
+        """
+        weights = (np.ones(len(counted)) if self.weights is None else self.weights)[counted]
+        if self.groups is not None:
+            weights = np.bincount(self.groups[counted], weights).astype(np.float64)
+        return float(weights.sum() ** 2 / (weights @ weights))
+
     def around_best_negative(self) -> CutCounts:
-        """Return the counts around the best negative of a weight that is not zero, without sorting."""
+        """Return the counts around the best negative whose weight is not zero, without sorting."""
         scores, weights = self.negative_scores, self.negative_weights
         return self._around((scores if weights is None else scores[weights > 0.0]).max())
 
@@ -476,12 +294,28 @@ class Ranking(RankCounts):
             (self.positive_scores, self.positive_weights),
             (self.negative_scores, self.negative_weights),
         )
-        found = []
+        sums = []
         for compare in (np.greater, np.equal):
             for scores, weights in classes:
                 mask = compare(scores, score)
-                found.append(float(np.count_nonzero(mask) if weights is None else weights[mask].sum()))
-        return CutCounts(*found)
+                sums.append(float(np.count_nonzero(mask) if weights is None else weights[mask].sum()))
+        return CutCounts(*sums)
+
+
+def checked_rankings(
+    y_true: ArrayLike,
+    all_scores: Sequence[ArrayLike],
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+    value: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> list[Ranking]:
+    """Return the rankings of the same rows by several scores, checked, without rows of weight zero."""
+    first = Ranking(y_true, all_scores[0], sample_weight, pos_label)
+    first = first if value is None else first.with_value(value)
+    first = first if groups is None else first.with_groups(groups)
+    rankings = [first, *(first.with_scores(scores) for scores in all_scores[1:])]
+    return [ranking.without_weightless_rows() for ranking in rankings]
 
 
 def _bin_index(thresholds: Floats, scores: Floats) -> NDArray[np.int64]:
@@ -494,9 +328,22 @@ def _bin_index(thresholds: Floats, scores: Floats) -> NDArray[np.int64]:
     return bins
 
 
+def positive_mask(y_true: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
+    """Return which labels are positive, of exactly two."""
+    if pos_label is None:
+        check_ordered_categorical(y_true, "y_true")
+    return two_classes(column(y_true, "y_true"), "y_true", pos_label)[1]
+
+
 def checked_scores(scores: NDArray[Any]) -> Floats:
-    """Return finite scores as float64, or as their ranks where that would tie distinct ones."""
-    floats = _as_floats(scores)
+    """Return finite scores as float64, or as their ranks where that would merge distinct ones."""
+    largest_exact = 2**53
+    if scores.dtype.kind in "iu" and len(scores):
+        if max(-int(scores.min()), int(scores.max())) > largest_exact:
+            scores = np.unique(scores, return_inverse=True)[1]
+    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
+        scores = np.unique(scores, return_inverse=True)[1]
+    floats = as_numbers(scores, "scores")
     if not np.isfinite(floats).all():
         bad = int(np.flatnonzero(~np.isfinite(floats))[0])
         raise ValueError(
@@ -505,22 +352,12 @@ def checked_scores(scores: NDArray[Any]) -> Floats:
     return floats
 
 
-def _as_floats(scores: NDArray[Any]) -> Floats:
-    """Return the scores as float64, or as their ranks where the conversion would tie distinct ones."""
-    largest_exact = 2**53
-    if scores.dtype.kind in "iu" and len(scores):
-        if max(-int(scores.min()), int(scores.max())) > largest_exact:
-            scores = np.unique(scores, return_inverse=True)[1]
-    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
-        scores = np.unique(scores, return_inverse=True)[1]
-    return as_numbers(scores, "scores")
-
-
 def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    """Return weights of all rows, checked, whose sum is within the range of floats."""
+    """Return the checked weights of all rows; their sum is within the range of floats."""
     weights = checked_weights(sample_weight, n_rows)
     with np.errstate(over="ignore"):
-        total = 2.0 * weights.sum()  # sums in another order may be larger by their rounding
+        # A sum in another order may be larger by its rounding, hence the factor.
+        total = 2.0 * weights.sum()
     if not np.isfinite(total):
         raise ValueError(
             f"sample_weight adds up beyond the range of floats (the largest is {weights.max():g}); divide "
@@ -530,16 +367,17 @@ def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
 
 
 K_ROUNDING = 1e-9
-"""A product such as 0.07 * 100 may exceed the whole number it stands for by this."""
+"""The relative rounding by which a product such as 0.07 * 100 may exceed a whole number."""
 
 
 def check_depth(k: Any, fraction: Any, fraction_of_positives: Any) -> None:
-    """Raise unless one of the three ways to say how much of a list is looked at is given, and in its range.
+    """Raise unless exactly one of the three ways to limit the list is set, and in its range.
 
-    A k that is no integer is refused, for a share given as k has two meanings.
+    A k that is no integer is refused, because a share passed as k could mean a share of the rows or of the
+    positives.
     """
-    given = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
-    shares = {name: value for name, value in given.items() if value is not None}
+    depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    shares = {name: value for name, value in depth.items() if value is not None}
     if len(shares) != 1:
         found = ", ".join(f"{name}={value!r}" for name, value in shares.items()) or "none of them"
         raise ValueError(
@@ -557,17 +395,19 @@ def check_depth(k: Any, fraction: Any, fraction_of_positives: Any) -> None:
         check_number(name, share, above=0.0, most=1.0)
 
 
-def depth_in_rows(ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any) -> float:
-    """Return the weight of the rows looked at, said in one of three ways."""
+def depth_in_rows(
+    ranking: RankCounts, k: Any = None, fraction: Any = None, fraction_of_positives: Any = None
+) -> float:
+    """Return the weight of the rows looked at, which is set in one of three ways."""
     check_depth(k, fraction, fraction_of_positives)
     if k is not None:
-        if k > ranking.total:
-            if not isinstance(ranking, Ranking):  # resamples of groups or weights are shorter or longer
-                return ranking.total
-            raise ValueError(
-                f"k={k} must lie between 1 and the number (or weight) of the rows, {ranking.total:g}."
-            )
-        return float(k)
+        if k <= ranking.total:
+            return float(k)
+        if ranking.is_resample:
+            return ranking.total
+        raise ValueError(
+            f"k={k} must lie between 1 and the number (or weight) of the rows, {ranking.total:g}."
+        )
     if fraction is not None:
         return round_up_to_rows(float(fraction) * ranking.total, ranking)
     if ranking.has_whole_weights:
@@ -576,68 +416,5 @@ def depth_in_rows(ranking: RankCounts, k: Any, fraction: Any, fraction_of_positi
 
 
 def round_up_to_rows(weight: float, ranking: RankCounts) -> float:
-    """Return a weight of rows, rounded up where all rows weigh whole numbers: copies are not cut."""
+    """Return a weight of rows, rounded up if all weights are whole: a row is not cut then."""
     return float(math.ceil(weight * (1.0 - K_ROUNDING))) if ranking.has_whole_weights else weight
-
-
-Parameters = ParamSpec("Parameters")
-Metric = TypeVar("Metric", bound=Callable[..., Any])
-
-METRICS: dict[str, Callable[..., Any]] = {}
-"""The metrics that give a ranking one number, by name: those that can be resampled and made scorers."""
-
-RANK_METRICS: list[Callable[..., Any]] = []  # a user's metric, looked up here, need not be hashable
-"""Those of the order alone: they take :class:`RankCounts` in place of scores, so resamples need no sort."""
-
-
-def register_metric(metric: Metric) -> Metric:
-    """Enter a metric that gives a ranking one number, and fill shared paragraphs into its docstring."""
-    METRICS[metric.__name__] = metric
-    return shared_docs(metric)
-
-
-def register_rank_metric(metric: Metric) -> Metric:
-    """Enter a metric of the order alone."""
-    RANK_METRICS.append(metric)
-    return register_metric(metric)
-
-
-def evaluate_metric(
-    metric_of_ranking: Callable[Concatenate[Any, Parameters], float],
-    y_true: ArrayLike,
-    scores: ArrayLike | RankCounts,
-    sample_weight: ArrayLike | None,
-    pos_label: Any,
-    *parameters: Parameters.args,
-    **named: Parameters.kwargs,
-) -> Any:
-    """Return a metric of one ranking, or of each row of scores of shape (n_rankings, n).
-
-    Labels and weights are checked once, and many rankings are measured in threads.
-    """
-    if isinstance(scores, RankCounts):
-        if sample_weight is not None or pos_label is not None:
-            raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")
-        return metric_of_ranking(scores, *parameters, **named)
-    if not are_many_rankings(scores):
-        return metric_of_ranking(Ranking(y_true, scores, sample_weight, pos_label), *parameters, **named)
-    table = np.asarray(scores)
-    if table.ndim == 2 and table.shape[1] != _num_samples(y_true):
-        raise ValueError(
-            f"scores must hold one for each of {_num_samples(y_true)} rows, or a row for each of several "
-            f"rankings, found shape {table.shape}; of predict_proba pass the column [:, 1]."
-        )
-    first = Ranking(y_true, table[0], sample_weight, pos_label)
-    rankings = [first, *(first.with_scores(row) for row in table[1:])]
-    return np.array(
-        map_chunks(
-            lambda r, _: metric_of_ranking(rankings[r], *parameters, **named),
-            [(r, r + 1) for r in range(len(rankings))],
-        )
-    )
-
-
-def are_many_rankings(scores: ArrayLike) -> bool:
-    """Return whether the scores are a table with a row for each ranking; a single column is one ranking."""
-    shape = np.shape(scores)
-    return len(shape) == 2 and shape[0] > 0 and shape[1] != 1

@@ -1,4 +1,4 @@
-"""Discounted gains and early recognition."""
+"""Discounted gains: metrics in which a rank counts the less the lower it is."""
 
 from __future__ import annotations
 
@@ -12,22 +12,79 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
-from pushrank._parallel import map_chunks
-from pushrank._validation import as_numbers, check_number, check_ordered_categorical, column, two_classes
+from pushrank._parallel import compiled, map_chunks
+from pushrank._validation import as_numbers, check_number, column
+from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import (
     K_ROUNDING,
-    are_many_rankings,
     check_depth,
     checked_scores,
-    evaluate_metric,
-    expected_reciprocal_ranks,
-    register_metric,
-    register_rank_metric,
-    sum_discounts,
-    sum_discounts_gained,
+    positive_mask,
     summable_weights,
 )
-from pushrank.metrics._ties import RankCounts, RankTies, Ties, sum_over_ranks, tied_error
+from pushrank.metrics._registry import are_many_rankings, evaluate, register_metric
+
+_compiled = compiled()
+
+RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
+
+
+@_compiled
+def expected_reciprocal_ranks(above, positives, sizes):
+    """Return the mean of one over the rank of the first positive, a tie being in random order."""
+    means = np.empty(len(above))
+    for t in range(len(above)):
+        negatives = sizes[t] - positives[t]
+        mean, none_before = 0.0, 1.0  # the probability that all ranks before hold negatives
+        for before in range(int(negatives) + 1):
+            chance = positives[t] / (sizes[t] - before)
+            mean += none_before * chance / (above[t] + before + 1.0)
+            none_before *= 1.0 - chance
+        means[t] = mean
+    return means
+
+
+def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: RankTies) -> float:
+    """Return ``sum_i discount(rank of positive i)``, ranks counted in rows from 1.
+
+    Positives in a tie take the last ranks of it (``"pessimistic"``), the first (``"optimistic"``), or the
+    mean discount of its ranks (``"half"``), which is the expectation under a random order; or all of them the
+    rank of its first row (``"min"``), or of its last (``"max"``).
+    """
+    if not ranking.has_whole_weights:
+        raise ValueError(
+            "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
+            "for so many copies of itself. Measures such as average_precision take any weights."
+        )
+    positives = ranking.positive_counts
+    positives_above = np.cumsum(positives[::-1])[::-1] - positives
+    negatives_tied = ranking.negative_counts[1::2]
+    negatives_above = ranking.negatives_above("optimistic")
+    drawn = positives > 0.0  # a resample may leave thresholds without a positive
+    if ties in ("min", "max"):
+        above = positives_above + negatives_above
+        ranks = above + 1.0 if ties == "min" else above + positives + negatives_tied
+        return float(positives[drawn] @ discount(ranks[drawn]))
+    error = tied_error(ties, (*TIED_ERROR, "min", "max"))
+    if error != 0.5 or not negatives_tied.any():
+        before = positives_above + negatives_above + error * negatives_tied
+        return float(discount(_ranks(before, positives)).sum())
+    positives, sizes = positives[drawn], (positives + negatives_tied)[drawn]
+    discounts = discount(_ranks((positives_above + negatives_above)[drawn], sizes))
+    sums = np.add.reduceat(discounts, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))
+    return float(sums @ (positives / sizes))
+
+
+def _ranks(before: Floats, sizes: Floats) -> Floats:
+    """Return the ranks ``before + 1 .. before + size`` of every threshold, one after the other."""
+    repeats = sizes.astype(np.intp)
+    if (repeats == 1).all():
+        return before + 1.0
+    ends = np.cumsum(repeats)
+    within = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
+    ranks: Floats = np.repeat(before, repeats) + within + 1.0
+    return ranks
+
 
 TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
 """The sign of the gain as the last key of the sort: the worst rows of a tie first, or the best."""
@@ -114,7 +171,7 @@ def mean_over_queries(
     return np.array(map_chunks(lambda r, _: mean(table[r]), [(r, r + 1) for r in range(len(table))]))
 
 
-@register_rank_metric
+@register_metric()
 def discounted_cumulative_gain(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -148,13 +205,7 @@ def discounted_cumulative_gain(
     float, or ndarray of shape (n_rankings,)
         Positive; the higher the better.
 
-    Raises
-    ------
-    TypeError
-        When `log_base` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, a weight is negative or not
-        whole, or `log_base` or `ties` is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -171,18 +222,16 @@ def discounted_cumulative_gain(
     >>> round(discounted_cumulative_gain([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.5
     """
-    return evaluate_metric(
-        ranking_discounted_cumulative_gain, y_true, scores, sample_weight, pos_label, log_base, ties
-    )
-
-
-def ranking_discounted_cumulative_gain(ranking: RankCounts, log_base: float, ties: RankTies) -> float:
-    """Return the metric of a ranking that has been checked."""
     check_number("log_base", log_base, above=1.0)
-    return math.log(log_base) * sum_over_ranks(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)
+
+    def gain(ranking: RankCounts) -> float:
+        return math.log(log_base) * sum_over_ranks(ranking, lambda ranks: 1.0 / np.log1p(ranks), ties)
+
+    return evaluate(gain, y_true, scores, sample_weight, pos_label)
 
 
-@register_metric
+# The scorers and the resamples of query lists need the rows, because a list is ranked by itself.
+@register_metric(uses_scores=True, scorers={"ndcg": {}, "ndcg_at_10": {"k": 10}})
 def ndcg_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -296,7 +345,7 @@ def _discounted_gains(lists: QueryLists, depths: NDArray[np.intp]) -> Floats:
     return np.bincount(lists.tie_queries, means * discounts, minlength=len(lists.starts)).astype(np.float64)
 
 
-@register_metric
+@register_metric(uses_scores=True)
 def mean_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -330,7 +379,7 @@ def mean_reciprocal_rank(
     float, or ndarray of shape (n_rankings,)
         Between 0 and 1; the higher the better. A list without a positive counts 0.
 
-    %(ties_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -345,10 +394,7 @@ def mean_reciprocal_rank(
     >>> mean_reciprocal_rank([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2])
     0.75
     """
-    if pos_label is None:
-        check_ordered_categorical(y_true, "y_true")
-    _, is_positive = two_classes(column(y_true, "y_true"), "y_true", pos_label)
-    gains = is_positive.astype(np.float64)
+    gains = positive_mask(y_true, pos_label).astype(np.float64)
     return mean_over_queries(_reciprocal_ranks, gains, scores, qid, sample_weight, ties)
 
 
@@ -365,7 +411,7 @@ def _reciprocal_ranks(lists: QueryLists) -> Floats:
     return reciprocals
 
 
-@register_rank_metric
+@register_metric()
 def average_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -396,11 +442,7 @@ def average_reciprocal_rank(
     float, or ndarray of shape (n_rankings,)
         Positive; the higher the better. Despite its name it is a sum, as in the paper.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, a weight is negative or not
-        whole, or `ties` is not known.
+    %(errors)s
 
     Notes
     -----
@@ -415,153 +457,8 @@ def average_reciprocal_rank(
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.3333
     """
-    return evaluate_metric(ranking_average_reciprocal_rank, y_true, scores, sample_weight, pos_label, ties)
 
+    def sum_of_reciprocals(ranking: RankCounts) -> float:
+        return sum_over_ranks(ranking, lambda ranks: 1.0 / ranks, ties)
 
-def ranking_average_reciprocal_rank(ranking: RankCounts, ties: RankTies) -> float:
-    """Return the metric of a ranking that has been checked."""
-    return sum_over_ranks(ranking, lambda ranks: 1.0 / ranks, ties)
-
-
-MIN_RATE = 1e-20  # below it only floats change: they would underflow
-
-
-@register_rank_metric
-def robust_initial_enhancement(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    alpha: float = 20.0,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the exponentially discounted positives over their expectation for a random order: RIE.
-
-    .. math:: \mathrm{RIE} = \frac{\frac{1}{P} \sum_i e^{-\alpha\, \mathrm{rank}(i) / n}}
-        {\frac{1}{n} \frac{1 - e^{-\alpha}}{e^{\alpha / n} - 1}}
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    alpha : float, default=20.0
-        The positive rate of the discount: a share of :math:`1 - e^{-\alpha z}` of the weight lies on the
-        first z of the list, for 20 about 80 % on the first 8 %.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_list)s
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        At least 0, and 1 in the mean over random orders; the higher the better.
-
-    %(rate_errors)s
-
-    Notes
-    -----
-    O(n log n). Without ties it equals RDKit's ``CalcRIE``. With weights, a row takes as many ranks as it
-    weighs, which need not be whole.
-
-    References
-    ----------
-    Sheridan et al., J. Chem. Inf. Comput. Sci. 41 (2001); Truchon and Bayly, J. Chem. Inf. Model. 47 (2007),
-    equation (18).
-
-    Examples
-    --------
-    >>> round(robust_initial_enhancement([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
-    2.8733
-    """
-    return evaluate_metric(ranking_rie, y_true, scores, sample_weight, pos_label, alpha, ties)
-
-
-@register_rank_metric
-def bedroc(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    alpha: float = 20.0,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the Boltzmann-enhanced discrimination of the ROC: RIE between its worst and best values.
-
-    .. math:: \mathrm{BEDROC} = \frac{\mathrm{RIE} - \mathrm{RIE}_{\min}}
-        {\mathrm{RIE}_{\max} - \mathrm{RIE}_{\min}} , \quad
-        \mathrm{RIE}_{\max} = \frac{1 - e^{-\alpha R}}{R (1 - e^{-\alpha})} , \quad
-        \mathrm{RIE}_{\min} = \frac{1 - e^{\alpha R}}{R (1 - e^{\alpha})} ,
-
-    R being the share of positives.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    alpha : float, default=20.0
-        The positive rate of the discount, as for :func:`robust_initial_enhancement`.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_list)s
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better. A random order has a value that depends on R and `alpha`;
-        as `alpha` goes to zero, the measure goes to the area under the ROC curve.
-
-    %(rate_errors)s
-
-    Notes
-    -----
-    O(n log n). Without ties it equals RDKit's ``CalcBEDROC``.
-
-    References
-    ----------
-    Truchon and Bayly, *Evaluating virtual screening methods: good and bad metrics for the "early recognition"
-    problem*, J. Chem. Inf. Model. 47 (2007), equation (36).
-
-    Examples
-    --------
-    >>> round(bedroc([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
-    0.2693
-    """
-    return evaluate_metric(ranking_bedroc, y_true, scores, sample_weight, pos_label, alpha, ties)
-
-
-def ranking_rie(ranking: RankCounts, alpha: float, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked.
-
-    The discounts of the ranks from a to b add up to a geometric series, whose factor cancels against the
-    expectation's: what remains is a difference of exponentials, which knows parts of a row as well.
-    """
-    rate = _checked_rate(alpha)
-    found = sum_discounts(
-        ranking.positive_counts, ranking.negative_counts, rate / ranking.total, tied_error(ties)
-    )
-    return float(found / ranking.total_positive * ranking.total / -math.expm1(-rate))
-
-
-def ranking_bedroc(ranking: RankCounts, alpha: float, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked."""
-    rate = _checked_rate(alpha) / ranking.total
-    gained = sum_discounts_gained(ranking.positive_counts, ranking.negative_counts, rate, tied_error(ties))
-    most = math.expm1(-rate * ranking.total_positive) * math.expm1(-rate * ranking.total_negative)
-    return float(gained / most)
-
-
-def _checked_rate(alpha: Any) -> float:
-    check_number("alpha", alpha, above=0.0)
-    return max(float(alpha), MIN_RATE)
+    return evaluate(sum_of_reciprocals, y_true, scores, sample_weight, pos_label)

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
-from scipy.stats import beta
 
+from pushrank._numeric import Floats
 from pushrank._validation import check_number, warn
 from pushrank.metrics._bootstrap import (
     BOOTSTRAP_ROUNDING,
+    METHODS,
+    MIN_RESAMPLES,
     Method,
     StratifiedBootstrap,
     bootstrap_intervals,
-    check_method,
-    checked_rankings,
     contrasted,
     default_n_resamples,
-    innermost,
-    resolve_metric,
 )
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import Ranking, depth_in_rows
-from pushrank.metrics.pairwise import r_max
-from pushrank.metrics.precision import lift, positives_at_top, precision_at_k, recall_at_k
-from pushrank.metrics.roc import auc, auc_covariance, ranking_auc
+from pushrank.metrics._proportions import clopper_pearson_interval
+from pushrank.metrics._ranking import Ranking, checked_rankings
+from pushrank.metrics._registry import BoundMetric, bind_metric
 
-MAX_P_VALUE_STEPS = 40  # halvings: p-values to 1e-12
+# The bisection for a p-value halves so often: p-values are right to 1e-12.
+MAX_P_VALUE_STEPS = 40
+# Sums of weights miss the bounds of a proportion by rounding.
+PROPORTION_ROUNDING = 1e-12
 
 
 class ConfidenceInterval(NamedTuple):
@@ -111,8 +110,6 @@ def confidence_interval(
         A named tuple: ``low``, ``high``, ``estimate``, ``standard_error``; the latter is 0 where every
         resample has the same measure.
 
-    Raises
-    ------
     %(resampling_errors)s
 
     Warns
@@ -166,29 +163,81 @@ def confidence_interval(
     >>> round(low, 3), high
     (0.292, 1.0)
     """
-    measure = resolve_metric(metric, parameters)
-    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    level = float(confidence_level)
-    check_method(method, measure, n_resamples, groups)
+    measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value, groups)
     if method == "delong":
-        estimate = ranking_auc(ranking, "half")
-        error = float(np.sqrt(auc_covariance([ranking])[0, 0]))
+        estimate = ranking.evaluate(measured.call)
+        error = float(np.sqrt(influence_covariance([ranking], measured)[0, 0]))
         low, high = _normal_interval(estimate, error, level)
         limits = max(low, 0.0), min(high, 1.0)
-        limits = safe_limits(
-            limits, estimate, measure, ranking, level, is_constant=error < BOOTSTRAP_ROUNDING
-        )
+        is_constant = error < BOOTSTRAP_ROUNDING
+        limits = safe_limits(limits, estimate, measured, ranking, level, is_constant=is_constant)
         return ConfidenceInterval(*limits, estimate, error)
-    [interval] = ranking_intervals(ranking, [measure], method, level, n_resamples, random_state)
+    [interval] = ranking_intervals(ranking, [measured], method, level, n_resamples, random_state)
     if np.isnan(interval.low):
-        _warn_of_no_interval(measure, interval.estimate)
+        _warn_of_no_interval(measured, interval.estimate)
     return interval
+
+
+def _checked_request(
+    metric: Any,
+    parameters: dict[str, Any],
+    method: Any,
+    confidence_level: Any,
+    n_resamples: Any,
+    groups: Any,
+) -> tuple[BoundMetric, float]:
+    """Return the metric and the level of an interval, both checked along with its method."""
+    measured = bind_metric(metric, **parameters)
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
+    if n_resamples is not None:
+        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+    if method == "delong":
+        has_influence = measured.spec.error.influence_values is not None
+        if not has_influence or measured.parameters.get("ties", "half") != "half":
+            raise ValueError(
+                "method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'."
+            )
+        if groups is not None:
+            raise ValueError(
+                "method='delong' takes rows to be independent; of groups take 'bootstrap' or 'bca'."
+            )
+    return measured, float(confidence_level)
+
+
+def influence_covariance(rankings: Sequence[Ranking], metric: BoundMetric) -> Floats:
+    """Return the covariance of a metric of rankings of the same rows, shape (n_rankings, n_rankings).
+
+    It is the sum over both classes of the covariance of the mean of the influence values; with weights, of
+    their weighted mean. With the placements of the AUC this is the estimate of DeLong, DeLong and
+    Clarke-Pearson (Biometrics 44, 1988). Each class needs at least two rows.
+    """
+    influence_values: Any = metric.spec.error.influence_values
+    influences = (influence_values(ranking, **metric.parameters) for ranking in rankings)
+    positives, negatives = (np.stack(values) for values in zip(*influences, strict=True))
+    first = rankings[0]
+    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
+        negatives, first.negative_weights
+    )
+
+
+def _covariance_of_means(values: Floats, weights: Floats | None) -> Floats:
+    """Return the covariance of the weighted means of rows that were drawn independently."""
+    shares = np.full(values.shape[1], 1.0) if weights is None else weights / weights.max()
+    n_rows = np.count_nonzero(shares)
+    if n_rows < 2:
+        raise ValueError("DeLong's variance needs at least 2 rows of each class, found 1 of a class.")
+    shares = shares / shares.sum()
+    deviations = shares * (values - (values @ shares)[:, None])
+    covariance: Floats = deviations @ deviations.T * (n_rows / (n_rows - 1))
+    return covariance
 
 
 def ranking_intervals(
     ranking: Ranking,
-    metrics: Sequence[Callable[..., Any]],
+    metrics: Sequence[BoundMetric],
     method: Method,
     level: float,
     n_resamples: int | None,
@@ -196,18 +245,17 @@ def ranking_intervals(
     *,
     may_be_nan: bool = False,
 ) -> list[ConfidenceInterval]:
-    """Return the bootstrap's intervals of several metrics of a checked ranking, on resamples they share."""
-    bootstrap = StratifiedBootstrap([ranking], *metrics)
+    """Return the bootstrap's intervals of several metrics of a ranking, on the same resamples."""
+    bootstrap = StratifiedBootstrap([ranking], metrics)
     estimates = bootstrap.evaluate_data()
     n_resamples = n_resamples or default_n_resamples(len(ranking.scores))
-    found = bootstrap_intervals(
+    resampled = bootstrap_intervals(
         bootstrap, np.eye(len(metrics)), estimates, method, n_resamples, random_state, may_be_nan=may_be_nan
     )
     intervals = []
-    for interval, metric, estimate in zip(found, metrics, estimates, strict=True):
-        limits = safe_limits(
-            interval.limits(level), estimate, metric, ranking, level, is_constant=interval.is_constant
-        )
+    for interval, metric, estimate in zip(resampled, metrics, estimates, strict=True):
+        limits = interval.limits(level)
+        limits = safe_limits(limits, estimate, metric, ranking, level, is_constant=interval.is_constant)
         intervals.append(ConfidenceInterval(*limits, estimate, float(np.std(interval.values, ddof=1))))
     return intervals
 
@@ -215,64 +263,42 @@ def ranking_intervals(
 def safe_limits(
     limits: tuple[float, float],
     estimate: float,
-    metric: Callable[..., Any],
+    metric: BoundMetric,
     ranking: Ranking,
     level: float,
     *,
     is_constant: bool,
 ) -> tuple[float, float]:
-    """Return an interval, widened to Clopper and Pearson's where resamples say nothing of a proportion.
+    """Return an interval, widened to Clopper and Pearson's where resamples carry no information.
 
-    That is at its bounds, and where all resamples are alike; then other measures have no interval, but NaN.
+    That is so for a proportion of 0 or 1, and if all resamples have the same value; then a metric that is no
+    proportion has no interval, and the limits are NaN.
     """
-    trials = _trials(metric, ranking)
+    trials = metric.spec.error.trials(ranking, **metric.parameters)
     if not trials and is_constant:
         return np.nan, np.nan
-    # sums of weights miss the bounds by rounding
-    most = min((unit for _, unit in trials), default=np.inf)  # of five rows with one positive, one hit
-    at_bound = [(n_rows, unit) for n_rows, unit in trials if not 1e-12 < estimate / unit < 1.0 - 1e-12]
+    # Of five first rows and one positive, at most one is a hit: the smallest unit bounds the metric.
+    most = min((unit for _, unit in trials), default=np.inf)
+    at_bound = [
+        (n, unit)
+        for n, unit in trials
+        if not PROPORTION_ROUNDING < estimate / unit < 1.0 - PROPORTION_ROUNDING
+    ]
     low, high = limits
-    for n_rows, unit in at_bound[:1] or trials[:is_constant]:
-        tail, hits = 0.5 * (1.0 - level), min(max(estimate / unit, 0.0), 1.0) * n_rows
-        if hits > 0.0:
-            low = min(low, unit * float(beta.ppf(tail, hits, n_rows - hits + 1.0)))
-        if hits < n_rows:
-            high = max(high, min(most, unit * float(beta.ppf(1.0 - tail, hits + 1.0, n_rows - hits))))
+    for n, unit in at_bound[:1] or trials[:is_constant]:
+        hits = min(max(estimate / unit, 0.0), 1.0) * n
+        exact_low, exact_high = clopper_pearson_interval(hits, n, 0.5 * (1.0 - level))
+        low = min(low, unit * float(exact_low))
+        # With hits only, the upper limit is the estimate, which may miss the unit by rounding.
+        if hits < n:
+            high = max(high, min(most, unit * float(exact_high)))
     return low, high
 
 
-def _trials(metric: Callable[..., Any], ranking: Ranking) -> list[tuple[float, float]]:
-    """Return how many independent rows a metric is a proportion of, and its unit; of hits, in two ways."""
-    options = metric.keywords if isinstance(metric, partial) else {}
-    measure = innermost(metric)
-    n_positive = _effective_number(ranking, ranking.is_positive)
-    if measure in (precision_at_k, lift, recall_at_k):
-        depths = (options.get(name) for name in ("k", "fraction", "fraction_of_positives"))
-        weight = depth_in_rows(ranking, *depths)
-        n_rows = weight / ranking.total * _effective_number(ranking, np.full(len(ranking.scores), True))
-        hits = {precision_at_k: weight, lift: ranking.total_positive * weight / ranking.total}
-        unit = weight / hits.get(measure, ranking.total_positive)
-        return [(n_rows, unit), (n_positive, unit * ranking.total_positive / weight)]
-    if measure in (positives_at_top, r_max):
-        return [(n_positive, 1.0 if options.get("normalize") else ranking.total_positive)]
-    if measure is auc:
-        return [(min(n_positive, _effective_number(ranking, ~ranking.is_positive)), 1.0)]
-    return []
-
-
-def _effective_number(ranking: Ranking, counted: NDArray[np.bool_]) -> float:
-    """Return Kish's number of rows, or groups, of one weight that say as much as these."""
-    weights = (np.ones(len(counted)) if ranking.weights is None else ranking.weights)[counted]
-    if ranking.groups is not None:
-        weights = np.bincount(ranking.groups[counted], weights).astype(np.float64)
-    return float(weights.sum() ** 2 / (weights @ weights))
-
-
-def _warn_of_no_interval(metric: Callable[..., Any], value: float) -> None:
-    name = getattr(innermost(metric), "__name__", type(metric).__name__)
+def _warn_of_no_interval(metric: BoundMetric, value: float) -> None:
     warn(
-        f"{name} is {value:g} on every resample, which says nothing of its error: there is no interval, NaN. "
-        "Proportions such as precision_at_k and auc have one.",
+        f"{metric.spec.name} is {value:g} on every resample, which says nothing of its error: there is no "
+        "interval, NaN. Proportions such as precision_at_k and auc have one.",
         UserWarning,
     )
 
@@ -356,8 +382,6 @@ def compare(
     Comparison
         A named tuple: ``low``, ``high``, ``difference``, ``p_value``.
 
-    Raises
-    ------
     %(resampling_errors)s
 
     Warns
@@ -385,36 +409,34 @@ def compare(
     Examples
     --------
     >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
-    >>> found = compare(y, [1, 2, 3, 4, 5, 6, 7, 8], [8, 2, 3, 4, 5, 6, 7, 1], "auc", method="delong")
-    >>> round(found.difference, 4), found.p_value < 0.05
+    >>> comparison = compare(y, [1, 2, 3, 4, 5, 6, 7, 8], [8, 2, 3, 4, 5, 6, 7, 1], "auc", method="delong")
+    >>> round(comparison.difference, 4), comparison.p_value < 0.05
     (0.4375, False)
     """
-    measure = resolve_metric(metric, parameters)
-    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    level = float(confidence_level)
-    check_method(method, measure, n_resamples, groups)
+    measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
     if method == "delong":
         contrast = np.array([1.0, -1.0])
-        estimates = [ranking_auc(ranking, "half") for ranking in rankings]
+        estimates = [ranking.evaluate(measured.call) for ranking in rankings]
         difference = float(contrasted(estimates, contrast))
-        # rounding may leave the variance of equal rankings below zero
-        error = float(np.sqrt(max(contrast @ auc_covariance(rankings) @ contrast, 0.0)))
-        found = Comparison(
+        # Rounding may leave the variance of equal rankings below zero.
+        variance = max(contrast @ influence_covariance(rankings, measured) @ contrast, 0.0)
+        error = float(np.sqrt(variance))
+        comparison = Comparison(
             *_normal_interval(difference, error, level), difference, _normal_p_value(difference, error)
         )
         if error < BOOTSTRAP_ROUNDING:
-            found = _safe_comparison(found, estimates, measure, rankings, level)
+            comparison = _safe_comparison(comparison, estimates, measured, rankings, level)
     else:
-        [found] = ranking_differences(rankings, [measure], method, level, n_resamples, random_state)
-    if np.isnan(found.low):
-        _warn_of_no_interval(measure, found.difference)
-    return found
+        [comparison] = ranking_differences(rankings, [measured], method, level, n_resamples, random_state)
+    if np.isnan(comparison.low):
+        _warn_of_no_interval(measured, comparison.difference)
+    return comparison
 
 
 def ranking_differences(
     rankings: Sequence[Ranking],
-    metrics: Sequence[Callable[..., Any]],
+    metrics: Sequence[BoundMetric],
     method: Method,
     level: float,
     n_resamples: int | None,
@@ -422,8 +444,8 @@ def ranking_differences(
     *,
     may_be_nan: bool = False,
 ) -> list[Comparison]:
-    """Return the bootstrap's differences of two checked rankings in several metrics, on shared resamples."""
-    bootstrap = StratifiedBootstrap(rankings, *metrics)
+    """Return the bootstrap's differences of two rankings in several metrics, on the same resamples."""
+    bootstrap = StratifiedBootstrap(rankings, metrics)
     estimates = np.reshape(bootstrap.evaluate_data(), (2, len(metrics)))
     differences = contrasted(estimates.T, [1.0, -1.0]).tolist()
     contrasts = np.hstack([np.eye(len(metrics)), -np.eye(len(metrics))])
@@ -435,23 +457,24 @@ def ranking_differences(
     for interval, metric, both, difference in zip(intervals, metrics, estimates.T, differences, strict=True):
         limits = interval.limits(level)
         p_value = np.nan if np.isnan(limits[0]) else interval.p_value()
-        found = Comparison(*limits, difference, p_value)
-        if interval.is_constant or found.low == found.high:  # three hits of three against none of three
-            found = _safe_comparison(found, both.tolist(), metric, rankings, level)
-        comparisons.append(found)
+        comparison = Comparison(*limits, difference, p_value)
+        # Three hits of three against none of three: nearly all resamples agree, and the limits are equal.
+        if interval.is_constant or comparison.low == comparison.high:
+            comparison = _safe_comparison(comparison, both.tolist(), metric, rankings, level)
+        comparisons.append(comparison)
     return comparisons
 
 
 def _safe_comparison(
-    found: Comparison,
+    comparison: Comparison,
     estimates: Sequence[float],
-    metric: Callable[..., Any],
+    metric: BoundMetric,
     rankings: Sequence[Ranking],
     level: float,
 ) -> Comparison:
-    """Return the comparison that Clopper and Pearson's intervals give where resamples say nothing."""
+    """Return the comparison by Clopper and Pearson's intervals, for resamples without information."""
     if _same_order(*rankings):
-        return found
+        return comparison
 
     def limits(miss: float) -> tuple[float, float]:
         (low_a, high_a), (low_b, high_b) = (
@@ -461,7 +484,7 @@ def _safe_comparison(
         return low_a - high_b, high_a - low_b
 
     low, high = limits(1.0 - level)
-    difference = found.difference
+    difference = comparison.difference
     if np.isnan(low):
         return Comparison(low, high, difference, 1.0 if difference == 0.0 else np.nan)
     return Comparison(low, high, difference, _p_value_by_limits(limits))
@@ -473,7 +496,7 @@ def _same_order(first: Ranking, second: Ranking) -> bool:
 
 
 def _p_value_by_limits(limits: Callable[[float], tuple[float, float]]) -> float:
-    """Return the least miss of an interval without zero, by bisection; 1 where all hold it."""
+    """Return the least miss of an interval without zero, by bisection; 1 if all intervals hold zero."""
     least, most = 0.0, 1.0
     for _ in range(MAX_P_VALUE_STEPS):
         middle = 0.5 * (least + most)

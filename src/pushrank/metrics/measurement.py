@@ -1,10 +1,10 @@
-"""Scores of any models, measured: the top of each list with intervals, differences, gains and curves."""
+"""The table of metrics for the scores of any models, with intervals, differences, gains tables and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,81 +15,133 @@ from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_number
-from pushrank.metrics._bootstrap import (
-    MIN_RESAMPLES,
-    StratifiedBootstrap,
-    checked_rankings,
-    default_n_resamples,
-)
-from pushrank.metrics._depths import ListDepths, curve_places
+from pushrank.metrics._bootstrap import MIN_RESAMPLES, default_n_resamples
+from pushrank.metrics._depths import ListDepths, log_spaced
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import Ranking, check_depth, depth_in_rows, round_up_to_rows
-from pushrank.metrics.discounted import bedroc
+from pushrank.metrics._families import metrics_in_order
+from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows, round_up_to_rows
+from pushrank.metrics._registry import BoundMetric, bind_metric
+from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
 from pushrank.metrics.intervals import (
     Comparison,
     ConfidenceInterval,
     ranking_differences,
     ranking_intervals,
 )
-from pushrank.metrics.precision import (
-    average_precision,
-    lift,
-    positives_at_top,
-    precision_at_k,
-    recall_at_k,
-    value_at_k,
-)
-from pushrank.metrics.roc import auc, partial_auc
+from pushrank.metrics.pairwise import r_max, rp_error
+from pushrank.metrics.precision import average_precision, positives_at_top, precision_at_k
+from pushrank.metrics.roc import auc
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# The differences in this figure are put into sentences.
 HITS = "hits"
-"""The measure whose differences are said in sentences."""
 N_PARTS = 10
 
 
-class Measure(NamedTuple):
-    """A figure of the top of a list: what it is, and what it is computed from, up to a factor."""
+class TableFigure(NamedTuple):
+    """A row of the table: its name and meaning, and the metric that it is, up to a factor."""
 
+    name: str
     meaning: str
-    function: Callable[..., float]
-    factor: float = 1.0
+    metric: BoundMetric
+    factor: float
 
 
-def measures_at(rows: float, depth: Mapping[str, Any], *, with_value: bool) -> dict[str, Measure]:
-    """Return the measures of a list whose first rows are looked at, by name."""
-    first = "the first row" if rows == 1.0 else f"the first {number_text(rows)} rows"
-    precision, recall = partial(precision_at_k, **depth), partial(recall_at_k, **depth)
-    worth, share = partial(value_at_k, **depth), partial(value_at_k, **depth, normalize=True)
-    of_value = {
-        "value": Measure(f"value of the positives among {first}", worth),
-        "value_share": Measure(f"share of the value of all positives that is among {first}", share),
-    }
+def table_figures(rows: float, depth: Mapping[str, Any], *, with_value: bool) -> list[TableFigure]:
+    """Return the figures that the metrics declare, for a list whose first rows are looked at."""
+    first = first_rows(rows)
+    bound: dict[str, BoundMetric] = {}
+    figures = []
+    for spec in metrics_in_order():
+        if "value" in spec.parameters and not with_value:
+            continue
+        for name, meaning, parameters, per_row in spec.figures:
+            has_depth = not spec.takes_depth or "fraction" in parameters
+            chosen = dict(parameters) if has_depth else {**depth, **parameters}
+            # Two figures may be one metric, which is then evaluated once.
+            metric = bound.setdefault(f"{spec.name} {chosen}", bind_metric(spec.function, **chosen))
+            factor = rows if per_row else 1.0
+            figures.append(TableFigure(name, meaning.format(rows=first), metric, factor))
+    return figures
+
+
+def first_rows(rows: float) -> str:
+    """Return what the first rows are called in a sentence."""
+    return "the first row" if rows == 1.0 else f"the first {number_text(rows)} rows"
+
+
+@shared_docs
+def top_of_list(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> dict[str, float]:
+    r"""Return the measures of a ranking, each under its own default for ties.
+
+    .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,)
+        %(scores)s
+    sample_weight : array-like of shape (n,), optional
+        %(whole_weight)s
+    pos_label : label, optional
+        %(pos_label)s
+
+    Returns
+    -------
+    dict of str to float
+        By the name of the measure: ``positives_at_top``, ``precision_at_quarter`` and
+        ``precision_at_positives`` (k a quarter of the positives, and all of them), ``average_precision``,
+        ``auc``, ``discounted_cumulative_gain`` (log2), ``discounted_cumulative_gain_natural``,
+        ``average_reciprocal_rank``, ``r_max``, and ``log_r4`` ((1/4) ln of the 4-norm error).
+
+    %(errors)s
+
+    Notes
+    -----
+    O(n log n): the order of the scores is found once. With weights, n is their sum.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; see each measure.
+
+    Examples
+    --------
+    >>> top_of_list([1, 0, 1], [3.0, 2.0, 1.0])["positives_at_top"]
+    1.0
+    """
+    ranking = Ranking(y_true, scores, sample_weight, pos_label)
     return {
-        HITS: Measure(f"positives among {first}", precision, rows),
-        "precision": Measure(f"share of positives among {first}", precision),
-        "recall": Measure(f"share of all positives that is among {first}", recall),
-        "lift": Measure(f"precision among {first} over that of a random order", partial(lift, **depth)),
-        **(of_value if with_value else {}),
-        "positives_at_top": Measure("positives above every negative", positives_at_top),
-        "average_precision": Measure("average precision", average_precision),
-        "auc": Measure("area under the ROC curve", auc),
-        "partial_auc": Measure("ROC area up to 10 % of the negatives; 0.5 for a random order", partial_auc),
-        "enrichment_factor": Measure("lift of the first 1 % of the rows", partial(lift, fraction=0.01)),
-        "bedroc": Measure("early recognition: BEDROC, alpha = 20", bedroc),
+        "positives_at_top": ranking.evaluate(positives_at_top),
+        "precision_at_quarter": ranking.evaluate(precision_at_k, fraction_of_positives=0.25),
+        "precision_at_positives": ranking.evaluate(precision_at_k, fraction_of_positives=1.0),
+        "average_precision": ranking.evaluate(average_precision),
+        "auc": ranking.evaluate(auc),
+        "discounted_cumulative_gain": ranking.evaluate(discounted_cumulative_gain),
+        "discounted_cumulative_gain_natural": ranking.evaluate(discounted_cumulative_gain, log_base=math.e),
+        "average_reciprocal_rank": ranking.evaluate(average_reciprocal_rank),
+        "r_max": ranking.evaluate(r_max),
+        "log_r4": ranking.evaluate(rp_error, p=4.0, scale="log"),
     }
 
 
 class GainsTable(NamedTuple):
-    """What each part of a list holds, best part first, and all rows to its end.
+    """The contents of each part of a list, best part first, and of all rows to its end.
 
     Parameters
     ----------
     rows : ndarray of shape (n_parts,)
-        How many rows there are to the end of each part.
+        The number of rows to the end of each part.
     positives : ndarray of shape (n_parts,)
-        How many positives the part holds.
+        The number of positives in the part.
     precision, lift : ndarray of shape (n_parts,)
         The share of positives among the rows of the part, and that over the share among all rows.
     recall, cumulative_lift : ndarray of shape (n_parts,)
@@ -145,7 +197,7 @@ def gains_table(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> GainsTable:
-    r"""Return what each tenth of a list holds: the gains table, or decile table, of marketing.
+    r"""Return the contents of each tenth of a list: the gains table, or decile table, of marketing.
 
     .. math:: G_j = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le \lceil j n / 10 \rceil]
 
@@ -157,7 +209,7 @@ def gains_table(
         %(scores)s
     n_parts : int, default=10
         The number of parts of equal size, at least 1, which end after whole rows, as ``fraction`` does in
-        :func:`recall_at_k`. Of fewer rows than parts each is a part of its own.
+        :func:`recall_at_k`. With fewer rows than parts, each row is a part.
     sample_weight : array-like of shape (n,), optional
         %(sample_weight)s
     pos_label : label, optional
@@ -195,13 +247,13 @@ def gains_table(
 
 
 def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
-    """Return the table of a ranking that has been checked."""
-    depths = ListDepths.from_ranking(ranking)
+    """Return the gains table of a ranking."""
+    depths = ListDepths(ranking)
     ends = np.unique([round_up_to_rows(j / n_parts * depths.total, ranking) for j in range(1, n_parts + 1)])
     ends[-1] = depths.total
-    found = depths.hits_among(ends)
-    rows, positives = np.diff(ends, prepend=0.0), np.diff(found, prepend=0.0)
-    recall, precision = found / depths.total_positive, positives / rows
+    hits = depths.hits_among(ends)
+    rows, positives = np.diff(ends, prepend=0.0), np.diff(hits, prepend=0.0)
+    recall, precision = hits / depths.total_positive, positives / rows
     return GainsTable(
         ends,
         positives,
@@ -214,11 +266,11 @@ def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
 
 
 def ranking_curve(ranking: Ranking) -> TopCurve:
-    """Return the curve of a ranking that has been checked; of less weight than a row it has one place."""
-    depths = ListDepths.from_ranking(ranking)
-    k = curve_places(max(1, int(depths.total)))
-    found = depths.hits_among(k)
-    return TopCurve(k, found / k, found / depths.total_positive, found / k / depths.base_rate)
+    """Return the curve of a ranking; if all rows weigh less than one, it has one point."""
+    depths = ListDepths(ranking)
+    k = log_spaced(max(1, int(depths.total)))
+    hits = depths.hits_among(k)
+    return TopCurve(k, hits / k, hits / depths.total_positive, hits / k / depths.base_rate)
 
 
 Table = Literal["measures", "differences", "gains", "curves"]
@@ -284,7 +336,7 @@ class Measurement:
         return [self._sentence(model, found[HITS]) for model, found in self.differences.items()]
 
     def _sentence(self, model: str, found: Comparison) -> str:
-        against, rows = f"{model} against {self.first}: ", self._first_rows
+        against, rows = f"{model} against {self.first}: ", first_rows(self.depth)
         if found.low == found.high == 0.0 or (self.confidence_level is None and found.difference == 0.0):
             return f"{against}as many hits in {rows}."
         said = f"{against}{found.difference:+.1f} hits in {rows}"
@@ -297,10 +349,6 @@ class Measurement:
         if found.low > 0.0 or found.high < 0.0:
             return f"{said}: more than chance explains."
         return f"{said}, which chance alone may explain."
-
-    @property
-    def _first_rows(self) -> str:
-        return "the first row" if self.depth == 1.0 else f"the first {number_text(self.depth)} rows"
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table that is shown, as texts.
@@ -329,7 +377,7 @@ class Measurement:
     def title(self) -> str:
         """Return what was measured, in a line."""
         rows = f"{number_text(self.n_rows)} rows, {number_text(self.n_positives)} positive"
-        return f"{', '.join(self.measures)} on {rows}; {self._first_rows} looked at"
+        return f"{', '.join(self.measures)} on {rows}; {first_rows(self.depth)} looked at"
 
     def __str__(self) -> str:
         """Return the table, and in sentences how the models differ."""
@@ -533,106 +581,103 @@ def measure(
     >>> [record["positives"] for record in found.records("gains")][:3]
     [33.0, 7.0, 4.0]
     """
-    # a series has items too, which are its rows
-    is_table = getattr(scores, "ndim", 2) == 2
-    named: list[tuple[Any, Any]] = (
-        list(scores.items()) if is_table and hasattr(scores, "items") else [("scores", scores)]
-    )
-    names, all_scores = [str(name) for name, _ in named], [one for _, one in named]
-    if not names or len(set(names)) < len(names):
-        found = f"found {names}" if names else "found none"
-        raise ValueError(f"scores must hold those of at least one model, each by a name of its own, {found}.")
+    named_scores = _scores_by_name(scores)
     depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
-    depth = {name: given for name, given in depth.items() if given is not None} or {
-        "fraction_of_positives": 0.25
-    }
+    depth = {name: value for name, value in depth.items() if value is not None}
+    depth = depth or {"fraction_of_positives": 0.25}
     check_depth(**{name: depth.get(name) for name in ("k", "fraction", "fraction_of_positives")})
     if confidence_level is not None:
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     if n_resamples is not None:
         check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
-    rankings = checked_rankings(y_true, all_scores, sample_weight, pos_label, value, groups)
-    rows = depth_in_rows(rankings[0], k, fraction, depth.get("fraction_of_positives"))
-    measures = measures_at(rows, depth, with_value=value is not None)
-    n_resamples = n_resamples or default_n_resamples(len(rankings[0].scores))
-    figures = {
-        name: _intervals(ranking, measures, confidence_level, n_resamples, seed)
-        for name, ranking in zip(names, rankings, strict=True)
-    }
-    differences = {
-        name: _differences(
-            [ranking, rankings[0]], measures, confidence_level, len(names) - 1, n_resamples, seed
-        )
-        for name, ranking in zip(names[1:], rankings[1:], strict=True)
-    }
+    checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
+    rankings = dict(zip(named_scores, checked, strict=True))
+    (_, baseline), *others = rankings.items()
+    rows = depth_in_rows(baseline, **depth)
+    n_resamples = n_resamples or default_n_resamples(len(baseline.scores))
+    figures = table_figures(rows, depth, with_value=value is not None)
+    draws: dict[str, Any] = {"level": confidence_level, "n_resamples": n_resamples, "random_state": seed}
     return Measurement(
-        measures=figures,
-        differences=differences,
-        gains={name: ranking_gains_table(one, N_PARTS) for name, one in zip(names, rankings, strict=True)},
-        curves={name: ranking_curve(one) for name, one in zip(names, rankings, strict=True)},
-        meanings={name: one.meaning for name, one in measures.items()},
-        n_rows=rankings[0].total,
-        n_positives=rankings[0].total_positive,
+        measures={name: _intervals(ranking, figures, **draws) for name, ranking in rankings.items()},
+        differences={
+            name: _differences([other, baseline], figures, len(others), **draws) for name, other in others
+        },
+        gains={name: ranking_gains_table(ranking, N_PARTS) for name, ranking in rankings.items()},
+        curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
+        meanings={figure.name: figure.meaning for figure in figures},
+        n_rows=baseline.total,
+        n_positives=baseline.total_positive,
         depth=rows,
         confidence_level=confidence_level,
         n_resamples=0 if confidence_level is None else n_resamples,
-        n_groups=None if (drawn := rankings[0].groups) is None else len(np.unique(drawn)),
+        n_groups=None if baseline.groups is None else len(np.unique(baseline.groups)),
     )
 
 
+def _scores_by_name(scores: Any) -> dict[str, Any]:
+    """Return the scores of each model by its name, from a mapping, a data frame or one array."""
+    # A series has items too, but these are its rows.
+    is_table = getattr(scores, "ndim", 2) == 2 and hasattr(scores, "items")
+    pairs = list(scores.items()) if is_table else [("scores", scores)]
+    names = [str(name) for name, _ in pairs]
+    if not names or len(set(names)) < len(names):
+        found = f"found {names}" if names else "found none"
+        raise ValueError(f"scores must hold those of at least one model, each by a name of its own, {found}.")
+    return dict(zip(names, (values for _, values in pairs), strict=True))
+
+
+def _resampled(figures: Sequence[TableFigure], level: float | None) -> list[BoundMetric]:
+    """Return the metrics of the figures that get an interval."""
+    metrics = dict.fromkeys(figure.metric for figure in figures if figure.metric.spec.error.resampled)
+    return [] if level is None else list(metrics)
+
+
 def _intervals(
-    ranking: Ranking,
-    measures: Mapping[str, Measure],
-    confidence_level: float | None,
-    n_resamples: int,
-    seed: int,
+    ranking: Ranking, figures: Sequence[TableFigure], level: Any, n_resamples: int, random_state: Any
 ) -> dict[str, ConfidenceInterval]:
-    """Return every measure of a ranking, with its interval."""
-    functions = list(dict.fromkeys(one.function for one in measures.values()))
-    estimates = StratifiedBootstrap([ranking], *functions).evaluate_data()
-    found = {
-        function: ConfidenceInterval(np.nan, np.nan, estimate, np.nan)
-        for function, estimate in zip(functions, estimates, strict=True)
-    }
-    if confidence_level is not None:
-        resampled = [function for function in functions if function is not positives_at_top]
-        intervals = ranking_intervals(
-            ranking, resampled, "bca", confidence_level, n_resamples, seed, may_be_nan=True
-        )
-        found |= dict(zip(resampled, intervals, strict=True))
-    return {
-        name: ConfidenceInterval(*(factor * number for number in found[function]))
-        for name, (_, function, factor) in measures.items()
-    }
+    """Return every figure of a ranking, with its interval."""
+    resampled = _resampled(figures, level)
+    intervals = []
+    if resampled:
+        draws = (level, n_resamples, random_state)
+        intervals = ranking_intervals(ranking, resampled, "bca", *draws, may_be_nan=True)
+    by_metric = dict(zip(resampled, intervals, strict=True))
+    table = {}
+    for name, _, metric, factor in figures:
+        if metric not in by_metric:
+            estimate = ranking.evaluate(metric.call)
+            by_metric[metric] = ConfidenceInterval(math.nan, math.nan, estimate, math.nan)
+        table[name] = ConfidenceInterval(*(factor * number for number in by_metric[metric]))
+    return table
 
 
 def _differences(
     rankings: list[Ranking],
-    measures: Mapping[str, Measure],
-    confidence_level: float | None,
+    figures: Sequence[TableFigure],
     n_differences: int,
+    level: Any,
     n_resamples: int,
-    seed: int,
+    random_state: Any,
 ) -> dict[str, Comparison]:
-    """Return by how much a ranking exceeds another in every measure."""
-    functions = list(dict.fromkeys(one.function for one in measures.values()))
-    estimates = np.reshape(StratifiedBootstrap(rankings, *functions).evaluate_data(), (2, -1))
-    found = {
-        function: Comparison(np.nan, np.nan, float(difference), np.nan)
-        for function, difference in zip(functions, estimates[0] - estimates[1], strict=True)
-    }
-    if confidence_level is not None:
-        resampled = [function for function in functions if function is not positives_at_top]
-        level = 1.0 - (1.0 - confidence_level) / n_differences
-        compared = ranking_differences(rankings, resampled, "bca", level, n_resamples, seed, may_be_nan=True)
-        found |= dict(zip(resampled, compared, strict=True))
-    scaled = {}
-    for name, (_, function, factor) in measures.items():
-        low, high, difference, p_value = found[function]
-        p_value = float(np.minimum(1.0, n_differences * p_value))  # which stays NaN
-        scaled[name] = Comparison(factor * low, factor * high, factor * difference, p_value)
-    return scaled
+    """Return the difference of two rankings in every figure; all intervals hold together."""
+    resampled = _resampled(figures, level)
+    comparisons = []
+    if resampled:
+        level = 1.0 - (1.0 - level) / n_differences
+        draws = (level, n_resamples, random_state)
+        comparisons = ranking_differences(rankings, resampled, "bca", *draws, may_be_nan=True)
+    by_metric = dict(zip(resampled, comparisons, strict=True))
+    table = {}
+    for name, _, metric, factor in figures:
+        if metric not in by_metric:
+            one, other = (ranking.evaluate(metric.call) for ranking in rankings)
+            by_metric[metric] = Comparison(math.nan, math.nan, one - other, math.nan)
+        low, high, difference, p_value = by_metric[metric]
+        # np.minimum keeps NaN, unlike min.
+        p_value = float(np.minimum(1.0, n_differences * p_value))
+        table[name] = Comparison(factor * low, factor * high, factor * difference, p_value)
+    return table
 
 
 def _plain(figures: Mapping[str, Any]) -> dict[str, float | None]:

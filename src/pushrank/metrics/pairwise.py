@@ -1,4 +1,4 @@
-"""Heights, p-norm errors and margins: what pairs of a positive and a negative say."""
+"""Metrics of pairs of a positive and a negative: heights, p-norm errors and margins."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from scipy.special import logsumexp
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
+from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import Ranking, evaluate_metric, register_metric, register_rank_metric
-from pushrank.metrics._ties import RankCounts, Ties, tied_error
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._registry import SamplingError, Trials, evaluate, register_metric
 
 
 @shared_docs
@@ -49,7 +50,7 @@ def height(
     ndarray of float64, shape (number of negatives,)
         In the order of the negatives' rows, each between 0 and the weight of the positives.
 
-    %(ties_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -65,9 +66,7 @@ def height(
     [0.0, 1.0]
     """
     ranking = Ranking(y_true, scores, sample_weight, pos_label)
-    below = ranking.positives_below(ties)
-    heights: Floats = below[ranking.negative_bin_index]
-    return heights
+    return np.asarray(ranking.positives_below(ties)[ranking.negative_bin_index])
 
 
 @shared_docs
@@ -101,7 +100,7 @@ def reverse_height(
     ndarray of float64, shape (number of positives,)
         In the order of the positives' rows, each between 0 and the weight of the negatives.
 
-    %(ties_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -117,12 +116,20 @@ def reverse_height(
     [1.0, 0.0]
     """
     ranking = Ranking(y_true, scores, sample_weight, pos_label)
-    above = ranking.negatives_above(ties)
-    heights: Floats = above[ranking.positive_threshold_index]
-    return heights
+    return np.asarray(ranking.negatives_above(ties)[ranking.positive_threshold_index])
 
 
-@register_rank_metric
+def positive_trials(ranking: Ranking, **parameters: Any) -> list[Trials]:
+    """Return the positives as trials of a metric that counts some of them, or their share."""
+    unit = 1.0 if parameters.get("normalize") else ranking.total_positive
+    return [Trials(ranking.effective_number(ranking.is_positive), unit)]
+
+
+EXTREME = SamplingError(resampled=False, trials=positive_trials)
+"""The best negative alone decides. Resamples repeat it or miss it, so their spread is no standard error."""
+
+
+@register_metric(error=EXTREME, greater_is_better=False)
 def r_max(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -153,7 +160,7 @@ def r_max(
     float, or ndarray of shape (n_rankings,)
         Between 0 and the weight of the positives; the lower the better.
 
-    %(ties_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -168,16 +175,18 @@ def r_max(
     >>> r_max([1, 0, 1, 1], [4.0, 3.0, 2.0, 3.0])
     2.0
     """
-    return evaluate_metric(ranking_r_max, y_true, scores, sample_weight, pos_label, ties)
+    error = tied_error(ties)
+
+    def largest_height(ranking: RankCounts) -> float:
+        best = ranking.around_best_negative()
+        return ranking.total_positive - best.positives_above - (1.0 - error) * best.positives_tied
+
+    return evaluate(largest_height, y_true, scores, sample_weight, pos_label)
 
 
-def ranking_r_max(ranking: RankCounts, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked."""
-    best = ranking.around_best_negative()
-    return ranking.total_positive - best.positives_above - (1.0 - tied_error(ties)) * best.positives_tied
-
-
-@register_rank_metric
+@register_metric(
+    greater_is_better=False, scorers={"rp_error": {}, "log_rp_error": {"p": 4.0, "scale": "log"}}
+)
 def rp_error(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -216,13 +225,7 @@ def rp_error(
     float, or ndarray of shape (n_rankings,)
         At least 0 but on the log scale; the lower the better.
 
-    Raises
-    ------
-    TypeError
-        When `p` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `p`, `scale` or `ties` is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -239,30 +242,30 @@ def rp_error(
     >>> round(rp_error([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], p=1000, scale="log"), 4)
     0.6931
     """
-    return evaluate_metric(ranking_rp_error, y_true, scores, sample_weight, pos_label, p, scale, ties)
-
-
-def ranking_rp_error(ranking: RankCounts, p: float, scale: str, ties: Ties) -> float:
-    """Return the error of a ranking that has been checked."""
     check_number("p", p, 1.0)
     if scale not in ("raw", "log", "mean"):
         raise ValueError(f"scale must be 'raw', 'log' or 'mean', got {scale!r}.")
-    heights, weights = ranking.positives_below(ties), ranking.negative_counts
-    occupied = (heights > 0.0) & (weights > 0.0)
-    if not occupied.any():
-        return -np.inf if scale == "log" else 0.0
-    heights, weights = heights[occupied], weights[occupied]
-    if scale == "raw":
-        with np.errstate(over="ignore"):
-            return float(np.sum(weights * heights ** float(p)))
-    largest = float(heights.max())
-    power_sum = float(np.sum(weights * (heights / largest) ** float(p)))
-    if scale == "log":
-        return math.log(largest) + math.log(power_sum) / p
-    return largest / ranking.total_positive * math.pow(power_sum / ranking.total_negative, 1.0 / p)
+
+    def error(ranking: RankCounts) -> float:
+        heights, weights = ranking.positives_below(ties), ranking.negative_counts
+        occupied = (heights > 0.0) & (weights > 0.0)
+        if not occupied.any():
+            return -np.inf if scale == "log" else 0.0
+        heights, weights = heights[occupied], weights[occupied]
+        if scale == "raw":
+            with np.errstate(over="ignore"):
+                return float(np.sum(weights * heights ** float(p)))
+        # Powers of heights over the largest height do not overflow.
+        largest = float(heights.max())
+        power_sum = float(np.sum(weights * (heights / largest) ** float(p)))
+        if scale == "log":
+            return math.log(largest) + math.log(power_sum) / p
+        return largest / ranking.total_positive * math.pow(power_sum / ranking.total_negative, 1.0 / p)
+
+    return evaluate(error, y_true, scores, sample_weight, pos_label)
 
 
-@register_rank_metric
+@register_metric(greater_is_better=False)
 def rg_error(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -302,13 +305,7 @@ def rg_error(
     float, or ndarray of shape (n_rankings,)
         The lower the better.
 
-    Raises
-    ------
-    TypeError
-        When `price` is not callable.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, `scale` or `ties` is not
-        known, or a price is not finite, where a mean is asked for.
+    %(errors)s
 
     Notes
     -----
@@ -326,35 +323,38 @@ def rg_error(
     >>> round(rg_error(y, scores, np.log1p, scale="mean"), 4)
     0.244
     """
-    return evaluate_metric(ranking_rg_error, y_true, scores, sample_weight, pos_label, price, scale, ties)
-
-
-def ranking_rg_error(ranking: RankCounts, price: Callable[[Floats], Any], scale: str, ties: Ties) -> float:
-    """Return the error of a ranking that has been checked."""
     if not callable(price):
         raise TypeError(f"price must be a function of an array of heights, got {price!r}.")
     if scale not in ("raw", "mean"):
         raise ValueError(f"scale must be 'raw' or 'mean', got {scale!r}.")
-    occupied = ranking.negative_counts > 0.0
-    heights, weights = ranking.positives_below(ties)[occupied], ranking.negative_counts[occupied]
-    error = float(weights @ np.asarray(price(heights), dtype=np.float64))
-    if scale == "raw":
-        return error
-    mean = error / ranking.total_negative
+
+    def error(ranking: RankCounts) -> float:
+        occupied = ranking.negative_counts > 0.0
+        heights, weights = ranking.positives_below(ties)[occupied], ranking.negative_counts[occupied]
+        total = float(weights @ np.asarray(price(heights), dtype=np.float64))
+        if scale == "raw":
+            return total
+        return _height_of_price(price, total / ranking.total_negative, heights) / ranking.total_positive
+
+    return evaluate(error, y_true, scores, sample_weight, pos_label)
+
+
+def _height_of_price(price: Callable[[Floats], Any], mean: float, heights: Floats) -> float:
+    """Return the height whose price is the mean price of some heights, by a root search."""
     if not math.isfinite(mean):
         raise ValueError(f"the mean price of the heights is {mean}; choose a price that grows more slowly.")
 
     def excess(height: float) -> float:
         return float(np.asarray(price(np.array([height])))[0]) - mean
 
-    least, most = float(heights.min()), float(heights.max())
-    if excess(least) >= 0.0:  # all heights are equal, but for rounding
-        return least / ranking.total_positive
-    # rounding may leave the mean above the highest price where nearly all heights are the highest
-    return float(brentq(excess, least, most) if excess(most) > 0.0 else most) / ranking.total_positive
+    lowest, highest = float(heights.min()), float(heights.max())
+    # If all heights are equal, rounding may leave the mean outside the prices of both ends.
+    if excess(lowest) >= 0.0:
+        return lowest
+    return float(brentq(excess, lowest, highest)) if excess(highest) > 0.0 else highest
 
 
-@register_metric
+@register_metric(uses_scores=True, greater_is_better=False)
 def margin_error(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -398,13 +398,7 @@ def margin_error(
     float, or ndarray of shape (n_rankings,)
         Between 0 and 1; the lower the better.
 
-    Raises
-    ------
-    TypeError
-        When `theta` or `p` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `theta`, `p` or `ties` is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -422,17 +416,17 @@ def margin_error(
     >>> margin_error(y, scores), margin_error(y, scores, theta=1.5), margin_error(y, scores, 1.5, p=1000)
     (0.3333333333333333, 0.6666666666666666, 0.9993070929904525)
     """
-    return evaluate_metric(ranking_margin_error, y_true, scores, sample_weight, pos_label, theta, p, ties)
-
-
-def ranking_margin_error(ranking: Ranking, theta: float, p: float, ties: Ties) -> float:
-    """Return the error of a ranking that has been checked."""
     check_number("theta", theta, 0.0)
-    lowered = ranking.with_scores(ranking.scores - theta * ranking.is_positive)
-    return ranking_rp_error(lowered, p, "mean", ties)
+
+    def error(ranking: Ranking) -> float:
+        lowered = ranking.with_scores(ranking.scores - theta * ranking.is_positive)
+        return lowered.evaluate(rp_error, p=p, scale="mean", ties=ties)
+
+    return evaluate(error, y_true, scores, sample_weight, pos_label)
 
 
-@register_metric
+# Margins are in units of the scores, so models cannot be compared by them: there are no scorers.
+@register_metric(uses_scores=True, scorers={})
 def margin(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -463,7 +457,7 @@ def margin(
     float, or ndarray of shape (n_rankings,)
         In units of the scores; positive where all pairs are ranked rightly, 0 for a tie.
 
-    %(norm_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -479,10 +473,16 @@ def margin(
     >>> margin([1, 1, 0], [3.0, 2.5, 1.0], norm=2.0)
     0.75
     """
-    return evaluate_metric(ranking_margin, y_true, scores, sample_weight, pos_label, norm)
+    check_number("norm", norm, above=0.0)
+
+    def least_margin(ranking: Ranking) -> float:
+        counted = ranking.without_weightless_rows()
+        return float(counted.positive_scores.min() - counted.negative_scores.max()) / float(norm)
+
+    return evaluate(least_margin, y_true, scores, sample_weight, pos_label)
 
 
-@register_metric
+@register_metric(uses_scores=True, scorers={})
 def smooth_margin(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -514,7 +514,7 @@ def smooth_margin(
         In units of the scores. At most :func:`margin` (for weights of one), and below it by no more than the
         logarithm of the number of pairs over the norm.
 
-    %(norm_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -530,24 +530,12 @@ def smooth_margin(
     >>> round(smooth_margin([1, 1, 0], [3.0, 3.0, 1.0]), 4)
     1.3069
     """
-    return evaluate_metric(ranking_smooth_margin, y_true, scores, sample_weight, pos_label, norm)
-
-
-def ranking_smooth_margin(ranking: Ranking, norm: float) -> float:
-    """Return the smooth margin of a ranking that has been checked."""
     check_number("norm", norm, above=0.0)
-    log_positives = float(logsumexp(-ranking.positive_scores, b=ranking.positive_weights))
-    log_negatives = float(logsumexp(ranking.negative_scores, b=ranking.negative_weights))
-    return -(log_positives + log_negatives) / float(norm)
 
+    def soft_margin(ranking: Ranking) -> float:
+        # The sum over pairs is a product of two sums, whose logarithms cannot overflow.
+        log_positives = float(logsumexp(-ranking.positive_scores, b=ranking.positive_weights))
+        log_negatives = float(logsumexp(ranking.negative_scores, b=ranking.negative_weights))
+        return -(log_positives + log_negatives) / float(norm)
 
-def ranking_margin(ranking: Ranking, norm: float) -> float:
-    """Return the margin of a ranking that has been checked."""
-    check_number("norm", norm, above=0.0)
-    positives = _counted(ranking.positive_scores, ranking.positive_weights)
-    negatives = _counted(ranking.negative_scores, ranking.negative_weights)
-    return float(positives.min() - negatives.max()) / float(norm)
-
-
-def _counted(scores: Floats, weights: Floats | None) -> Floats:
-    return scores if weights is None else scores[weights > 0.0]
+    return evaluate(soft_margin, y_true, scores, sample_weight, pos_label)

@@ -1,8 +1,8 @@
-"""Precision, recall and lift of the first rows, and how many positives are above every negative."""
+"""Metrics of the first rows of a list, and of the precision-recall curve."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,26 +10,76 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from pushrank._numeric import Floats
+from pushrank._parallel import compiled
 from pushrank._validation import check_number
-from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import (
-    K_ROUNDING,
-    METRICS,
-    Ranking,
-    counts_around_recall,
-    depth_in_rows,
-    evaluate_metric,
-    register_rank_metric,
-    round_up_to_rows,
-    sum_precisions,
+from pushrank.metrics._counts import CutCounts, RankCounts, Ties, negatives_above, tied_error
+from pushrank.metrics._ranking import K_ROUNDING, Ranking, depth_in_rows, round_up_to_rows
+from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
+from pushrank.metrics.pairwise import EXTREME
+
+_compiled = compiled()
+
+
+@_compiled
+def counts_around_recall(positive_counts, negative_counts, needed):
+    """Return the weight of each class above the threshold at which positives reach a weight, and at it."""
+    positives, negatives = 0.0, 0.0
+    for g in range(len(positive_counts) - 1, -1, -1):
+        negatives += negative_counts[2 * g + 2]
+        # The last threshold with a positive ends the list, even if rounding keeps the sum below its target.
+        if positive_counts[g] > 0.0 and positives + positive_counts[g] >= needed:
+            return positives, negatives, positive_counts[g], negative_counts[2 * g + 1]
+        positives += positive_counts[g]
+        negatives += negative_counts[2 * g + 1]
+    return positives, negatives, 0.0, 0.0
+
+
+@_compiled
+def sum_precisions(state, positive_counts, negative_counts):
+    """Return the weights of both classes so far, and the sum of the precisions at the positives.
+
+    All rows of a tie enter the list together. The state is what this function returned for the stretch of the
+    list above, or zeros at the top.
+    """
+    positives, negatives, total = state
+    for g in range(len(positive_counts) - 1, -1, -1):
+        positives += positive_counts[g]
+        negatives += negative_counts[2 * g + 2] + negative_counts[2 * g + 1]
+        if positive_counts[g] > 0.0:
+            total += positive_counts[g] * (positives / (positives + negatives))
+    return positives, negatives + negative_counts[0], total
+
+
+def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
+    """Return the sampling error of a metric that is proportional to the hits among the first rows.
+
+    ``value_of_all(ranking, depth)`` is the metric if all of them are hits. The hits are a share of the rows
+    looked at, and also a share of the positives.
+    """
+
+    def trials(
+        ranking: Ranking, k: Any = None, fraction: Any = None, fraction_of_positives: Any = None, **_: Any
+    ) -> list[Trials]:
+        depth = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+        value = value_of_all(ranking, depth)
+        n_rows = depth / ranking.total * ranking.effective_number(np.full(len(ranking.scores), True))
+        n_positives = ranking.effective_number(ranking.is_positive)
+        return [Trials(n_rows, value), Trials(n_positives, value * ranking.total_positive / depth)]
+
+    return SamplingError(trials=trials)
+
+
+@register_metric(
+    error=hit_error(lambda _ranking, _depth: 1.0),
+    scorers={
+        "precision_at_positives": {"fraction_of_positives": 1.0},
+        "precision_at_quarter": {"fraction_of_positives": 0.25},
+    },
+    figures=[
+        Figure("hits", "positives among {rows}", per_row=True),
+        Figure("precision", "share of positives among {rows}"),
+    ],
 )
-from pushrank.metrics._ties import CutCounts, RankCounts, Ties, negatives_above, tied_error
-from pushrank.metrics.discounted import ranking_average_reciprocal_rank, ranking_discounted_cumulative_gain
-from pushrank.metrics.pairwise import ranking_r_max, ranking_rp_error
-from pushrank.metrics.roc import ranking_auc
-
-
-@register_rank_metric
 def precision_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -82,28 +132,18 @@ def precision_at_k(
     >>> precision_at_k(y, scores, 2), round(precision_at_k(y, scores, fraction_of_positives=1.0), 4)
     (0.5, 0.6667)
     """
-    return evaluate_metric(
-        ranking_precision_at_k,
-        y_true,
-        scores,
-        sample_weight,
-        pos_label,
-        k,
-        fraction,
-        fraction_of_positives,
-        ties,
-    )
+
+    def precision(ranking: RankCounts) -> float:
+        n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+        return ranking.positives_in_top(n_rows, ties) / n_rows
+
+    return evaluate(precision, y_true, scores, sample_weight, pos_label)
 
 
-def ranking_precision_at_k(
-    ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any, ties: Ties = "half"
-) -> float:
-    """Return the metric of a ranking that has been checked."""
-    n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
-    return ranking.positives_in_top(n_rows, ties) / n_rows
-
-
-@register_rank_metric
+@register_metric(
+    error=hit_error(lambda ranking, depth: depth / ranking.total_positive),
+    figures=[Figure("recall", "share of all positives that is among {rows}")],
+)
 def recall_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -158,409 +198,18 @@ def recall_at_k(
     >>> recall_at_k(y, scores, 3), recall_at_k(y, scores, fraction=0.5)
     (0.5, 0.5)
     """
-    return evaluate_metric(
-        ranking_recall_at_k,
-        y_true,
-        scores,
-        sample_weight,
-        pos_label,
-        k,
-        fraction,
-        fraction_of_positives,
-        ties,
-    )
 
+    def recall(ranking: RankCounts) -> float:
+        n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+        return ranking.positives_in_top(n_rows, ties) / ranking.total_positive
 
-def ranking_recall_at_k(
-    ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any, ties: Ties
-) -> float:
-    """Return the metric of a ranking that has been checked."""
-    n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
-    return ranking.positives_in_top(n_rows, ties) / ranking.total_positive
+    return evaluate(recall, y_true, scores, sample_weight, pos_label)
 
 
-@register_rank_metric
-def positives_at_top(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    normalize: bool = False,
-    ties: Ties = "pessimistic",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the number of positives ranked above all negatives.
-
-    .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    normalize : bool, default=False
-        Return the share of the positives in place of their number.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
-
-    %(ties_errors)s
-
-    Notes
-    -----
-    O(n), without sorting. A positive tied with the best negative counts nothing, one half, or one, by the
-    rule of ties: by default nothing, as the paper counts those strictly above. It is the weight of the
-    positives less :func:`r_max`.
-
-    References
-    ----------
-    Agarwal, *The Infinite Push*, SDM 2011, section 6.
-
-    Examples
-    --------
-    >>> positives_at_top([1, 1, 0, 1], [4.0, 3.5, 3.0, 2.0])
-    2.0
-    """
-    return evaluate_metric(
-        ranking_positives_at_top, y_true, scores, sample_weight, pos_label, ties, normalize=normalize
-    )
-
-
-def ranking_positives_at_top(ranking: RankCounts, ties: Ties, *, normalize: bool = False) -> float:
-    """Return the metric of a ranking that has been checked."""
-    best = ranking.around_best_negative()
-    found = best.positives_above + (1.0 - tied_error(ties)) * best.positives_tied
-    return found / ranking.total_positive if normalize else found
-
-
-@register_rank_metric
-def average_precision(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the mean, over the positives, of the precision at each one's place.
-
-    .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
-        positives come first.
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    %(unit_interval)s
-
-    %(ties_errors)s
-
-    Notes
-    -----
-    O(n log n). With ``ties="half"`` it equals scikit-learn's ``average_precision_score``, weights included.
-
-    References
-    ----------
-    Agarwal, *The Infinite Push*, SDM 2011, section 6; Manning, Raghavan and Schuetze, *Introduction to
-    Information Retrieval* (2008), section 8.4.
-
-    Examples
-    --------
-    >>> round(average_precision([1, 0, 1], [3.0, 2.0, 1.0]), 4)
-    0.8333
-    """
-    return evaluate_metric(ranking_average_precision, y_true, scores, sample_weight, pos_label, ties)
-
-
-def ranking_average_precision(ranking: RankCounts, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked."""
-    counts = ranking.positive_counts, ranking.negative_counts
-    return float(add_precisions((0.0, 0.0, 0.0), *counts, ties)[2] / ranking.total_positive)
-
-
-PrecisionState = tuple[float, float, float]
-
-
-def add_precisions(
-    state: PrecisionState, positive_counts: Floats, negative_counts: Floats, ties: Ties
-) -> PrecisionState:
-    """Return the weights of both classes and the sum of the precisions at the positives, further down a list.
-
-    The sum is taken in the order of the list, so that a list in parts, the state of each being that of the
-    part above, has the same.
-    """
-    if tied_error(ties) == 0.5:
-        walked: PrecisionState = sum_precisions(state, positive_counts, negative_counts)
-        return walked
-    positives, negatives, total = state
-    found = _sum_precisions_one_by_one(
-        positive_counts,
-        positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts),
-        negatives + negatives_above(negative_counts, tied_error(ties)),
-    )
-    total = float(np.cumsum(np.append(total, found[::-1]))[-1])  # unlike np.sum, one after the other
-    return positives + float(positive_counts.sum()), negatives + float(negative_counts.sum()), total
-
-
-def _sum_precisions_one_by_one(positives: Floats, positives_above: Floats, negatives_above: Floats) -> Floats:
-    """Return ``sum_j (above + j) / (above + j + negatives_above)`` for j = 1..positives, by digammas."""
-    start = positives_above + negatives_above + 1.0
-    harmonic = np.where(positives == 1.0, 1.0 / start, digamma(start + positives) - digamma(start))
-    sums: Floats = positives - negatives_above * harmonic
-    return sums
-
-
-@register_rank_metric
-def precision_at_recall(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    recall: float = 0.5,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the share of positives in the shortest list that finds a given share of them.
-
-    .. math:: \mathrm{prec@recall}(r) = \frac{h}{h + \mathrm{rHeight}(i)}
-
-    where positive i is the one with which the weight h found reaches the recall r.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    recall : float, default=0.5
-        The share of the positives to be found, in (0, 1].
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie at the end of the list: negatives come first; all rows of the tie enter together, a
-        point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
-        case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
-        part of it that does.
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    %(unit_interval)s
-
-    Raises
-    ------
-    TypeError
-        When `recall` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `recall` or `ties` is out of range.
-
-    Notes
-    -----
-    O(n log n).
-
-    References
-    ----------
-    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
-
-    Examples
-    --------
-    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
-    >>> precision_at_recall(y, scores, 0.3), precision_at_recall(y, scores, 1.0)
-    (1.0, 0.75)
-    """
-    return evaluate_metric(
-        ranking_precision_at_recall, y_true, scores, sample_weight, pos_label, recall, ties
-    )
-
-
-def ranking_precision_at_recall(ranking: RankCounts, recall: float, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked."""
-    error = tied_error(ties)
-    check_number("recall", recall, above=0.0, most=1.0)
-    needed = float(recall) * ranking.total_positive
-    cut = CutCounts(
-        *counts_around_recall(ranking.positive_counts, ranking.negative_counts, needed * (1.0 - K_ROUNDING))
-    )
-    if error == 0.5:
-        positives = cut.positives_above + cut.positives_tied
-        negatives = cut.negatives_above + cut.negatives_tied
-    else:
-        positives = round_up_to_rows(needed, ranking)
-        negatives = cut.negatives_above + error * cut.negatives_tied
-    return float(positives / (positives + negatives))
-
-
-@register_rank_metric
-def recall_at_precision(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    precision: float = 0.5,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the largest share of the positives that a list of a given precision finds.
-
-    .. math:: \mathrm{recall@prec}(q) = \max \{\mathrm{recall@}k : \mathrm{prec@}k \ge q\}
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    precision : float, default=0.5
-        The share of positives that the list must hold at least, in (0, 1].
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Lists end at the end of a tie, all rows of it included, a point of scikit-learn's
-        ``precision_recall_curve``; with ``"optimistic"`` at its last positive, positives first.
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
-        Between 0 and 1, and 0 where no list is so precise; the higher the better.
-
-    Raises
-    ------
-    TypeError
-        When `precision` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or
-        `precision` or `ties` is out of range.
-
-    Notes
-    -----
-    O(n log n). Precision rises and falls down a list: of all lists that are precise enough it is the longest.
-    On a part of the rows, lists of a few rows are precise by chance.
-
-    References
-    ----------
-    Eban et al., *Scalable learning of non-decomposable objectives*, AISTATS 2017.
-
-    Examples
-    --------
-    >>> y, scores = [0, 1, 1, 0, 1], [5.0, 4.0, 3.0, 2.0, 1.0]
-    >>> recall_at_precision(y, scores, 0.6), round(recall_at_precision(y, scores, 0.65), 4)
-    (1.0, 0.6667)
-    """
-    return evaluate_metric(
-        ranking_recall_at_precision, y_true, scores, sample_weight, pos_label, precision, ties
-    )
-
-
-def ranking_recall_at_precision(ranking: RankCounts, precision: float, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked."""
-    check_number("precision", precision, above=0.0, most=1.0)
-    found, precisions = _precision_recall_curve(ranking, ties)
-    # sums of weights miss a share that they stand for by rounding
-    enough = found[precisions >= float(precision) * (1.0 - K_ROUNDING)]
-    return float(enough[-1] / ranking.total_positive) if len(enough) else 0.0
-
-
-def _precision_recall_curve(ranking: RankCounts, ties: Ties) -> tuple[Floats, Floats]:
-    """Return the weight of the positives to the end of each tie, best first, and the precision there."""
-    drawn = ranking.positive_counts > 0.0  # a resample may leave thresholds without a positive
-    found = np.cumsum(ranking.positive_counts[::-1])[drawn[::-1]]
-    tied = ranking.negative_counts[1::2] if tied_error(ties) else 0.0
-    negatives = (ranking.negatives_above("optimistic") + tied)[drawn][::-1]
-    return found, found / (found + negatives)
-
-
-@register_rank_metric
-def partial_average_precision(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    min_recall: float = 0.0,
-    max_recall: float = 1.0,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Any:
-    r"""Return the mean precision between two recalls: the partial area under the precision-recall curve.
-
-    .. math:: \frac{1}{b - a} \int_a^b \mathrm{prec@recall}(r) \, dr
-
-    with :math:`a` the least and :math:`b` the largest recall: the area in units of the largest possible.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
-    min_recall, max_recall : float
-        The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
-        is :func:`average_precision`.
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    %(unit_interval)s
-
-    Raises
-    ------
-    TypeError
-        When a recall is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or a recall is out of range.
-
-    Notes
-    -----
-    O(n log n). The curve is a step function, as in :func:`average_precision`: :func:`precision_at_recall` at
-    every recall, all rows of a tie entering together. A positive at the end of the range counts in part.
-    High recalls, such as 0.95 to 1, are for those who must not miss any, who read the bottom of a list.
-
-    References
-    ----------
-    Kumar, Narasimhan and Cotter, *Implicit rate-constrained optimization of non-decomposable objectives*,
-    ICML 2021, for recalls from 0.95; Boyd, Eng and Page, *Area under the precision-recall curve: point
-    estimates and confidence intervals*, ECML 2013, for the area.
-
-    Examples
-    --------
-    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
-    >>> round(partial_average_precision(y, scores), 4), partial_average_precision(y, scores, 0.95)
-    (0.8056, 0.75)
-    """
-    return evaluate_metric(
-        ranking_partial_average_precision, y_true, scores, sample_weight, pos_label, min_recall, max_recall
-    )
-
-
-def ranking_partial_average_precision(ranking: RankCounts, min_recall: float, max_recall: float) -> float:
-    """Return the metric of a ranking that has been checked."""
-    check_number("max_recall", max_recall, above=0.0, most=1.0)
-    check_number("min_recall", min_recall, 0.0, below=float(max_recall))
-    found, precisions = _precision_recall_curve(ranking, "half")
-    recalls = np.clip(found / found[-1], min_recall, max_recall)
-    return float(np.diff(recalls, prepend=min_recall) @ precisions / (max_recall - min_recall))
-
-
-@register_rank_metric
+@register_metric(
+    error=hit_error(lambda ranking, _depth: ranking.total / ranking.total_positive),
+    figures=[Figure("lift", "precision among {rows} over that of a random order")],
+)
 def lift(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -618,20 +267,23 @@ def lift(
     >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], fraction=0.2)
     2.5
     """
-    depth = k, fraction, fraction_of_positives
-    return evaluate_metric(ranking_lift, y_true, scores, sample_weight, pos_label, *depth, ties)
+    depth: dict[str, Any] = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
+
+    def ratio(ranking: RankCounts) -> float:
+        precision = ranking.evaluate(precision_at_k, **depth, ties=ties)
+        return precision * (ranking.total / ranking.total_positive)
+
+    return evaluate(ratio, y_true, scores, sample_weight, pos_label)
 
 
-def ranking_lift(ranking: RankCounts, *depth_and_ties: Any) -> float:
-    """Return the metric of a ranking that has been checked."""
-    return ranking_precision_at_k(ranking, *depth_and_ties) * (ranking.total / ranking.total_positive)
-
-
-# the name of the lift in virtual screening
-enrichment_factor = METRICS["enrichment_factor"] = lift
-
-
-@register_rank_metric
+@register_metric(
+    figures=[
+        Figure("value", "value of the positives among {rows}"),
+        Figure(
+            "value_share", "share of the value of all positives that is among {rows}", {"normalize": True}
+        ),
+    ]
+)
 def value_at_k(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -656,14 +308,13 @@ def value_at_k(
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     k : int, optional
-        How many of the first rows are looked at, from 1 to n; with weights, what they weigh.
+        %(k)s
     value : array-like of shape (n,), optional
         What each row is worth if it is positive, such as an amount of money; negatives count nothing.
     fraction : float, optional
-        In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole rows.
+        %(fraction)s
     fraction_of_positives : float, optional
-        In place of k: as many rows as this share of the positives, in (0, 1], rounded to the nearest number
-        from 1 on.
+        %(fraction_of_positives)s
     normalize : bool, default=False
         Return the share of the value of all positives in place of the value.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -684,9 +335,8 @@ def value_at_k(
     TypeError
         When `k` is not an integer, or a share is not a number.
     ValueError
-        When there are not two classes, a score or a value is not finite or missing, lengths differ, none or
-        several of `k`, `fraction` and `fraction_of_positives` are given, one of them or `ties` is out of
-        range, or a share is asked for and the positives' value does not add up to more than zero.
+        As :func:`precision_at_k` does; when a value is missing or not finite; or when a share is asked for
+        and the values of the positives do not add up to more than zero.
 
     Notes
     -----
@@ -704,99 +354,383 @@ def value_at_k(
     (50.0, 0.95)
     """
 
-    def of_ranking(ranking: RankCounts) -> float:
+    def value_of_hits(ranking: RankCounts) -> float:
         if isinstance(ranking, Ranking) and value is not None:
             ranking = ranking.with_value(value)
-        depth = k, fraction, fraction_of_positives
-        return ranking_value_at_k(ranking, *depth, ties, normalize=normalize)
-
-    return evaluate_metric(of_ranking, y_true, scores, sample_weight, pos_label)
-
-
-def ranking_value_at_k(
-    ranking: RankCounts, k: Any, fraction: Any, fraction_of_positives: Any, ties: Ties, *, normalize: bool
-) -> float:
-    """Return the metric of a ranking that has been checked."""
-    at_thresholds = ranking.positive_values
-    if at_thresholds is None:
-        raise ValueError("value_at_k adds up what positives are worth: pass value, an amount for each row.")
-    found = ranking.positives_in_top(depth_in_rows(ranking, k, fraction, fraction_of_positives), ties)
-    positives, values = (
-        np.concatenate([[0.0], np.cumsum(sums[::-1])]) for sums in (ranking.positive_counts, at_thresholds)
-    )
-    value = float(np.interp(found, positives, values))  # a part of a tie has that part of its value
-    if not normalize:
-        return value
-    if not values[-1] > 0.0:
-        if not isinstance(ranking, Ranking):  # a resample that missed what is worth anything
+        at_thresholds = ranking.positive_values
+        if at_thresholds is None:
+            raise ValueError(
+                "value_at_k adds up what positives are worth: pass value, an amount for each row."
+            )
+        n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+        positives, values = (
+            np.concatenate([[0.0], np.cumsum(sums[::-1])])
+            for sums in (ranking.positive_counts, at_thresholds)
+        )
+        # Where the list ends within a tie, the value rises evenly with the hits.
+        caught = float(np.interp(ranking.positives_in_top(n_rows, ties), positives, values))
+        if not normalize:
+            return caught
+        if values[-1] > 0.0:
+            return caught / float(values[-1])
+        if ranking.is_resample:
             return np.nan
         raise ValueError(
             f"the value of all positives is {values[-1]:g}, and no value is a share of it: as a share, "
             "value must add up to more than zero."
         )
-    return value / float(values[-1])
+
+    return evaluate(value_of_hits, y_true, scores, sample_weight, pos_label)
 
 
-@shared_docs
-def top_of_list(
+@register_metric(error=EXTREME, figures=[Figure("positives_at_top", "positives above every negative")])
+def positives_at_top(
     y_true: ArrayLike,
     scores: ArrayLike,
     *,
+    normalize: bool = False,
+    ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> dict[str, float]:
-    r"""Return the measures of a ranking, each under its own default for ties.
+) -> Any:
+    r"""Return the number of positives ranked above all negatives.
 
-    .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
+    .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         %(y_true)s
-    scores : array-like of shape (n,)
-        %(scores)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    normalize : bool, default=False
+        Return the share of the positives in place of their number.
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(whole_weight)s
+        %(sample_weight)s
     pos_label : label, optional
         %(pos_label)s
 
     Returns
     -------
-    dict of str to float
-        By the name of the measure: ``positives_at_top``, ``precision_at_quarter`` and
-        ``precision_at_positives`` (k a quarter of the positives, and all of them), ``average_precision``,
-        ``auc``, ``discounted_cumulative_gain`` (log2), ``discounted_cumulative_gain_natural``,
-        ``average_reciprocal_rank``, ``r_max``, and ``log_r4`` ((1/4) ln of the 4-norm error).
+    float, or ndarray of shape (n_rankings,)
+        Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
-    Raises
-    ------
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or a weight is negative or not
-        whole.
+    %(errors)s
 
     Notes
     -----
-    O(n log n): the order of the scores is found once. With weights, n is their sum.
+    O(n), without sorting. A positive tied with the best negative counts nothing, one half, or one, by the
+    rule of ties: by default nothing, as the paper counts those strictly above. It is the weight of the
+    positives less :func:`r_max`.
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; see each measure.
+    Agarwal, *The Infinite Push*, SDM 2011, section 6.
 
     Examples
     --------
-    >>> top_of_list([1, 0, 1], [3.0, 2.0, 1.0])["positives_at_top"]
-    1.0
+    >>> positives_at_top([1, 1, 0, 1], [4.0, 3.5, 3.0, 2.0])
+    2.0
     """
-    ranking = Ranking(y_true, scores, sample_weight, pos_label)
-    return {
-        "positives_at_top": ranking_positives_at_top(ranking, "pessimistic"),
-        "precision_at_quarter": ranking_precision_at_k(ranking, None, None, 0.25),
-        "precision_at_positives": ranking_precision_at_k(ranking, None, None, 1.0),
-        "average_precision": ranking_average_precision(ranking, "half"),
-        "auc": ranking_auc(ranking, "half"),
-        "discounted_cumulative_gain": ranking_discounted_cumulative_gain(ranking, 2.0, "half"),
-        "discounted_cumulative_gain_natural": ranking_discounted_cumulative_gain(ranking, math.e, "half"),
-        "average_reciprocal_rank": ranking_average_reciprocal_rank(ranking, "half"),
-        "r_max": ranking_r_max(ranking, "pessimistic"),
-        "log_r4": ranking_rp_error(ranking, 4.0, "log", "pessimistic"),
-    }
+    error = tied_error(ties)
+
+    def first_positives(ranking: RankCounts) -> float:
+        best = ranking.around_best_negative()
+        count = best.positives_above + (1.0 - error) * best.positives_tied
+        return count / ranking.total_positive if normalize else count
+
+    return evaluate(first_positives, y_true, scores, sample_weight, pos_label)
+
+
+@register_metric(figures=[Figure("average_precision", "average precision")])
+def average_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the mean, over the positives, of the precision at each one's place.
+
+    .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
+        positives come first.
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
+
+    %(unit_interval)s
+
+    %(errors)s
+
+    Notes
+    -----
+    O(n log n). With ``ties="half"`` it equals scikit-learn's ``average_precision_score``, weights included.
+
+    References
+    ----------
+    Agarwal, *The Infinite Push*, SDM 2011, section 6; Manning, Raghavan and Schuetze, *Introduction to
+    Information Retrieval* (2008), section 8.4.
+
+    Examples
+    --------
+    >>> round(average_precision([1, 0, 1], [3.0, 2.0, 1.0]), 4)
+    0.8333
+    """
+    tied_error(ties)
+
+    def mean_precision(ranking: RankCounts) -> float:
+        return float(ranking.walk(add_precisions, (0.0, 0.0, 0.0), ties)[2] / ranking.total_positive)
+
+    return evaluate(mean_precision, y_true, scores, sample_weight, pos_label)
+
+
+PrecisionState = tuple[float, float, float]
+
+
+def add_precisions(
+    state: PrecisionState, positive_counts: Floats, negative_counts: Floats, ties: Ties
+) -> PrecisionState:
+    """Return the weights of both classes and the sum of the precisions at the positives, further down a list.
+
+    The sum is taken in the order of the list, so that a list in stretches has the same sum to the last bit.
+    """
+    error = tied_error(ties)
+    if error == 0.5:
+        walked: PrecisionState = sum_precisions(state, positive_counts, negative_counts)
+        return walked
+    positives, negatives, total = state
+    sums = _sum_precisions_one_by_one(
+        positive_counts,
+        positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts),
+        negatives + negatives_above(negative_counts, error),
+    )
+    # cumsum adds one after the other, np.sum in pairs.
+    total = float(np.cumsum(np.append(total, sums[::-1]))[-1])
+    return positives + float(positive_counts.sum()), negatives + float(negative_counts.sum()), total
+
+
+def _sum_precisions_one_by_one(positives: Floats, positives_above: Floats, negatives_above: Floats) -> Floats:
+    """Return ``sum_j (above + j) / (above + j + negatives_above)`` for j = 1..positives, by digammas."""
+    start = positives_above + negatives_above + 1.0
+    harmonic = np.where(positives == 1.0, 1.0 / start, digamma(start + positives) - digamma(start))
+    sums: Floats = positives - negatives_above * harmonic
+    return sums
+
+
+@register_metric()
+def precision_at_recall(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    recall: float = 0.5,
+    *,
+    ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the share of positives in the shortest list that finds a given share of them.
+
+    .. math:: \mathrm{prec@recall}(r) = \frac{h}{h + \mathrm{rHeight}(i)}
+
+    where positive i is the one with which the weight h found reaches the recall r.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    recall : float, default=0.5
+        The share of the positives to be found, in (0, 1].
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Where rows tie at the end of the list: negatives come first; all rows of the tie enter together, a
+        point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
+        case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
+        part of it that does.
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
+
+    %(unit_interval)s
+
+    %(errors)s
+
+    Notes
+    -----
+    O(n log n).
+
+    References
+    ----------
+    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
+
+    Examples
+    --------
+    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> precision_at_recall(y, scores, 0.3), precision_at_recall(y, scores, 1.0)
+    (1.0, 0.75)
+    """
+    check_number("recall", recall, above=0.0, most=1.0)
+    error = tied_error(ties)
+
+    def precision(ranking: RankCounts) -> float:
+        needed = float(recall) * ranking.total_positive
+        counts = ranking.positive_counts, ranking.negative_counts
+        cut = CutCounts(*counts_around_recall(*counts, needed * (1.0 - K_ROUNDING)))
+        if error == 0.5:
+            positives = cut.positives_above + cut.positives_tied
+            negatives = cut.negatives_above + cut.negatives_tied
+        else:
+            positives = round_up_to_rows(needed, ranking)
+            negatives = cut.negatives_above + error * cut.negatives_tied
+        return float(positives / (positives + negatives))
+
+    return evaluate(precision, y_true, scores, sample_weight, pos_label)
+
+
+@register_metric()
+def recall_at_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    precision: float = 0.5,
+    *,
+    ties: Ties = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the largest share of the positives that a list of a given precision finds.
+
+    .. math:: \mathrm{recall@prec}(q) = \max \{\mathrm{recall@}k : \mathrm{prec@}k \ge q\}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    precision : float, default=0.5
+        The share of positives that the list must hold at least, in (0, 1].
+    ties : {"pessimistic", "half", "optimistic"}, default="half"
+        Lists end at the end of a tie, all rows of it included, a point of scikit-learn's
+        ``precision_recall_curve``; with ``"optimistic"`` at its last positive, positives first.
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n_rankings,)
+        Between 0 and 1, and 0 where no list is so precise; the higher the better.
+
+    %(errors)s
+
+    Notes
+    -----
+    O(n log n). Precision rises and falls down a list: of all lists that are precise enough it is the longest.
+    On a part of the rows, lists of a few rows are precise by chance.
+
+    References
+    ----------
+    Eban et al., *Scalable learning of non-decomposable objectives*, AISTATS 2017.
+
+    Examples
+    --------
+    >>> y, scores = [0, 1, 1, 0, 1], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> recall_at_precision(y, scores, 0.6), round(recall_at_precision(y, scores, 0.65), 4)
+    (1.0, 0.6667)
+    """
+    check_number("precision", precision, above=0.0, most=1.0)
+
+    def longest_recall(ranking: RankCounts) -> float:
+        hits, precisions = _precision_recall_curve(ranking, ties)
+        # Sums of weights may miss the share that they stand for by rounding.
+        precise = hits[precisions >= float(precision) * (1.0 - K_ROUNDING)]
+        return float(precise[-1] / ranking.total_positive) if len(precise) else 0.0
+
+    return evaluate(longest_recall, y_true, scores, sample_weight, pos_label)
+
+
+def _precision_recall_curve(ranking: RankCounts, ties: Ties) -> tuple[Floats, Floats]:
+    """Return the weight of the positives to the end of each tie, best first, and the precision there."""
+    # A resample may leave thresholds without a positive.
+    drawn = ranking.positive_counts > 0.0
+    hits = np.cumsum(ranking.positive_counts[::-1])[drawn[::-1]]
+    tied = ranking.negative_counts[1::2] if tied_error(ties) else 0.0
+    negatives = (ranking.negatives_above("optimistic") + tied)[drawn][::-1]
+    return hits, hits / (hits + negatives)
+
+
+@register_metric()
+def partial_average_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    min_recall: float = 0.0,
+    max_recall: float = 1.0,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Any:
+    r"""Return the mean precision between two recalls: the partial area under the precision-recall curve.
+
+    .. math:: \frac{1}{b - a} \int_a^b \mathrm{prec@recall}(r) \, dr
+
+    with :math:`a` the least and :math:`b` the largest recall: the area in units of the largest possible.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        %(y_true)s
+    scores : array-like of shape (n,) or (n_rankings, n)
+        %(score_table)s
+    min_recall, max_recall : float
+        The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
+        is :func:`average_precision`.
+    sample_weight : array-like of shape (n,), optional
+        %(sample_weight)s
+    pos_label : label, optional
+        %(pos_label)s
+
+    %(unit_interval)s
+
+    %(errors)s
+
+    Notes
+    -----
+    O(n log n). The curve is a step function, as in :func:`average_precision`: :func:`precision_at_recall` at
+    every recall, all rows of a tie entering together. A positive at the end of the range counts in part.
+    High recalls, such as 0.95 to 1, are for those who must not miss any, who read the bottom of a list.
+
+    References
+    ----------
+    Kumar, Narasimhan and Cotter, *Implicit rate-constrained optimization of non-decomposable objectives*,
+    ICML 2021, for recalls from 0.95; Boyd, Eng and Page, *Area under the precision-recall curve: point
+    estimates and confidence intervals*, ECML 2013, for the area.
+
+    Examples
+    --------
+    >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    >>> round(partial_average_precision(y, scores), 4), partial_average_precision(y, scores, 0.95)
+    (0.8056, 0.75)
+    """
+    check_number("max_recall", max_recall, above=0.0, most=1.0)
+    check_number("min_recall", min_recall, 0.0, below=float(max_recall))
+
+    def area(ranking: RankCounts) -> float:
+        hits, precisions = _precision_recall_curve(ranking, "half")
+        recalls = np.clip(hits / hits[-1], min_recall, max_recall)
+        return float(np.diff(recalls, prepend=min_recall) @ precisions / (max_recall - min_recall))
+
+    return evaluate(area, y_true, scores, sample_weight, pos_label)

@@ -1,29 +1,113 @@
-"""The ROC curve: areas, their covariance, and a band for the left edge."""
+"""The ROC curve: areas under all of it or under a part, and a confidence band for its left edge."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from pushrank._numeric import Floats
+from pushrank._parallel import compiled
 from pushrank._validation import check_number
+from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import (
-    Ranking,
-    evaluate_metric,
-    misranked_share,
-    register_rank_metric,
-    roc_area,
-    sort,
+from pushrank.metrics._proportions import clopper_pearson_interval
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
+
+_compiled = compiled()
+
+
+@_compiled
+def misranked_share(state, positive_counts, negative_counts, total_positive, total_negative, tied_error):
+    """Return the weight of the negatives so far, and the share of misranked pairs.
+
+    The state is what this function returned for the stretch of the list above, or zeros at the top.
+    """
+    above, misranked = state
+    for g in range(len(negative_counts) - 1, -1, -1):
+        above_here = above
+        above += negative_counts[g]
+        if g & 1:
+            # Dividing by one total at a time: the product of both may underflow.
+            errors = (above_here + tied_error * negative_counts[g]) / total_negative
+            misranked += errors * (positive_counts[g >> 1] / total_positive)
+    return above, misranked
+
+
+def add_misranked(state: tuple[float, float], *counts_totals_error: Any) -> tuple[float, float]:
+    """Return :func:`misranked_share`; unlike compiled code this function can be sent to other processes."""
+    above, misranked = misranked_share(state, *counts_totals_error)
+    return above, misranked
+
+
+@_compiled
+def roc_area(positive_shares, negative_shares, tied_error, max_fpr, min_tpr):
+    """Return the area under the ROC curve, above a true-positive and up to a false-positive rate.
+
+    At a tie the curve goes right and then up if a tied pair is an error, up and then right if it is none,
+    and straight across if it is half an error.
+    """
+    area, x, y = 0.0, 0.0, 0.0
+    for g in range(len(negative_shares) - 1, -1, -1):
+        if x >= max_fpr:
+            break
+        up = positive_shares[g >> 1] if g & 1 else 0.0
+        right = negative_shares[g]
+        if tied_error == 0.0:
+            y += up
+        if right > 0.0:
+            part = min(1.0, (max_fpr - x) / right)
+            rise = up * part if tied_error == 0.5 else 0.0
+            area += area_above(x, y, x + right * part, y + rise, min_tpr)
+        x += right
+        if tied_error != 0.0:
+            y += up
+    # Rounding may leave the end of the curve short of one.
+    if x < max_fpr:
+        area += (max_fpr - x) * max(y - min_tpr, 0.0)
+    return area
+
+
+@_compiled
+def area_above(x, y, to_x, to_y, floor):
+    """Return the area between a rising line and a floor, where the line is above it."""
+    if to_y <= floor:
+        return 0.0
+    if y < floor:
+        x += (to_x - x) * (floor - y) / (to_y - y)
+        y = floor
+    return (to_x - x) * (0.5 * (y + to_y) - floor)
+
+
+def placements(ranking: Ranking, ties: Ties = "half") -> tuple[Floats, Floats]:
+    r"""Return the placements of the positives and of the negatives, whose weighted means are the AUC.
+
+    They are :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-` and :math:`V_k = 1 - \mathrm{Height}(k) / W_+`,
+    and cost O(n log n) in place of O(positives x negatives) (Sun and Xu, IEEE Signal Processing Letters 21,
+    2014). Their covariance is that of DeLong, DeLong and Clarke-Pearson, *Comparing the areas under two or
+    more correlated receiver operating characteristic curves*, Biometrics 44 (1988).
+    """
+    negatives_above, positives_below = ranking.negatives_above(ties), ranking.positives_below(ties)
+    return (
+        1.0 - negatives_above[ranking.positive_threshold_index] / ranking.total_negative,
+        1.0 - positives_below[ranking.negative_bin_index] / ranking.total_positive,
+    )
+
+
+def _pair_trials(ranking: Ranking, **_: Any) -> list[Trials]:
+    """Return disjoint pairs as trials: they are independent, and each is ranked rightly with chance AUC."""
+    numbers = (ranking.effective_number(mask) for mask in (ranking.is_positive, ~ranking.is_positive))
+    return [Trials(min(numbers), 1.0)]
+
+
+@register_metric(
+    error=SamplingError(influence_values=placements, trials=_pair_trials),
+    figures=[Figure("auc", "area under the ROC curve")],
 )
-from pushrank.metrics._ties import RankCounts, Ties, tied_error
-
-
-@register_rank_metric
 def auc(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -51,7 +135,7 @@ def auc(
 
     %(unit_interval)s
 
-    %(ties_errors)s
+    %(errors)s
 
     Notes
     -----
@@ -66,17 +150,18 @@ def auc(
     >>> auc([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0])
     0.875
     """
-    return evaluate_metric(ranking_auc, y_true, scores, sample_weight, pos_label, ties)
+    error = tied_error(ties)
+
+    def area(ranking: RankCounts) -> float:
+        totals = ranking.total_positive, ranking.total_negative
+        return 1.0 - float(ranking.walk(add_misranked, (0.0, 0.0), *totals, error)[1])
+
+    return evaluate(area, y_true, scores, sample_weight, pos_label)
 
 
-def ranking_auc(ranking: RankCounts, ties: Ties) -> float:
-    """Return the metric of a ranking that has been checked."""
-    counts = ranking.positive_counts, ranking.negative_counts
-    totals = ranking.total_positive, ranking.total_negative
-    return 1.0 - float(misranked_share((0.0, 0.0), *counts, *totals, tied_error(ties))[1])
-
-
-@register_rank_metric
+@register_metric(
+    figures=[Figure("partial_auc", "ROC area up to 10 % of the negatives; 0.5 for a random order")]
+)
 def partial_auc(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -124,13 +209,7 @@ def partial_auc(
     float, or ndarray of shape (n_rankings,)
         At most 1; the higher the better.
 
-    Raises
-    ------
-    TypeError
-        When `max_fpr` or `min_tpr` is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `max_fpr`, `min_tpr` or
-        `ties` is out of range.
+    %(errors)s
 
     Notes
     -----
@@ -147,80 +226,20 @@ def partial_auc(
     >>> round(partial_auc(y, scores, 0.5, standardize=False), 4), round(partial_auc(y, scores, 1.0), 4)
     (0.3333, 0.8333)
     """
-    return evaluate_metric(
-        ranking_partial_auc,
-        y_true,
-        scores,
-        sample_weight,
-        pos_label,
-        max_fpr,
-        min_tpr,
-        ties,
-        standardize=standardize,
-    )
-
-
-def ranking_partial_auc(
-    ranking: RankCounts, max_fpr: float, min_tpr: float, ties: Ties, *, standardize: bool
-) -> float:
-    """Return the metric of a ranking that has been checked."""
     error = tied_error(ties)
     check_number("max_fpr", max_fpr, above=0.0, most=1.0)
     check_number("min_tpr", min_tpr, 0.0, below=1.0)
-    positive_shares = ranking.positive_counts / ranking.total_positive
-    negative_shares = ranking.negative_counts / ranking.total_negative
-    width = float(max_fpr)
-    area = float(roc_area(positive_shares, negative_shares, error, width, min_tpr))
-    if not standardize:
-        return area
-    chance = 0.5 * max(width - min_tpr, 0.0) ** 2
-    return 0.5 * (1.0 + (area - chance) / (width * (1.0 - min_tpr) - chance))
+    chance = 0.5 * max(float(max_fpr) - min_tpr, 0.0) ** 2
 
+    def part_of_area(ranking: RankCounts) -> float:
+        positive_shares = ranking.positive_counts / ranking.total_positive
+        negative_shares = ranking.negative_counts / ranking.total_negative
+        area = float(roc_area(positive_shares, negative_shares, error, float(max_fpr), min_tpr))
+        if not standardize:
+            return area
+        return 0.5 * (1.0 + (area - chance) / (max_fpr * (1.0 - min_tpr) - chance))
 
-def auc_covariance(rankings: Sequence[Ranking]) -> Floats:
-    r"""Return the covariance of the areas of rankings of the same rows, shape (n_rankings, n_rankings).
-
-    The area is the mean of the placements of the positives :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-`, and
-    of those of the negatives :math:`V_k = 1 - \mathrm{Height}(k) / W_+`, ties counting one half. Its
-    covariance is estimated by the sum over both classes of that of the placements over the number of rows;
-    with weights, by that of their weighted mean.
-
-    It takes at least two rows of each class.
-
-    Notes
-    -----
-    O(n log n), in place of O(positives x negatives) (Sun and Xu, IEEE Signal Processing Letters 21, 2014).
-
-    References
-    ----------
-    DeLong, DeLong and Clarke-Pearson, *Comparing the areas under two or more correlated receiver operating
-    characteristic curves*, Biometrics 44 (1988).
-    """
-
-    def placements(ranking: Ranking) -> tuple[Floats, Floats]:
-        negatives_above, positives_below = ranking.negatives_above("half"), ranking.positives_below("half")
-        return (
-            1.0 - negatives_above[ranking.positive_threshold_index] / ranking.total_negative,
-            1.0 - positives_below[ranking.negative_bin_index] / ranking.total_positive,
-        )
-
-    positives, negatives = (np.stack(rows) for rows in zip(*map(placements, rankings), strict=True))
-    first = rankings[0]
-    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
-        negatives, first.negative_weights
-    )
-
-
-def _covariance_of_means(placements: Floats, weights: Floats | None) -> Floats:
-    """Return the covariance of the weighted means of rows that were drawn independently."""
-    shares = np.full(placements.shape[1], 1.0) if weights is None else weights / weights.max()
-    n_rows = np.count_nonzero(shares)
-    if n_rows < 2:
-        raise ValueError("DeLong's variance needs at least 2 rows of each class, found 1 of a class.")
-    shares = shares / shares.sum()
-    deviations = shares * (placements - (placements @ shares)[:, None])
-    covariance: Floats = deviations @ deviations.T * (n_rows / (n_rows - 1))
-    return covariance
+    return evaluate(part_of_area, y_true, scores, sample_weight, pos_label)
 
 
 class RocBand(NamedTuple):
@@ -229,7 +248,7 @@ class RocBand(NamedTuple):
     Parameters
     ----------
     false_positive_rate : ndarray of shape (n_points,)
-        Where the curve is read, ascending.
+        The rates at which the curve is read, ascending.
     true_positive_rate : ndarray of shape (n_points,)
         The curve of the data.
     low, high : ndarray of shape (n_points,)
@@ -278,7 +297,7 @@ def roc_band(
     simultaneous : bool, default=False
         Whether the band holds the curve at all points at once, or at each by itself.
     confidence_level : float, default=0.95
-        At least this is the chance that the band holds the true curve, strictly between 0 and 1.
+        The least chance that the band holds the true curve, strictly between 0 and 1.
     pos_label : label, optional
         %(pos_label)s
 
@@ -296,8 +315,9 @@ def roc_band(
 
     Notes
     -----
-    O(n log n + n_points log n). No normality and no resampling: at the left edge few negatives decide, where
-    both fail. With :math:`\delta = 1 - {}` level, divided by the number of points where it is simultaneous:
+    O(n log n + n_points log n). The band assumes no normality and resamples nothing: both fail at the left
+    edge, where few negatives decide. Let :math:`\delta = 1 - {}` level, divided by the number of points if
+    the band is simultaneous:
 
     - the k-th highest of K negatives has a false-positive rate at most :math:`\mathrm{Beta}(k, K - k + 1)`
       distributed (equal without ties). So with the largest k for which
@@ -325,49 +345,46 @@ def roc_band(
     (0.7, 0.49, 0.79)
     """
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    miss = 1.0 - float(confidence_level)
     rates = _checked_rates(max_fpr, false_positive_rates)
     ranking = Ranking(y_true, scores, None, pos_label)
-    positives = sort(ranking.positive_scores)
-    # above every score, the negatives in descending order, below every score: the thresholds by number
-    descending = sort(ranking.negative_scores)[::-1]
-    thresholds = np.concatenate([[np.inf], descending, [-np.inf]])
-    n_negatives = len(descending)
-    quarter = 0.25 * miss / (len(rates) if simultaneous else 1)
+    positives, negatives = np.sort(ranking.positive_scores), np.sort(ranking.negative_scores)
+    n_positives, n_negatives = len(positives), len(negatives)
+    # Thresholds by number: above every score, the negatives in descending order, below every score.
+    thresholds = np.concatenate([[np.inf], negatives[::-1], [-np.inf]])
+    quarter = 0.25 * (1.0 - float(confidence_level)) / (len(rates) if simultaneous else 1)
 
-    # the largest k with P(Bin < k) <= q, and the smallest with P(Bin >= k) <= q, up to one past the last
-    lower = _largest(lambda k: binom.cdf(k - 1, n_negatives, rates) <= quarter, len(rates), n_negatives)
-    upper = (
-        n_negatives
-        + 1
-        - _largest(
-            lambda k: binom.sf(n_negatives - k, n_negatives, rates) <= quarter, len(rates), n_negatives
-        )
-    )
-    n_positives = len(positives)
-    surely = n_positives - np.searchsorted(positives, thresholds[lower], side="right")
-    perhaps = n_positives - np.searchsorted(positives, thresholds[upper], side="left")
-    # a rate such as 0.29 times 100 falls short of the whole number by rounding
+    def rarely_fewer(k: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(binom.cdf(k - 1, n_negatives, rates) <= quarter)
+
+    def rarely_as_many(k: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(binom.sf(n_negatives - k, n_negatives, rates) <= quarter)
+
+    lower = _largest(rarely_fewer, len(rates), n_negatives)
+    upper = n_negatives + 1 - _largest(rarely_as_many, len(rates), n_negatives)
+    above = n_positives - np.searchsorted(positives, thresholds[lower], side="right")
+    at_or_above = n_positives - np.searchsorted(positives, thresholds[upper], side="left")
+    low, _ = clopper_pearson_interval(above, n_positives, quarter)
+    _, high = clopper_pearson_interval(at_or_above, n_positives, quarter)
+    # The factor allows for rounding: 0.29 times 100 falls short of the whole number.
     passed = np.floor(rates * n_negatives * (1.0 + 1e-12)).astype(int)
-    found = n_positives - np.searchsorted(positives, thresholds[1 + passed], side="right")
-    low = np.where(surely > 0, beta.ppf(quarter, np.maximum(surely, 1), n_positives - surely + 1), 0.0)
-    high = np.where(
-        perhaps < n_positives,
-        beta.ppf(1.0 - quarter, perhaps + 1, np.maximum(n_positives - perhaps, 1)),
-        1.0,
-    )
-    return RocBand(rates, found / n_positives, low, high)
+    hits = n_positives - np.searchsorted(positives, thresholds[1 + passed], side="right")
+    return RocBand(rates, hits / n_positives, low, high)
 
 
-def _largest(holds: Any, n_points: int, most: int) -> NDArray[np.int64]:
-    """Return at each point the largest k up to ``most`` for which a falling condition holds, by bisection."""
+def _largest(
+    holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], n_points: int, most: int
+) -> NDArray[np.int64]:
+    """Return at each point the largest k up to ``most`` for which a condition holds, by bisection.
+
+    Where the condition holds for k it holds for all below.
+    """
     low = np.zeros(n_points, dtype=np.int64)
     high = np.full(n_points, most, dtype=np.int64)
     while (low < high).any():
         middle = (low + high + 1) // 2
-        held = holds(middle)
-        low = np.where(held, middle, low)
-        high = np.where(held, high, middle - 1)
+        holds_there = holds(middle)
+        low = np.where(holds_there, middle, low)
+        high = np.where(holds_there, high, middle - 1)
     return low
 
 

@@ -20,31 +20,11 @@ from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 
 from pushrank._io import trust_in_files
-from pushrank.metrics import pairwise, precision
-from pushrank.metrics._ranking import METRICS, check_depth
-from pushrank.metrics._ties import tied_error
-
-__all__ = [
-    "auc",
-    "average_precision",
-    "average_reciprocal_rank",
-    "bedroc",
-    "discounted_cumulative_gain",
-    "mean_reciprocal_rank",
-    "ndcg",
-    "ndcg_at_10",
-    "neg_log_rp_error",
-    "neg_r_max",
-    "neg_rp_error",
-    "partial_auc",
-    "positives_at_top",
-    "precision_at_positives",
-    "precision_at_quarter",
-]
-
-
-OF_FIRST_ROWS = (precision.precision_at_k, precision.recall_at_k, precision.lift, precision.value_at_k)
-ERRORS = (pairwise.margin_error, pairwise.r_max, pairwise.rg_error, pairwise.rp_error)
+from pushrank.metrics import precision
+from pushrank.metrics._counts import tied_error
+from pushrank.metrics._families import metrics_in_order
+from pushrank.metrics._ranking import check_depth
+from pushrank.metrics._registry import METRICS, MetricSpec
 
 
 def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
@@ -109,27 +89,34 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
     """
     if isinstance(metric, str) and metric not in METRICS:
         raise ValueError(f"metric={metric!r} is not known; use one of {sorted(METRICS)}.")
-    measure = METRICS[metric] if isinstance(metric, str) else metric
-    if measure not in METRICS.values():
+    metric = METRICS[metric].function if isinstance(metric, str) else metric
+    spec = next((spec for spec in METRICS.values() if spec.function is metric), None)
+    if spec is None:
         raise ValueError(
             f"metric must be one of {sorted(METRICS)} or such a measure, got {metric!r}; of a measure of "
             "your own sklearn.metrics.make_scorer makes a scorer."
         )
-    of_rows = ("y_true", "scores", "sample_weight", "qid")
-    known = [name for name in signature(measure).parameters if name not in of_rows]
-    if unknown := [name for name in parameters if name not in known]:
-        raise TypeError(f"a scorer of {measure.__name__} takes {known}, got {unknown[0]!r}.")
-    if measure in OF_FIRST_ROWS:
-        check_depth(**{name: parameters.get(name) for name in ("k", "fraction", "fraction_of_positives")})
-        tied_error(parameters.get("ties", "half"))
-    else:
-        own = {name: value for name, value in parameters.items() if name != "pos_label"}
-        measure([False, True], [0.0, 1.0], **own)  # checks the parameters
+    _check_parameters(spec, parameters)
     if (name := parameters.pop("value", None)) is not None:
         if not isinstance(name, str | Integral):
             raise TypeError(f"value must name a column or be its number, got {type(name).__name__}.")
         return ColumnScorer(name, parameters)
-    return _scorer(measure, greater_is_better=measure not in ERRORS, **parameters)
+    return _scorer(spec.function, greater_is_better=spec.greater_is_better, **parameters)
+
+
+def _check_parameters(spec: MetricSpec, parameters: dict[str, Any]) -> None:
+    """Raise unless a metric takes these parameters, and their values are in range."""
+    of_rows = ("y_true", "scores", "sample_weight", "qid")
+    taken = [name for name in spec.parameters if name not in of_rows]
+    if unknown := [name for name in parameters if name not in taken]:
+        raise TypeError(f"a scorer of {spec.function.__name__} takes {taken}, got {unknown[0]!r}.")
+    if spec.takes_depth and "pos_label" in taken:
+        check_depth(**{name: parameters.get(name) for name in ("k", "fraction", "fraction_of_positives")})
+        tied_error(parameters.get("ties", "half"))
+    else:
+        checked = {name: value for name, value in parameters.items() if name != "pos_label"}
+        # A list of two rows is enough for the metric to check its parameters.
+        spec.function([False, True], [0.0, 1.0], **checked)
 
 
 @dataclass(frozen=True)
@@ -146,25 +133,21 @@ class ColumnScorer:
         return float(_scorer(measure, **self.parameters)(estimator, X, y, **weights))
 
 
-auc = make_top_scorer("auc")
-average_precision = make_top_scorer("average_precision")
-average_reciprocal_rank = make_top_scorer("average_reciprocal_rank")
-bedroc = make_top_scorer("bedroc")
-discounted_cumulative_gain = make_top_scorer("discounted_cumulative_gain")
-mean_reciprocal_rank = make_top_scorer("mean_reciprocal_rank")
-ndcg = make_top_scorer("ndcg_at_k")
-ndcg_at_10 = make_top_scorer("ndcg_at_k", k=10)
-neg_log_rp_error = make_top_scorer("rp_error", p=4.0, scale="log")
-neg_r_max = make_top_scorer("r_max")
-neg_rp_error = make_top_scorer("rp_error")
-partial_auc = make_top_scorer("partial_auc")
-positives_at_top = make_top_scorer("positives_at_top")
-precision_at_positives = make_top_scorer("precision_at_k", fraction_of_positives=1.0)
-precision_at_quarter = make_top_scorer("precision_at_k", fraction_of_positives=0.25)
+trust_in_files(ColumnScorer, *(spec.function for spec in METRICS.values()))
+SCORERS: dict[str, Any] = {
+    name: make_top_scorer(spec.function, **parameters)
+    for spec in metrics_in_order()
+    for name, parameters in spec.scorers.items()
+}
+"""The scorers by the names that ``scoring=`` takes: those that the metrics declare."""
 
-trust_in_files(ColumnScorer, *METRICS.values())
-SCORERS: dict[str, Any] = {name: globals()[name] for name in __all__}
-"""By the names that ``scoring=`` takes."""
+__all__ = sorted(SCORERS)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in SCORERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
+    return SCORERS[name]
 
 
 def __dir__() -> list[str]:

@@ -14,12 +14,19 @@ from pushrank.metrics._bootstrap import (
     RowCounts,
     StratifiedBootstrap,
     bootstrap_intervals,
-    checked_rankings,
     default_n_resamples,
 )
 from pushrank.metrics._depths import ListDepths
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, checked_scores, depth_in_rows
+from pushrank.metrics._ranking import (
+    K_ROUNDING,
+    Ranking,
+    check_depth,
+    checked_rankings,
+    checked_scores,
+    depth_in_rows,
+)
+from pushrank.metrics._registry import bind_metric
 
 
 class Threshold(NamedTuple):
@@ -181,7 +188,7 @@ def threshold_for(
     if precision is None and recall is None:
         # of all rows, as resamples with weights weigh more or less
         budget = depth_in_rows(ranking, k, fraction, fraction_of_positives) / ranking.total
-    depths = ListDepths.from_ranking(ranking)
+    depths = ListDepths(ranking)
     last = last_tie(depths.tie_rows, depths.tie_hits, budget, precision, recall)
     if last < 0:
         raise ValueError(_why_there_is_none(depths, budget, precision))
@@ -199,7 +206,7 @@ class ThresholdBootstrap(StratifiedBootstrap):
     """Thresholds of resamples, whose rows are kept in the order of the list."""
 
     def __init__(self, ranking: Ranking, depths: ListDepths, *aim: float | None) -> None:
-        super().__init__([ranking], threshold_for)
+        super().__init__([ranking], [bind_metric(threshold_for)])
         self._depths, self._aim = depths, aim
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics import roc_band
-from pushrank.metrics._depths import CURVE_POINTS, ListDepths, curve_places, share_interval
+from pushrank.metrics._depths import CURVE_POINTS, ListDepths, log_spaced
+from pushrank.metrics._proportions import wilson_interval
+from pushrank.metrics._ranking import Ranking
 from pushrank.plots._axes import (
     axes_or_new,
     count_ticks,
@@ -109,7 +111,7 @@ class PrecisionAtKDisplay(RankingDisplay):
             When there are not two classes, a score is not finite, lengths differ, weights do not fit, or a
             setting is out of range.
         """
-        depths = ListDepths(y_true, scores, sample_weight, pos_label)
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         most = int(depths.total)
         if most < 1:
             raise ValueError(f"sample_weight adds up to {depths.total:g}, less than the one row of k = 1.")
@@ -117,9 +119,9 @@ class PrecisionAtKDisplay(RankingDisplay):
             check_number("max_k", max_k, 1, integer=True)
         if max_k is not None and max_k > most:
             raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
-        k = curve_places(max_k or most)
+        k = log_spaced(max_k or most)
         hits = depths.hits_among(k)
-        low, high = share_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
+        low, high = wilson_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
         return cls(
             k=k,
             precision=hits / k,
@@ -219,9 +221,9 @@ class CumulativeGainsDisplay(RankingDisplay):
         ValueError
             When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
         """
-        depths = ListDepths(y_true, scores, sample_weight, pos_label)
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         even = np.linspace(0, depths.n_rows, CURVE_POINTS).round().astype(np.int64)
-        rows = np.union1d(curve_places(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
+        rows = np.union1d(log_spaced(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
         return cls(
             looked_at=rows / depths.n_rows,
             found=depths.hits_among(rows * (depths.total / depths.n_rows)) / depths.total_positive,
@@ -310,8 +312,8 @@ class LiftDisplay(RankingDisplay):
         ValueError
             When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
         """
-        depths = ListDepths(y_true, scores, sample_weight, pos_label)
-        shares = curve_places(depths.n_rows) / depths.n_rows
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
+        shares = log_spaced(depths.n_rows) / depths.n_rows
         found = depths.hits_among(shares * depths.total) / depths.total_positive
         return cls(looked_at=shares, lift=found / shares, base_rate=depths.base_rate, name=name)
 
@@ -419,8 +421,8 @@ class RocLeftEdgeDisplay(RankingDisplay):
             When there are not two classes, a score is not finite, lengths differ, weights do not fit, or
             ``confidence_level`` is out of range.
         """
-        depths = ListDepths(y_true, scores, sample_weight, pos_label)
-        places = curve_places(depths.n_negative, first=0)
+        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
+        places = log_spaced(depths.n_negative, first=0)
         low = high = None
         misses = places.astype(np.float64)
         if sample_weight is not None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
-from pushrank.metrics._depths import ListDepths, curve_places
+from pushrank.metrics._depths import ListDepths, log_spaced
+from pushrank.metrics._ranking import Ranking
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
@@ -103,8 +104,8 @@ class DiscountDisplay(RankingDisplay):
         for power in p:
             if not 1.0 <= power < np.inf:
                 raise ValueError(f"p must be finite and at least 1, got {power!r}.")
-        depths = ListDepths(y_true, scores, pos_label=pos_label)
-        ranks = curve_places(depths.n_rows)
+        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
+        ranks = log_spaced(depths.n_rows)
         height = 1.0 - depths.hits_among(ranks - 1) / depths.total_positive
         weights = {f"push, p = {power:g}": height**power for power in p}
         weights["IR Push, -log(1 + rank)"] = 1.0 - np.log((1 + ranks) / 2) / np.log((1 + depths.n_rows) / 2)

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
-from pushrank.metrics._depths import ListDepths, share_interval
+from pushrank.metrics._depths import ListDepths
+from pushrank.metrics._proportions import wilson_interval
+from pushrank.metrics._ranking import Ranking
 from pushrank.plots._axes import (
     MARKERS,
     axes_or_new,
@@ -109,11 +111,11 @@ class TopReliabilityDisplay(RankingDisplay):
             When there are not two classes, a score is not finite, lengths differ, a probability is not
             in [0, 1], or ``confidence_level`` is out of range.
         """
-        depths = ListDepths(y_true, scores, pos_label=pos_label)
+        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
         edges = _stretches(depths.n_rows)
         rows = np.diff(edges).astype(np.float64)
         hits = np.diff(depths.hits_among(edges))
-        low, high = share_interval(hits, rows, confidence_level)
+        low, high = wilson_interval(hits, rows, confidence_level)
         predicted = None
         if probabilities is not None:
             probability = np.asarray(probabilities, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""What ties count for: the classes' weights around a cut of the list, at a rank and over all ranks.
+"""Weights of both classes down a ranked list: in every bin, around a cut, and above or below each score.
 
-A row that is tied with the end of the first k, or a pair that is tied, counts as an error, as half of one, or
-as none, by the rule that a measure is given.
+A pair that is tied, or a row that is tied with the end of the first k rows, counts as an error, as half of
+one, or as none: that is the rule for ties.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,13 @@ from pushrank._parallel import compiled
 _compiled = compiled()
 
 Ties = Literal["pessimistic", "half", "optimistic"]
-RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
 
 
 @_compiled
 def positives_below(positive_counts, tied_error):
-    """Return the weight of the positives below each bin, with a part of those at it."""
+    """Return the weight of the positives below each bin, with a part of those in it."""
     below = np.empty(2 * len(positive_counts) + 1)
     total = 0.0
     for g in range(len(positive_counts)):
@@ -51,7 +50,7 @@ def negatives_above(negative_counts, tied_error):
 
 @_compiled
 def counts_around_best_negative(positive_counts, negative_counts):
-    """Return the weight of each class above the highest bin that holds a negative, and in it."""
+    """Return the weight of each class above the highest bin that holds a negative, and in that bin."""
     positives = 0.0
     for g in range(len(negative_counts) - 1, -1, -1):
         positives_here = positive_counts[g >> 1] if g & 1 else 0.0
@@ -68,7 +67,7 @@ def counts_around_rank(positive_counts, negative_counts, k):
     for g in range(len(negative_counts) - 1, -1, -1):
         positives_here = positive_counts[g >> 1] if g & 1 else 0.0
         here = positives_here + negative_counts[g]
-        # the lowest bin that holds anything ends the list, whatever rounding made of the sums
+        # The lowest bin that holds anything ends the list, even if rounding keeps the sum below k.
         if here > 0.0 and positives + negatives + here >= k * (1.0 - 1e-14):
             return positives, negatives, positives_here, negative_counts[g]
         positives += positives_here
@@ -90,10 +89,13 @@ class RankCounts:
     """The weight of the positives at each threshold, and of the negatives in each bin.
 
     There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
-    2g + 1 is tied with threshold g. A threshold may have no weight in a resample. Where rows weigh whole
-    numbers each stands for so many copies of itself; without weights each has one rank. The values of the
-    positives at each threshold, such as amounts of money, are for the measures that add them up.
+    2g + 1 is tied with threshold g. In a resample a threshold may have no weight. ``has_whole_weights`` means
+    that each row stands for a whole number of copies, so that ranks can be counted in rows. The values of the
+    positives at each threshold, such as amounts of money, serve the metrics that add them up.
     """
+
+    # Groups or weights change the length of a resample, so k may exceed it.
+    is_resample: ClassVar[bool] = True
 
     positive_counts: Floats
     negative_counts: Floats
@@ -115,23 +117,35 @@ class RankCounts:
         """The weight of all rows."""
         return self.total_positive + self.total_negative
 
-    def positives_below(self, ties: Ties) -> Floats:
-        """Return the weight of the positives below each bin, counting ties by the rule, shape (2U + 1,)."""
+    def evaluate(self, metric: Callable[..., Any], **parameters: Any) -> float:
+        """Return a metric of this ranking, whose rows need no further check."""
+        return float(metric(None, self, **parameters))
+
+    def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
+        """Return the state after the steps down the list, from its top to its end.
+
+        ``step(state, positive_counts, negative_counts, *arguments)`` handles a stretch of the list; here it
+        is called once, with all of it.
+        """
+        return step(state, self.positive_counts, self.negative_counts, *arguments)
+
+    def positives_below(self, ties: str) -> Floats:
+        """Return the weight of the positives below each bin under a rule for ties, shape (2U + 1,)."""
         return np.asarray(positives_below(self.positive_counts, tied_error(ties)))
 
-    def negatives_above(self, ties: Ties) -> Floats:
-        """Return the weight of the negatives above each threshold, counting ties by the rule, shape (U,)."""
+    def negatives_above(self, ties: str) -> Floats:
+        """Return the weight of the negatives above each threshold under a rule for ties, shape (U,)."""
         return np.asarray(negatives_above(self.negative_counts, tied_error(ties)))
 
     def around_best_negative(self) -> CutCounts:
-        """Return the counts around the best negative of a weight that is not zero."""
+        """Return the counts around the best negative whose weight is not zero."""
         return CutCounts(*counts_around_best_negative(self.positive_counts, self.negative_counts))
 
     def around_rank(self, k: float) -> CutCounts:
         """Return the counts around the row with which the list reaches the weight k."""
         return CutCounts(*counts_around_rank(self.positive_counts, self.negative_counts, k))
 
-    def positives_in_top(self, k: float, ties: Ties) -> float:
+    def positives_in_top(self, k: float, ties: str) -> float:
         """Return the weight of the positives in the first rows of weight k.
 
         A tie at the end is filled with negatives first (``"pessimistic"``), with positives first
@@ -152,45 +166,3 @@ def tied_error(ties: str, rules: Iterable[str] = TIED_ERROR) -> float:
     if ties not in TIED_ERROR:
         raise ValueError(f"ties must be one of {sorted(rules)}, got {ties!r}.")
     return TIED_ERROR[ties]
-
-
-def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: RankTies) -> float:
-    """Return ``sum_i discount(rank of positive i)``, ranks counted in rows from 1.
-
-    Positives in a tie take the last ranks of it (``"pessimistic"``), the first (``"optimistic"``), or the
-    mean discount of its ranks (``"half"``), which is the expectation under a random order; or all of them the
-    rank of its first row (``"min"``), or of its last (``"max"``).
-    """
-    if not ranking.has_whole_weights:
-        raise ValueError(
-            "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
-            "for so many copies of itself. Measures such as average_precision take any weights."
-        )
-    positives = ranking.positive_counts
-    positives_above = np.cumsum(positives[::-1])[::-1] - positives
-    negatives_tied = ranking.negative_counts[1::2]
-    negatives_above = ranking.negatives_above("optimistic")
-    drawn = positives > 0.0  # a resample may leave thresholds without a positive
-    if ties in ("min", "max"):
-        above = positives_above + negatives_above
-        ranks = above + 1.0 if ties == "min" else above + positives + negatives_tied
-        return float(positives[drawn] @ discount(ranks[drawn]))
-    error = tied_error(ties, (*TIED_ERROR, "min", "max"))
-    if error != 0.5 or not negatives_tied.any():
-        before = positives_above + negatives_above + error * negatives_tied
-        return float(discount(_ranks(before, positives)).sum())
-    positives, sizes = positives[drawn], (positives + negatives_tied)[drawn]
-    discounts = discount(_ranks((positives_above + negatives_above)[drawn], sizes))
-    sums = np.add.reduceat(discounts, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp))
-    return float(sums @ (positives / sizes))
-
-
-def _ranks(before: Floats, sizes: Floats) -> Floats:
-    """Return the ranks ``before + 1 .. before + size`` of every threshold, one after the other."""
-    repeats = sizes.astype(np.intp)
-    if (repeats == 1).all():
-        return before + 1.0
-    ends = np.cumsum(repeats)
-    within = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
-    ranks: Floats = np.repeat(before, repeats) + within + 1.0
-    return ranks

@@ -1,0 +1,52 @@
+"""Confidence intervals of proportions, from the number of hits among so many rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import beta
+
+from pushrank._numeric import Floats
+from pushrank._validation import check_number
+
+
+def wilson_interval(hits: Floats, rows: Floats, confidence_level: float) -> tuple[Floats, Floats]:
+    """Return Wilson's interval for the chance of a hit, all of shape (m,); ``0 <= hits <= rows``, rows > 0.
+
+    References
+    ----------
+    Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22 (1927).
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(np.array([10.0]), np.array([10.0]), 0.95)
+    >>> round(float(low[0]), 4), round(float(high[0]), 4)
+    (0.7225, 1.0)
+    """
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    z = float(ndtri(0.5 + confidence_level / 2.0))
+    share = hits / rows
+    centre = (share + z * z / (2.0 * rows)) / (1.0 + z * z / rows)
+    half = z / (1.0 + z * z / rows) * np.sqrt(share * (1.0 - share) / rows + (z / (2.0 * rows)) ** 2)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def clopper_pearson_interval(hits: Any, rows: Any, tail: float) -> tuple[Any, Any]:
+    """Return Clopper and Pearson's interval, which misses the chance on each side with probability ``tail``.
+
+    References
+    ----------
+    Clopper and Pearson, *The use of confidence or fiducial limits*, Biometrika 26 (1934).
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson_interval(10, 10, 0.025)
+    >>> round(float(low), 4), float(high)
+    (0.6915, 1.0)
+    """
+    misses = rows - hits
+    low = np.where(hits > 0, beta.ppf(tail, np.where(hits > 0, hits, 1.0), misses + 1.0), 0.0)
+    high = np.where(misses > 0, beta.ppf(1.0 - tail, hits + 1.0, np.where(misses > 0, misses, 1.0)), 1.0)
+    return low, high

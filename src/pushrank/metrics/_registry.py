@@ -1,0 +1,216 @@
+"""What is declared of each metric beside its function, and the way from a caller's arrays to its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import signature
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import _num_samples
+
+from pushrank._numeric import Floats
+from pushrank._parallel import map_chunks
+from pushrank.metrics._counts import RankCounts
+from pushrank.metrics._docstrings import shared_docs
+from pushrank.metrics._ranking import Ranking
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Figure(NamedTuple):
+    """A figure in the table of :func:`pushrank.metrics.measure`.
+
+    In the meaning ``{rows}`` stands for the first rows. Metrics of the first rows are evaluated at the depth
+    that the caller of ``measure`` chose, unless ``parameters`` has another. With ``per_row`` the figure is
+    multiplied by the number of those rows.
+    """
+
+    name: str
+    meaning: str
+    parameters: Mapping[str, Any] = NOTHING
+    per_row: bool = False
+
+
+class Trials(NamedTuple):
+    """The number of independent trials that a proportion is made of, and its value if all succeed."""
+
+    n: float
+    unit: float
+
+
+@dataclass(frozen=True)
+class SamplingError:
+    """How the sampling error of a metric is estimated.
+
+    By default it is estimated from resamples. ``influence_values(ranking, **parameters)`` returns the
+    influence of each positive and of each negative on the metric; their covariance gives a normal interval.
+    For an extreme value, such as the number of positives above every negative, resamples promise nothing:
+    ``resampled`` is False, and the table of ``measure`` shows no interval. ``trials(ranking, **parameters)``
+    returns what a proportion is a proportion of, for Clopper and Pearson's interval where it is 0 or 1.
+    """
+
+    resampled: bool = True
+    influence_values: Callable[..., tuple[Floats, Floats]] | None = None
+    trials: Callable[..., Sequence[Trials]] = lambda _ranking, **_parameters: ()
+
+
+@dataclass(frozen=True, eq=False)
+class MetricSpec:
+    """A metric, and what is declared of it by :func:`register_metric`."""
+
+    name: str
+    function: Callable[..., Any]
+    family: str = "the caller's"
+    error: SamplingError = SamplingError()
+    uses_scores: bool = True
+    greater_is_better: bool = True
+    scorers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    figures: Sequence[Figure] = ()
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters of the function."""
+        return list(signature(self.function).parameters)
+
+    @property
+    def takes_depth(self) -> bool:
+        """Whether the metric is of the first rows, as many as its caller says."""
+        return "fraction" in self.parameters
+
+
+METRICS: dict[str, MetricSpec] = {}
+"""The metrics that give a ranking one number, by name: those that can be resampled and made scorers."""
+
+MetricFunction = TypeVar("MetricFunction", bound=Callable[..., Any])
+
+
+def register_metric(
+    *,
+    error: SamplingError = MetricSpec.error,
+    uses_scores: bool = False,
+    greater_is_better: bool = True,
+    scorers: Mapping[str, Mapping[str, Any]] | None = None,
+    figures: Sequence[Figure] = (),
+) -> Callable[[MetricFunction], MetricFunction]:
+    """Return a decorator that enters a metric of one number, and fills its docstring's shared paragraphs.
+
+    Parameters
+    ----------
+    error : SamplingError
+        How the sampling error is estimated.
+    uses_scores : bool
+        Whether the metric depends on more than the order of the scores. If not, it is evaluated on
+        :class:`RankCounts`, and no resample copies or sorts rows.
+    greater_is_better : bool
+        Whether a larger value is better; scorers of the others are negated.
+    scorers : mapping of str to mapping, optional
+        The parameters of each scorer by its name, without the prefix ``neg_``; by default one scorer, with
+        the metric's name and defaults, or none where a metric of the first rows has no default.
+    figures : sequence of Figure
+        What the table of ``measure`` shows of the metric.
+    """
+
+    def register(function: MetricFunction) -> MetricFunction:
+        name, takes_depth = function.__name__, "fraction" in signature(function).parameters
+        named = scorers if scorers is not None else {} if takes_depth else {name: {}}
+        prefix = "" if greater_is_better else "neg_"
+        METRICS[name] = MetricSpec(
+            name,
+            function,
+            function.__module__,
+            error,
+            uses_scores,
+            greater_is_better,
+            {prefix + scorer: parameters for scorer, parameters in named.items()},
+            figures,
+        )
+        return shared_docs(function)
+
+    return register
+
+
+@dataclass(frozen=True, eq=False)
+class BoundMetric:
+    """A metric with values of its parameters; the spec of a user's function has the defaults alone."""
+
+    spec: MetricSpec
+    call: Callable[..., Any]
+    parameters: Mapping[str, Any]
+
+
+def bind_metric(metric: Any, **parameters: Any) -> BoundMetric:
+    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for, with its parameters.
+
+    Parameters that belong to the rows are a ValueError.
+    """
+    if isinstance(metric, str):
+        if metric not in METRICS:
+            raise ValueError(
+                f"metric={metric!r} is not known; use one of {sorted(METRICS)}, "
+                "or a callable metric(y_true, scores)."
+            )
+        metric = METRICS[metric].function
+    if not callable(metric):
+        raise TypeError(f"metric must be callable or one of {sorted(METRICS)}, got {type(metric).__name__}.")
+    call: Callable[..., Any] = partial(metric, **parameters) if parameters else metric
+    function = call
+    # Python makes a partial of a partial one partial with the keywords of both.
+    if isinstance(call, partial):
+        parameters, function = call.keywords, call.func
+    name = getattr(function, "__name__", type(function).__name__)
+    spec = METRICS.get(name)
+    if spec is None or spec.function is not function:
+        return BoundMetric(MetricSpec(name, function), call, parameters)
+    for row_parameter in ("pos_label", "sample_weight", "value"):
+        if parameters.get(row_parameter) is not None:
+            raise ValueError(
+                f"the partial of {name} sets {row_parameter}, which is a parameter of confidence_interval "
+                "and compare: give it there."
+            )
+    if parameters.get("qid") is not None:
+        raise ValueError(
+            f"{name} with qid has no interval: the queries are of the rows in the order given, and resamples "
+            "draw rows, not queries."
+        )
+    return BoundMetric(spec, call, parameters)
+
+
+def evaluate(
+    metric_of_ranking: Callable[[Any], float],
+    y_true: ArrayLike,
+    scores: ArrayLike | RankCounts,
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+) -> Any:
+    """Return a metric of one ranking, or of each row of scores of shape (n_rankings, n).
+
+    Labels and weights are checked once, and several rankings are measured in threads. In place of the scores
+    there may be a ranking that has been checked.
+    """
+    if isinstance(scores, RankCounts):
+        if sample_weight is not None or pos_label is not None:
+            raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")
+        return metric_of_ranking(scores)
+    if not are_many_rankings(scores):
+        return metric_of_ranking(Ranking(y_true, scores, sample_weight, pos_label))
+    table = np.asarray(scores)
+    if table.ndim == 2 and table.shape[1] != _num_samples(y_true):
+        raise ValueError(
+            f"scores must hold one for each of {_num_samples(y_true)} rows, or a row for each of several "
+            f"rankings, found shape {table.shape}; of predict_proba pass the column [:, 1]."
+        )
+    first = Ranking(y_true, table[0], sample_weight, pos_label)
+    rankings = [first, *(first.with_scores(row) for row in table[1:])]
+    numbers = [(number, number + 1) for number in range(len(rankings))]
+    return np.array(map_chunks(lambda number, _: metric_of_ranking(rankings[number]), numbers))
+
+
+def are_many_rankings(scores: ArrayLike) -> bool:
+    """Return whether the scores are a table with a row for each ranking; a single column is one ranking."""
+    shape = np.shape(scores)
+    return len(shape) == 2 and shape[0] > 0 and shape[1] != 1
