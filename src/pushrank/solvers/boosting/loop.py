@@ -29,54 +29,62 @@ from pushrank.solvers.tolerances import MAX_PROOFS, TIGHTER
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingOutputs, Numbers, Outputs, Values
 
-TIE = 1e-9  # relative: slopes nearer than this count as equal, as rounding alone would choose between them
+# Slopes that differ by a smaller part than this are ties: rounding alone would choose between them.
+TIE = 1e-9
 Choice = Literal["steepest", "signed", "lowest"]
-"""A round's ranker: of the largest slope either way; of the largest descent by a positive step, as figure 2
-prints; or of the lowest objective after its best step (Freund's RankBoost)."""
+"""The ranker of a round: the one with the largest absolute slope; with the largest descent by a positive
+step, as figure 2 prints; or with the lowest objective after its best step (Freund's RankBoost)."""
 
 
 @dataclass(frozen=True, eq=False)
 class BoostingProblem:
-    """What is minimised, over which weak rankers, and how a round moves.
+    r"""What is minimised, over which weak rankers, and how a round chooses and steps.
 
-    ``ridge``, ``scales`` and the bounds are one number for all rankers or one for each.
+    ``outputs`` are the weak rankers on the training rows, ``lower`` and ``upper`` bound their weights
+    :math:`\lambda_j`, the penalty is ``ridge`` * :math:`\lambda_j^2 / 2`, and slopes are compared with the
+    tolerance in units of ``scales``. These four are one number for all rankers or one for each. A round
+    takes ``learning_rate`` times the step of ``step_rule``.
     """
 
     objective: ScoreObjective
-    outputs: Outputs  # of the weak rankers on the training rows
+    outputs: Outputs
     step_rule: StepRule = best_step
     choice: Choice = "steepest"
-    ridge: Floats | float = 0.0  # the penalty is half of this times the squared weights
-    scales: Floats | float = 1.0  # slopes are compared with the tolerance in these units
-    lower: Floats | float = -np.inf  # bounds of the weights
+    ridge: Floats | float = 0.0
+    scales: Floats | float = 1.0
+    lower: Floats | float = -np.inf
     upper: Floats | float = np.inf
-    learning_rate: float = 1.0  # part of each step that is taken
+    learning_rate: float = 1.0
 
     def slopes(self, weights: Floats, edges: Floats) -> Floats:
-        """Return the objective's slope along every ranker; zero where a bound or the choice rules it out."""
+        """Return the objective's slope along each ranker; zero where a bound or the choice excludes it."""
         slopes = self.ridge * weights - edges
-        stopped = ((slopes < 0.0) & (weights >= self.upper)) | ((slopes > 0.0) & (weights <= self.lower))
+        excluded = ((slopes < 0.0) & (weights >= self.upper)) | ((slopes > 0.0) & (weights <= self.lower))
         if self.choice == "signed":
-            stopped |= slopes > 0.0
-        return np.where(stopped, 0.0, slopes)
+            excluded |= slopes > 0.0
+        return np.where(excluded, 0.0, slopes)
 
     def largest(self, slopes: Floats) -> float:
-        """Return the largest slope in its ranker's unit."""
+        """Return the largest absolute slope in units of ``scales``."""
         return float(np.max(np.abs(slopes) / self.scales, initial=0.0))
 
 
 @dataclass
 class History(EarlyStopping):
-    """What the rounds did: enough, with the weak rankers, to run all of them again without choosing."""
+    r"""The rounds so far: with the fitted weak rankers they can be repeated without choosing.
 
-    indices: list[int] = field(default_factory=list)  # the weak ranker of each round
-    steps: list[float] = field(default_factory=list)  # its change of weight
+    The first three lists have an entry for each round: the number of the weak ranker, the change of its
+    weight, its edge. The others have one before the first round and one after each: the objective with the
+    penalty and without, :math:`\|\lambda\|_1`, and the logarithms of the sums of exponentials over the
+    positives and over the negatives, which are NaN unless the objective is made of two sums.
+    """
+
+    indices: list[int] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
-    # before the first round and after each, as are all that follow
-    objectives: list[float] = field(default_factory=list)  # with the penalty
-    values: list[float] = field(default_factory=list)  # without it
-    norms: list[float] = field(default_factory=list)  # sums of absolute weights
-    # logarithms of the sums of exponentials over positives and over negatives; NaN unless of two classes
+    objectives: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    norms: list[float] = field(default_factory=list)
     log_sums: list[tuple[float, float]] = field(default_factory=list)
 
     @property
@@ -85,10 +93,8 @@ class History(EarlyStopping):
         return len(self.indices)
 
     def cut(self) -> None:
-        """Forget the rounds after the best.
-
-        How the best scored is found anew by a run that goes on, on what is then the validation part.
-        """
+        """Remove the rounds after the best one."""
+        # A warm start scores the best round again, on the validation part of the data that it is given.
         for name in ("indices", "steps", "edges", "validation"):
             del getattr(self, name)[self.best_place :]
         for name in ("objectives", "values", "norms", "log_sums"):
@@ -101,7 +107,7 @@ class History(EarlyStopping):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> History:
-        """Return the history that ``arrays`` gave."""
+        """Return the history with the arrays of :meth:`arrays`."""
         kept = {name: values.tolist() for name, values in arrays.items()}
         kept["log_sums"] = [tuple(pair) for pair in kept["log_sums"]]
         return cls(**kept)
@@ -109,15 +115,18 @@ class History(EarlyStopping):
 
 @dataclass
 class BoostingState:
-    """Where a run stands between two rounds; scores and weights are updated in place."""
+    """A run between two rounds; ``scores`` of the training rows and ``weights`` change in place.
 
-    scores: Floats  # of the training rows
-    weights: Floats  # of the weak rankers
-    evaluation: Evaluation  # the objective at the scores
+    ``best_scores`` and ``best_random_state`` are those after the round with the best validation score.
+    """
+
+    scores: Floats
+    weights: Floats
+    evaluation: Evaluation
     random_state: np.random.RandomState
     history: History = field(default_factory=History)
-    best_scores: Floats | None = None  # those of the round that validated best
-    best_random_state: dict[str, Any] | None = None  # what the source of randomness was then
+    best_scores: Floats | None = None
+    best_random_state: dict[str, Any] | None = None
 
     @classmethod
     def start(
@@ -136,8 +145,8 @@ class BoostingState:
     def after(
         cls, problem: BoostingProblem, random_state: np.random.RandomState, history: History
     ) -> BoostingState:
-        """Return the state after the rounds of a history, to the last bit as they left it."""
-        # steps are taken again in their order, O(n_rows) each: sums in another order differ by rounding
+        """Return the state after the rounds of a history, equal to the last bit."""
+        # Steps are repeated one by one, O(n_rows) each: added in another order they would round differently.
         scores, weights = np.zeros(problem.outputs.n_rows), np.zeros(problem.outputs.n_rankers)
         np.add.at(weights, np.array(history.indices, dtype=np.intp), history.steps)
         for index, step in zip(history.indices, history.steps, strict=True):
@@ -146,16 +155,19 @@ class BoostingState:
 
 
 class Round(NamedTuple):
-    """What a round of boosting did; the step is zero where there was nothing to gain."""
+    """The weak ranker that a round chose, its edge r_t (signed), the step, and the largest slope before it.
 
-    chosen: int  # number of the weak ranker
-    edge: float  # its r_t: minus the slope of the objective along it, signed
-    step: float  # change of its weight
-    gradient: float  # the largest slope before the step, in its ranker's unit
+    The step is zero where no step descends.
+    """
+
+    chosen: int
+    edge: float
+    step: float
+    gradient: float
 
 
 class BoostingResult(NamedTuple):
-    """The largest slope at the end, and whether it is within the tolerance or no step was left."""
+    """The largest slope at the end, and whether it is within the tolerance or no step descends."""
 
     gradient_size: float
     converged: bool
@@ -173,29 +185,29 @@ def boost(
     patience: int = 0,
     callback: Callback | None = None,
 ) -> BoostingResult:
-    """Run rounds from a state, which they change, until it has had ``n_rounds`` in all or nothing is left.
+    """Run rounds, which change the state, until it has ``n_rounds`` in all or no slope exceeds ``tol``.
 
-    It is over, too, when no slope exceeds ``tol`` or, with ``validate``, which scores the validation part
-    from the scores of all rows, when ``patience`` rounds have not improved on the best. ``draw_rows`` and
-    ``draw_features`` draw what a round sees and may use.
+    ``validate`` returns the validation score, the higher the better, from the scores of all rows; then the
+    run also stops when ``patience`` rounds have not improved on the best. ``draw_rows`` and ``draw_features``
+    draw the rows by which a round chooses and steps, and the features that it chooses from.
     """
     history, random_state = state.history, state.random_state
     if not history.values:
         _record(problem, state)
     if validate is not None and len(history.validation) < len(history.values):
-        # rounds of an earlier fit, without a validation part, cannot be the best
+        # Rounds of an earlier fit without a validation part have no score, so they cannot be the best.
         history.validation += [-np.inf] * (len(history.values) - len(history.validation) - 1)
         _validate(state, validate)
 
-    def waited_enough() -> bool:
+    def patience_is_over() -> bool:
         return validate is not None and history.n_since_best >= patience
 
     nothing_left = False
-    while history.n_rounds < n_rounds and not waited_enough():
+    while history.n_rounds < n_rounds and not patience_is_over():
         rows = None if draw_rows is None else draw_rows(random_state)
         features = None if draw_features is None else draw_features(random_state)
         done = boosting_round(problem, state, tol, rows=rows, features=features)
-        # nothing to gain for a part of the rows or features may be something for another
+        # Another draw of rows or features may still descend.
         nothing_left = done.step == 0.0 and rows is None and features is None
         if nothing_left:
             break
@@ -209,13 +221,13 @@ def boost(
             callback(history.n_rounds, objective=history.objectives[-1], gradient=done.gradient)
     slopes = problem.slopes(state.weights, problem.outputs.edges(-state.evaluation.gradient))
     gradient_size = problem.largest(slopes)
-    # the best of growing rankers is known only in the round that makes it: their slopes prove nothing
-    all_known = not isinstance(problem.outputs, GrowingOutputs)
-    return BoostingResult(gradient_size, nothing_left or (all_known and gradient_size <= tol))
+    # Slopes along trees that exist say nothing of trees that a further round could grow.
+    complete = not isinstance(problem.outputs, GrowingOutputs)
+    return BoostingResult(gradient_size, nothing_left or (complete and gradient_size <= tol))
 
 
 def _record(problem: BoostingProblem, state: BoostingState) -> None:
-    """Add where the run stands to its history."""
+    """Add the state to its history."""
     evaluation, weights, history = state.evaluation, state.weights, state.history
     history.objectives.append(evaluation.value + 0.5 * float(np.sum(problem.ridge * weights**2)))
     history.values.append(evaluation.value)
@@ -225,7 +237,7 @@ def _record(problem: BoostingProblem, state: BoostingState) -> None:
 
 
 def _validate(state: BoostingState, validate: Callable[[Floats], float]) -> None:
-    """Add the score of the validation part to the history, and remember the state where it is the best."""
+    """Add the validation score to the history, and keep the scores and the random state if it is the best."""
     if state.history.add_validation(validate(state.scores)):
         state.best_scores = state.scores.copy()
         state.best_random_state = state.random_state.get_state(legacy=False)
@@ -241,7 +253,8 @@ def boosting_round(
 ) -> Round:
     """Take one step and return it; a step of zero where no slope exceeds ``tol``.
 
-    ``rows``, a mask, are those that choose and step; ``features`` those whose rankers may be chosen.
+    The mask ``rows`` has the rows that decide the choice and the step, and ``features`` the numbers of the
+    features whose rankers may be chosen; None stands for all.
     """
     objective, outputs, evaluation = problem.objective, problem.outputs, state.evaluation
     if rows is not None:
@@ -250,6 +263,7 @@ def boosting_round(
     if isinstance(outputs, GrowingOutputs):
         _fit_next(outputs, state, evaluation, features)
     class_edges = None
+    # Freund's choice needs the edges of each class apart, whose difference is the edge.
     if problem.choice == "lowest" and isinstance(evaluation, TwoSumEvaluation):
         gradient = evaluation.gradient
         class_edges = outputs.edges(np.maximum(-gradient, 0.0)), outputs.edges(np.maximum(gradient, 0.0))
@@ -258,8 +272,9 @@ def boosting_round(
         edges = outputs.edges(-evaluation.gradient)
     slopes = problem.slopes(state.weights, edges)
     if features is not None:
-        reads_none = outputs.features < 0
-        slopes = np.where(np.isin(outputs.features, features) | reads_none, slopes, 0.0)
+        # Trees were fitted to the drawn features, and functions and AdaBoost's constant belong to no feature.
+        without_feature = outputs.features < 0
+        slopes = np.where(np.isin(outputs.features, features) | without_feature, slopes, 0.0)
     index = _first_largest(np.abs(slopes))
     gradient_size = problem.largest(slopes)
     nothing = Round(0, 0.0, 0.0, gradient_size)
@@ -275,17 +290,19 @@ def boosting_round(
         return nothing
     state.weights[index] += step
     add_step(state.scores, step, along.values, outputs.offset)
-    state.evaluation = problem.objective.evaluate(state.scores)  # of all rows, whatever the round saw
-    # the slope holds the penalty's part at the weight before the step; the edge does not
+    # The state is that of all rows, also where a part of them chose the step.
+    state.evaluation = problem.objective.evaluate(state.scores)
+    # The slope at the weight before the step contains the penalty, and the edge does not.
     edge = along.ridge * (state.weights[index] - step) - slopes[index]
     return Round(index, float(edge), step, gradient_size)
 
 
 def add_step(scores: Floats, step: float, values: Values, offset: float) -> None:
-    """Add a step along a weak ranker to the scores; values that are false stand for the offset."""
+    """Add a step along a weak ranker to the scores; a value of false stands for ``offset``."""
     if values.dtype != bool:
         scores += step * values
         return
+    # Additions under a mask need no array of products.
     np.add(scores, step, out=scores, where=values)
     if offset != 0.0:
         np.add(scores, offset * step, out=scores, where=~values)
@@ -300,8 +317,9 @@ def _direction(problem: BoostingProblem, state: BoostingState, index: int) -> Di
 def _fit_next(
     outputs: GrowingOutputs, state: BoostingState, evaluation: Evaluation, features: Numbers | None
 ) -> None:
-    """Make a ranker that fits the Newton step of the scores."""
+    """Fit a new weak ranker to the Newton step of the scores."""
     curvature = evaluation.curvature
+    # A row without curvature has no Newton step; its weight in the fit is the curvature, hence zero.
     targets = np.divide(-evaluation.gradient, curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
     outputs.fit_next(targets, curvature, features, state.random_state)
     state.weights = np.append(state.weights, 0.0)
@@ -317,11 +335,12 @@ def _lowest(
 ) -> int:
     r"""Return the ranker whose best step lowers the objective most.
 
-    For rankers in {0, 1} the objective falls to :math:`d_0 + 2 \sqrt{d_+ d_-}` of itself, which is
-    :math:`1 - (\sqrt{d_+} - \sqrt{d_-})^2`, where of two classes the fractions of pairs are products of the
-    edges of each; of other pairs they are summed ranker by ranker. Other rankers are tried one by one.
+    A ranker in {0, 1} multiplies the objective by :math:`d_0 + 2 \sqrt{d_+ d_-}`, which is
+    :math:`1 - (\sqrt{d_+} - \sqrt{d_-})^2`.
     """
     fall, one_by_one = np.zeros_like(slopes), slopes != 0.0
+    # The fractions of pairs of two classes are products of the classes' edges, for all rankers at once. For
+    # other pairs, and for rankers with other values, each ranker costs a pass over the rows.
     if class_edges is not None:
         positive_edges, negative_edges = class_edges
         d_plus = positive_edges * np.maximum(1.0 - negative_edges, 0.0)
@@ -341,7 +360,7 @@ def _lowest(
 
 
 def _first_largest(sizes: Floats) -> int:
-    """Return the first entry that is largest but for rounding, so that exact ties do not hang on it."""
+    """Return the first entry that is the largest up to ``TIE``, so that rounding does not decide ties."""
     return int(np.argmax(sizes >= (1.0 - TIE) * sizes.max()))
 
 
@@ -364,7 +383,7 @@ def coordinate_descent(
     problem.model.check_range()
     columns = Columns().fit(problem.host_model.data, problem.sample.row_weights)
     units = columns.units_
-    # a constant column moves no score: its coefficient only costs, and the best is zero
+    # A constant column changes no score: with a penalty its best coefficient is zero.
     coef = np.where(units > 0.0, start, 0.0 if problem.alpha > 0.0 else start)
     boosting = BoostingProblem(
         score_objective(problem.push_objective, problem.sample),
@@ -376,6 +395,7 @@ def coordinate_descent(
         boosting, np.random.RandomState(0), problem.model.scores(coef), coef * columns.ranges_
     )
     slope_tol = tol
+    # The slopes bound the duality gap only roughly, so they are tightened until the gap is within tol.
     for _ in range(MAX_PROOFS):
         gradient_size, converged = boost(boosting, state, max_iter, slope_tol, callback=callback)
         coef = np.where(units > 0.0, state.weights * units, coef)
@@ -400,8 +420,8 @@ def coordinate_descent(
 def slope_units(problem: LinearProblem, units: Floats) -> Floats:
     """Return the columns' standard deviations within the classes in units of their ranges; 1 for a constant.
 
-    Slopes are compared with the tolerance in these, so that it does not depend on the units of a feature.
     ``units`` are one over the ranges; zero for a constant.
     """
+    # With slopes in these units the meaning of a tolerance does not depend on the units of a feature.
     scales = column_scales(problem.moments(np.zeros_like(units)), problem.n_rows)
     return np.where(units > 0.0, scales * units, 1.0)

@@ -4,9 +4,9 @@ Beside its value and gradient at given scores, boosting needs an objective's cur
 where the best step along a weak ranker in {0, 1} has a closed form, the fractions of pairs that decide it.
 
 A push or a pull of two classes by the exponential loss and a power is the product of one sum of exponentials
-over the positives and one over the negatives (:class:`TwoSumObjective`, in O(n), one pass over the rows as
-they stand); everything else goes by class, as :mod:`pushrank.objectives` evaluates it, and is put in the
-order of the rows (:class:`PairwiseObjective`).
+over the positives and one over the negatives: :class:`TwoSumObjective` takes both in one O(n) pass over the
+rows in their own order. :class:`PairwiseObjective` takes any other objective from :mod:`pushrank.objectives`,
+which works class by class.
 """
 
 from __future__ import annotations
@@ -24,10 +24,16 @@ from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Identity, Power
 from pushrank.solvers.line_search import Slope
 
+Mask = NDArray[np.bool_]
+
+
+# The kernels walk over the rows in their order and look the class of each up, instead of gathering each class
+# into an array: the scores of a round are read once, without a copy.
+
 
 @compiled()
 def exponents(scores, powers, class_codes, log_weights, start, stop, out):
-    """Write ``power * score + log_weight`` of the rows from start to stop; return both classes' largest.
+    """Write ``power * score + log_weight`` of the rows from start to stop; return the largest by class.
 
     ``powers`` are those of the class codes 0 and 1; rows of code 2 take no part and get ``-inf``.
     ``log_weights`` is empty where all rows weigh one.
@@ -45,7 +51,7 @@ def exponents(scores, powers, class_codes, log_weights, start, stop, out):
 
 @compiled()
 def lower_by(shifts, class_codes, start, stop, values):
-    """Take each class's shift off the values of its rows."""
+    """Subtract the shift of each class from the values of its rows."""
     for row in range(start, stop):
         values[row] -= shifts[class_codes[row]]
 
@@ -61,24 +67,25 @@ def class_totals(values, class_codes, start, stop):
 
 @compiled()
 def multiply_by(factors, class_codes, start, stop, values):
-    """Multiply the values of each class's rows by its factor."""
+    """Multiply the values of each class by its factor."""
     for row in range(start, stop):
         values[row] *= factors[class_codes[row]]
 
 
 @compiled()
-def class_sums(gradient, ones, start, stop):
-    """Return the sums of the negative and the positive entries, where false and where true."""
+def class_sums(gradient, mask, start, stop):
+    """Return the sums of |g| over the negative and the positive entries g, where false and where true."""
+    # The sign of a gradient tells the class: it is negative for positives and positive for negatives.
     sums = np.zeros((2, 2))
     for row in range(start, stop):
         g = gradient[row]
-        sums[int(g > 0.0), int(ones[row])] += abs(g)
+        sums[int(g > 0.0), int(mask[row])] += abs(g)
     return sums
 
 
 @compiled()
 def moments(gradient, direction, start, stop):
-    """Return, for the negative and the positive entries g, the sums of g u and of |g| u u."""
+    """Return the sums of g u and of |g| u^2 over the negative and the positive entries g."""
     sums = np.zeros((2, 2))
     for row in range(start, stop):
         g, u = gradient[row], direction[row]
@@ -86,9 +93,6 @@ def moments(gradient, direction, start, stop):
         sums[side, 0] += g * u
         sums[side, 1] += abs(g) * u * u
     return sums
-
-
-Ones = NDArray[np.bool_]
 
 
 class PairFractions(NamedTuple):
@@ -104,7 +108,7 @@ def score_objective(
 ) -> ScoreObjective:
     """Return the objective on the sample's rows, in the form that is fastest to evaluate.
 
-    ``joint`` adds the sums over the two classes in place of multiplying them: AdaBoost's objective.
+    With ``joint`` it is AdaBoost's objective, the logarithm of the sum over both classes.
     """
     if isinstance(sample, BipartiteSample) and objective.powers is not None:
         return TwoSumObjective(sample, objective.powers, joint=joint, n_threads=n_threads)
@@ -117,12 +121,17 @@ def _log_n_pairs(sample: Sample) -> float:
 
 
 class PairwiseObjective:
-    """Any differentiable objective of any sample."""
+    r"""Any differentiable objective of any sample.
+
+    ``power_sum`` is the c of the closed form :math:`\ln(d_+ / d_-) / c` of the best step, and
+    ``log_n_pairs`` bounds steps that would be infinite.
+    """
+
+    power_sum = 2.0
 
     def __init__(self, objective: PushObjective, sample: Sample) -> None:
         self.objective, self.sample = objective, sample
-        self.power_sum = 2.0  # the c of the closed form ln(d_+ / d_-) / c of the best step
-        self.log_n_pairs = _log_n_pairs(sample)  # which bounds steps towards infinity
+        self.log_n_pairs = _log_n_pairs(sample)
         p_one = objective.price in (Identity(), Power(1.0)) and objective.scale == "log"
         self.is_rank_boost = p_one and objective.side == "push"
 
@@ -130,7 +139,7 @@ class PairwiseObjective:
         """Return the objective at given scores."""
         return PairwiseEvaluation(self, self.objective.evaluation(self.sample, scores))
 
-    def subset(self, kept: Ones) -> PairwiseObjective:
+    def subset(self, kept: Mask) -> PairwiseObjective:
         """Return the objective of some of the rows."""
         return PairwiseObjective(self.objective, self.sample.subset(kept))
 
@@ -146,7 +155,7 @@ class PairwiseEvaluation:
 
     @property
     def curvature(self) -> Floats:
-        """The curvature weights of the rows."""
+        """Non-negative weights of the rows by which the objective curves: those of the Newton step."""
         return self._objective.sample.scatter(*self._evaluation.diagonal())
 
     def derivatives(self, direction: Floats) -> tuple[float, float]:
@@ -154,23 +163,20 @@ class PairwiseEvaluation:
         along = self._objective.sample.gather(direction)
         first = self._class_gradient.dot(along)
         if not self._objective.objective.twice_differentiable:
-            return first, 0.0  # which the line search takes for unknown
+            # The line search takes a second derivative of zero for unknown.
+            return first, 0.0
         return first, self._evaluation.hessian_product(along).dot(along)
 
-    def pair_fractions(self, ones: Ones) -> PairFractions | None:
-        """Return the fractions for RankBoost's objective, which has a closed form for any pairs."""
+    def pair_fractions(self, mask: Mask) -> PairFractions | None:
+        """Return the fractions for RankBoost's objective, the only one with a closed form on any pairs."""
         if not (self._objective.is_rank_boost and isinstance(self._evaluation, PushEvaluation)):
             return None
-        high = self._objective.sample.gather(ones.astype(np.float64))
+        high = self._objective.sample.gather(mask.astype(np.float64))
         return PairFractions(*self._evaluation.pair_weights(high))
-
-    def line(self, ones: Ones) -> Slope | None:  # noqa: ARG002
-        """Return None: the scores must be moved."""
-        return None
 
 
 class TwoSumObjective:
-    r"""Two classes whose objective is made of one sum of exponentials each, in O(n) a point.
+    r"""An objective of two classes made of one sum of exponentials each, evaluated in O(n).
 
     With the sums :math:`A = \sum_i w_i e^{-c_+ s_i}` and :math:`B = \sum_k w_k e^{c_- t_k}`, ``powers`` being
     :math:`(c_+, c_-)`, it is :math:`\ln A / c_+ + \ln B / c_-`, or if ``joint`` AdaBoost's
@@ -188,11 +194,12 @@ class TwoSumObjective:
         self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
         self.power_sum = sum(powers)
         self.log_n_pairs = _log_n_pairs(sample)
-        # rows that take no part get the code 2: zero would make negatives of them where all rows weigh one
+        # Rows outside the sample need a third code: with code 0 they would count as negatives of weight one.
         self.class_codes = np.full(sample.n_rows, 2, dtype=np.uint8)
         self.class_codes[sample.positives], self.class_codes[sample.negatives] = 1, 0
         self.log_weights = np.zeros(0)
         if sample.row_weights is not None:
+            # A weight of zero becomes -inf, and its exponential zero.
             with np.errstate(divide="ignore"):
                 self.log_weights = np.log(sample.row_weights)
         self.chunks = row_chunks(sample.n_rows, 8)
@@ -201,7 +208,7 @@ class TwoSumObjective:
         """Return the objective at given scores."""
         return TwoSumEvaluation(self, scores)
 
-    def subset(self, kept: Ones) -> TwoSumObjective:
+    def subset(self, kept: Mask) -> TwoSumObjective:
         """Return the objective of some of the rows."""
         sample = self.sample.subset(kept)
         return TwoSumObjective(sample, self.powers, joint=self.joint, n_threads=self.n_threads)
@@ -212,7 +219,7 @@ class TwoSumEvaluation:
 
     def __init__(self, objective: TwoSumObjective, scores: Floats) -> None:
         self._objective = objective
-        signed = np.array([objective.powers[1], -objective.powers[0]])  # by class code
+        code_powers = np.array([objective.powers[1], -objective.powers[0]])
         values = np.empty_like(scores)
         class_codes = objective.class_codes
 
@@ -223,8 +230,10 @@ class TwoSumEvaluation:
                 objective.n_threads,
             )
 
-        # each class is shifted by its largest exponent, so that its sum neither overflows nor vanishes
-        largest = np.max(each(exponents, scores, signed, class_codes, objective.log_weights, values), axis=0)
+        # Each class is shifted by its largest exponent, so that its sum neither overflows nor vanishes.
+        largest = np.max(
+            each(exponents, scores, code_powers, class_codes, objective.log_weights, values), axis=0
+        )
         shifts = np.where(np.isfinite(largest), largest, 0.0)
         each(lower_by, shifts, class_codes, values)
 
@@ -233,6 +242,7 @@ class TwoSumEvaluation:
             totals: Floats = class_totals(values, class_codes, start, stop)
             return totals
 
+        # Chunks are added in their order, whichever thread ends first, so that threads change no bit.
         totals = np.zeros(3)
         for part in map_chunks(exponentials, objective.chunks, objective.n_threads):
             totals += part
@@ -244,13 +254,14 @@ class TwoSumEvaluation:
         else:
             self.value = float(np.array(self.log_sums) @ (1.0 / np.array(objective.powers)))
             fractions = np.ones(2)
+        # The exponentials become the gradient in place: an evaluation allocates one array of n_rows numbers.
         factors = np.array([fractions[0] / totals[0], -fractions[1] / totals[1], 0.0])
         each(multiply_by, factors, class_codes, values)
         self.gradient: Floats = values
 
     @property
     def curvature(self) -> Floats:
-        """The curvature weights of the rows."""
+        """Non-negative weights of the rows: the Hessian's diagonal without the part of its rank-one terms."""
         factors = np.array([*reversed(self._objective.powers), 0.0])
         curvature: Floats = np.abs(self.gradient) * factors[self._objective.class_codes]
         return curvature
@@ -264,21 +275,25 @@ class TwoSumEvaluation:
         positive_power, negative_power = self._objective.powers
         return first, positive_power * (second_a - first_a**2) + negative_power * (second_b - first_b**2)
 
-    def pair_fractions(self, ones: Ones) -> PairFractions:
+    def pair_fractions(self, mask: Mask) -> PairFractions:
         """Return the fractions of pairs, or for AdaBoost of rows, ordered rightly, wrongly and not at all."""
-        (a0, a1), (b0, b1) = self._summed(class_sums, ones)
+        (a0, a1), (b0, b1) = self._summed(class_sums, mask)
         if self._objective.joint:
             return PairFractions(a1 + b0, a0 + b1, 0.0)
-        # each class's gradient adds up to one in size, so that products of its parts are fractions of pairs
+        # The gradient of each class has the 1-norm one, so products of its parts are fractions of pairs.
         return PairFractions(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
 
-    def line(self, ones: Ones) -> Slope | None:
-        r"""Return :math:`B_1(\alpha) - A_1(\alpha)` and its derivative: fractions where h is 1."""
+    def slope_along(self, mask: Mask) -> Slope | None:
+        r"""Return the derivatives at a step along a weak ranker in {0, 1}, in O(1) after one O(n) pass.
+
+        The slope is :math:`B_1(\alpha) - A_1(\alpha)`, with the fractions of A and B over the rows where
+        the ranker is 1. AdaBoost's steps along such a ranker always have a closed form: there it is None.
+        """
         if self._objective.joint:
             return None
         positive_power, negative_power = self._objective.powers
         with np.errstate(divide="ignore"):
-            (log_a0, log_a1), (log_b0, log_b1) = np.log(self._summed(class_sums, ones))
+            (log_a0, log_a1), (log_b0, log_b1) = np.log(self._summed(class_sums, mask))
 
         def slope(step: float) -> tuple[float, float]:
             exponents = np.array(

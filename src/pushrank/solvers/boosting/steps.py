@@ -8,33 +8,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushrank._numeric import Floats
-from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective
+from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective, TwoSumEvaluation
 from pushrank.solvers.line_search import exact_step
 from pushrank.weak_rankers.base import Values
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A weak ranker to step along."""
+    r"""A weak ranker to step along.
 
-    values: Values  # on the training rows; bool where it has two only
-    weight: float = 0.0  # its present weight
-    ridge: float = 0.0  # the penalty is half of this times the square of its weight
-    norm: float = 0.0  # the sum of the absolute weights of all rankers
+    ``values`` are those on the training rows, bool where there are only two; ``weight`` w is its weight
+    before the step, whose penalty is ``ridge`` * :math:`w^2 / 2`; ``norm`` is :math:`\|\lambda\|_1`.
+    """
+
+    values: Values
+    weight: float = 0.0
+    ridge: float = 0.0
+    norm: float = 0.0
 
 
 StepRule = Callable[[ScoreObjective, Evaluation, Floats, Direction], float]
-"""Returns the step along a ranker, negative to turn it around."""
+"""Returns the step along a ranker; a negative one steps along its mirror."""
 
 
 def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction) -> float:
     r"""Return the step to the least penalised objective.
 
     For a ranker in {0, 1} and no penalty it is :math:`\ln(d_+ / d_-) / c`, with c = p + 1 for the P-Norm Push
-    and 2 for RankBoost and AdaBoost; elsewhere a safeguarded Newton iteration.
+    and 2 for RankBoost and AdaBoost; in other cases a safeguarded Newton iteration finds it.
 
-    Where :math:`d_- = 0` the best step is infinite; the one taken is that of a sample with one more pair of
-    each kind (smoothing by one over the number of pairs, as RankBoost implementations do).
+    Where :math:`d_- = 0` the best step is infinite, and the one taken is that of a sample with one more pair
+    of each kind.
 
     References
     ----------
@@ -43,7 +47,8 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
     if along.values.dtype == bool and along.ridge == 0.0:
         fractions = evaluation.pair_fractions(along.values)
         if fractions is not None:
-            # in logarithms, as one pair more may be any number of times the weight of all
+            # RankBoost implementations smooth by one over the number of pairs, too. It is done in logarithms,
+            # because with small sample weights one pair may weigh many times as much as all of them.
             smoothing = -objective.log_n_pairs if 0.0 in fractions[:2] else -np.inf
             with np.errstate(divide="ignore"):
                 log_plus, log_minus = np.logaddexp(np.log(fractions[:2]), smoothing)
@@ -54,9 +59,9 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
 def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float:
     r"""Return :math:`G = -\ln F(\lambda) / \|\lambda\|_1`, minus infinity where no step was taken.
 
-    Where a pair weighs less than one, all count relative to the least, so that G stays below the margin; one
-    that weighs more only lowers G, which then still bounds the margin.
+    If a pair weighs less than one, all weights are taken relative to the smallest.
     """
+    # Weights of at least one keep G a lower bound of the margin: a larger weight of a pair only lowers G.
     return (min(0.0, objective.sample.least_log_weight) - value) / norm if norm > 0.0 else -np.inf
 
 
@@ -88,11 +93,13 @@ def smooth_margin_step(
     if gain < loss:
         sign, gain, loss = -1.0, loss, gain
     middle = g * fractions.d_zero
-    # the root of the quadratic in the form without cancellation
-    below = middle + np.sqrt(middle**2 + 4.0 * (1.0 - g) * (1.0 + g) * gain * loss)
-    if below == 0.0:  # a ranker that orders all pairs rightly has the margin one at infinity
+    # This form of the quadratic's root does not cancel digits, whatever the size of its terms.
+    denominator = middle + np.sqrt(middle**2 + 4.0 * (1.0 - g) * (1.0 + g) * gain * loss)
+    if denominator == 0.0:
+        # A ranker that orders all pairs rightly reaches its margin of one at an infinite step only.
         return sign * _longest_step(objective)
-    return sign * max(float(np.log(2.0 * (1.0 - g) * gain / below)), 0.0)
+    # Rounding may put the root slightly on the other side of zero.
+    return sign * max(float(np.log(2.0 * (1.0 - g) * gain / denominator)), 0.0)
 
 
 def exact_smooth_margin_step(
@@ -101,9 +108,8 @@ def exact_smooth_margin_step(
     r"""Return the step of coordinate ascent on the smooth margin G: to the largest G along a ranker.
 
     It solves :math:`G(\lambda + \alpha e_j) = -F'(\alpha) / F(\alpha)` where the ranker's weight grows; the
-    paper prints :math:`F(0)` in the denominator, a slip. As :math:`-\ln F` is concave and the norm convex,
-    :math:`\|\lambda\|_1^2 \, \partial G / \partial \alpha` falls all along, also where the weight shrinks
-    first. As long as G is not positive, the step is RankBoost's.
+    paper prints :math:`F(0)` in the denominator, a slip. As long as G is not positive, the step is
+    RankBoost's.
 
     References
     ----------
@@ -117,7 +123,7 @@ def exact_smooth_margin_step(
     direction = along.values.astype(np.float64)
 
     def log_loss(step: float) -> tuple[float, float, float]:
-        """Return how ln F changes by a step, and its first and second derivative there."""
+        """Return the change of ln F by a step, and its first and second derivative there."""
         if fractions is None:
             moved = objective.evaluate(scores + step * direction)
             return moved.value - evaluation.value, *moved.derivatives(direction)
@@ -128,6 +134,8 @@ def exact_smooth_margin_step(
 
     sign = -1.0 if log_loss(0.0)[1] > 0.0 else 1.0
 
+    # Minus the derivative of G times the squared norm rises all along, even where the weight first shrinks to
+    # zero, because -ln F is concave and the norm convex. So the search is for its only zero.
     def slope(length: float) -> tuple[float, float]:
         change, first, second = log_loss(sign * length)
         weight = along.weight + sign * length
@@ -139,20 +147,23 @@ def exact_smooth_margin_step(
 
 
 def _longest_step(objective: ScoreObjective) -> float:
-    """Return the step that stands for an infinite one."""
+    """Return the step that is taken in place of an infinite one, that of ``best_step`` with one more pair."""
     return float(np.logaddexp(0.0, objective.log_n_pairs)) / objective.power_sum
 
 
 def _searched_step(
     objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction, push_out: float
 ) -> float:
-    """Return the zero of the slope along a ranker plus ``push_out`` in the step's own direction."""
-    on_line = evaluation.line(along.values) if along.values.dtype == bool else None
-    direction = along.values.astype(np.float64) if on_line is None else np.zeros(0)
+    """Return the zero of the slope along a ranker plus ``push_out`` in the direction of the step."""
+    slope_along = None
+    if along.values.dtype == bool and isinstance(evaluation, TwoSumEvaluation):
+        # Each trial step then costs O(1) instead of a pass over the rows.
+        slope_along = evaluation.slope_along(along.values)
+    direction = along.values.astype(np.float64) if slope_along is None else np.zeros(0)
 
     def penalised_slope(step: float) -> tuple[float, float]:
-        if on_line is not None:
-            first, second = on_line(step)
+        if slope_along is not None:
+            first, second = slope_along(step)
         else:
             at_step = evaluation if step == 0.0 else objective.evaluate(scores + step * direction)
             first, second = at_step.derivatives(direction)
@@ -166,6 +177,6 @@ def _searched_step(
 
     if sign * slope(0.0)[0] >= 0.0:
         return 0.0
-    # a penalty keeps the minimum finite by itself
+    # With a penalty the minimum is finite, so the step needs no other bound.
     longest = _longest_step(objective) if along.ridge == 0.0 else np.inf
     return exact_step(slope, longest)
