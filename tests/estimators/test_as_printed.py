@@ -209,7 +209,7 @@ class Undecided(GaussianNB):
 
 def test_a_weak_ranker_says_a_finite_number_of_each_row():
     X, y, _ = rows()
-    with pytest.raises(ValueError, match=r"Undecided\(\) predicts what is not finite"):
+    with pytest.raises(ValueError, match=r"Undecided\(\) predicts values that are not finite"):
         PushBoost(weak_rankers=Undecided()).fit(X, y)
 
 

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pushrank import AdaBoostRanker, PushBoost, RankBoost
-from pushrank.weak_rankers import Classifiers, Columns, Functions, Regressors, Stumps, resolve
-from pushrank.weak_rankers import stumps as binning
+from pushrank.weak_rankers import Classifiers, Columns, Functions, Regressors, Stumps, binning, resolve
+from pushrank.weak_rankers import stumps as stump_family
 from weak_rankers_oracle import all_stumps
 
 
@@ -74,7 +74,7 @@ def test_scores_are_sums_of_values_on_any_rows():
 def test_many_values_fall_into_bins_of_equal_weight():
     rng = np.random.default_rng(2)
     values = rng.normal(size=10_000)
-    edges = binning.thresholds(values, None, 255)
+    edges = binning.quantile_thresholds(values, None, 255)
     assert len(edges) == 254
     counts = np.bincount(np.searchsorted(edges, values), minlength=255)
     assert counts.min() >= 38
@@ -83,14 +83,15 @@ def test_many_values_fall_into_bins_of_equal_weight():
     repeated = np.repeat(values, weights.astype(int))
     counted = weights > 0
     np.testing.assert_array_equal(
-        binning.thresholds(values[counted], weights[counted], 255), binning.thresholds(repeated, None, 255)
+        binning.quantile_thresholds(values[counted], weights[counted], 255),
+        binning.quantile_thresholds(repeated, None, 255),
     )
 
 
 def test_a_value_that_most_rows_share_does_not_use_up_the_bins():
     rng = np.random.default_rng(3)
     values = np.where(rng.random(20_000) < 0.9, 7.0, rng.normal(size=20_000))
-    edges = binning.thresholds(values, None, 255)
+    edges = binning.quantile_thresholds(values, None, 255)
     assert len(edges) >= 250
     counts = np.bincount(np.searchsorted(edges, values[values != 7.0]), minlength=len(edges) + 1)
     assert counts.max() <= 20  # 2,000 rows in some 250 bins
@@ -99,7 +100,7 @@ def test_a_value_that_most_rows_share_does_not_use_up_the_bins():
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=400), st.integers(2, 255))
 def test_bins_are_never_too_many_and_cover_all_values(counts, max_bins):
     values = np.repeat(np.arange(len(counts), dtype=float), counts)
-    edges = binning.thresholds(values, None, max_bins)
+    edges = binning.quantile_thresholds(values, None, max_bins)
     assert len(edges) <= max_bins - 1
     assert (np.diff(edges) > 0).all()
     assert len(edges) == min(len(counts), max_bins) - 1 or len(counts) > max_bins
@@ -108,7 +109,7 @@ def test_bins_are_never_too_many_and_cover_all_values(counts, max_bins):
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=30))
 def test_thresholds_separate_any_two_floats(values):
     distinct = np.unique(values)
-    edges = binning.thresholds(np.array(values), None, 255)
+    edges = binning.quantile_thresholds(np.array(values), None, 255)
     assert len(edges) == len(distinct) - 1
     assert (edges >= distinct[:-1]).all()
     assert (edges < distinct[1:]).all()
@@ -118,8 +119,8 @@ def test_few_rows_are_binned_as_they_are_and_many_are_sampled(monkeypatch):
     X = np.random.default_rng(3).normal(size=(5000, 2))
     monkeypatch.setattr(binning, "MAX_ROWS", 1000)
     one, same, other = (Stumps().fit(X, random_state=np.random.RandomState(seed)) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(one.edges_[0], same.edges_[0])
-    assert not np.array_equal(one.edges_[0], other.edges_[0])
+    np.testing.assert_array_equal(one.thresholds_[0], same.thresholds_[0])
+    assert not np.array_equal(one.thresholds_[0], other.thresholds_[0])
 
 
 def test_categories_are_ordered_by_frequency_and_unknown_ones_are_missing():
@@ -137,7 +138,7 @@ def test_categories_are_ordered_by_frequency_and_unknown_ones_are_missing():
 
 def test_memory_of_stumps_is_a_byte_an_entry():
     X = np.random.default_rng(0).normal(size=(1000, 8))
-    assert binning.binned(X, Stumps().fit(X).edges_, [None] * 8, None).nbytes == X.size
+    assert binning.dense_bins(X, Stumps().fit(X).thresholds_, [None] * 8, None).nbytes == X.size
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -155,9 +156,9 @@ def test_sparse_rows_have_the_stumps_of_dense_ones(seed, density, weighted, max_
     row_weights = rng.choice([0.0, 0.5, 1.0, 2.0], 40) if weighted else None
     stumps = Stumps(max_bins, categorical_features=[3])
     dense_outputs = stumps.fit(X, row_weights).training_outputs(X)
-    dense_edges, firsts = stumps.edges_, stumps.first_stump_
+    dense_edges, firsts = stumps.thresholds_, stumps.first_stump_
     outputs = stumps.fit(sparse, row_weights).training_outputs(sparse)
-    for found, expected in zip(stumps.edges_, dense_edges, strict=True):
+    for found, expected in zip(stumps.thresholds_, dense_edges, strict=True):
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(stumps.first_stump_, firsts)
     forces = rng.normal(size=40)
@@ -205,7 +206,7 @@ def test_edges_of_sparse_rows_read_the_stored_entries_once(monkeypatch):
     X, row_weights = sp.random(300, 40, 0.02, format="csr", random_state=0), CountedWeights()
     outputs = Stumps().fit(X).training_outputs(X)
     expected = outputs.edges(np.ones(300))
-    monkeypatch.setattr(binning, "sparse_edges", binning.sparse_edges.py_func)
+    monkeypatch.setattr(stump_family, "sparse_edges", stump_family.sparse_edges.py_func)
     np.testing.assert_array_equal(outputs.edges(row_weights), expected)
     assert row_weights.n_read == X.nnz
 

@@ -18,7 +18,7 @@ __all__ = ["Classifiers", "Columns", "Functions", "Regressors", "Stumps"]
 
 trust_in_files(Classifiers, Columns, Functions, Regressors, Stumps)
 
-# functions have no name of their own: they come as a list
+# A list of functions is recognised by its type, so the family needs no name.
 NAMED = [globals()[name] for name in __all__ if name != "Functions"]
 
 

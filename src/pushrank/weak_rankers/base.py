@@ -1,4 +1,4 @@
-"""What all families of weak rankers share."""
+"""The interface of a family of weak rankers, and the encoding in {-1, +1} that AdaBoost needs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Values = NDArray[Any]
 
 
 class Outputs(Protocol):
-    """The weak rankers of a family on the training rows.
+    """The numbered weak rankers of a family on the training rows.
 
-    They are numbered. ``values`` of a ranker are float64 in [0, 1], or bool where it has two values only: the
-    ``offset`` for false, which is zero but for rankers in {-1, +1}, and one for true.
+    The values of a ranker are float64 in [0, 1], or bool if it has only two values: true stands for one, and
+    false for ``offset``, which is -1 for rankers in {-1, +1} and otherwise zero.
     """
 
     offset: float
@@ -27,11 +27,11 @@ class Outputs(Protocol):
 
     @property
     def n_rankers(self) -> int:
-        """How many weak rankers there are (so far)."""
+        """The number of weak rankers (so far)."""
 
     @property
     def features(self) -> Numbers:
-        """The feature that each ranker reads, shape (n_rankers,); -1 where there is no single one."""
+        """The feature that each ranker reads, shape (n_rankers,); -1 if it reads several or none."""
 
     @property
     def real_valued(self) -> NDArray[np.bool_]:
@@ -46,7 +46,7 @@ class Outputs(Protocol):
 
 @runtime_checkable
 class GrowingOutputs(Outputs, Protocol):
-    """Weak rankers that are fitted to the objective, one in each round."""
+    """Weak rankers that are fitted to the objective, one a round."""
 
     def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
@@ -108,7 +108,8 @@ class WeakRankers(BaseEstimator, ABC):
         """
         outputs = self.training_outputs(X)
         probe = np.random.RandomState(0).standard_normal(X.shape[0])
-        # a ranker that is constant has no edge under weights that add up to zero
+        # Weights that add up to zero give a constant ranker the edge zero. One call so leaves most of the
+        # constant ones out, whose values would each take a pass over the rows.
         candidates = np.flatnonzero(outputs.edges(probe - probe.mean()))
         columns = [np.asarray(outputs.values(int(index)), dtype=np.float64) for index in candidates]
         columns = [column for column in columns if np.ptp(column) > 0.0]
@@ -116,36 +117,29 @@ class WeakRankers(BaseEstimator, ABC):
 
     @abstractmethod
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
-        """Return how much of the gains is due to each feature, shape (n_features,).
+        """Return the part of the gains that is due to each feature, shape (n_features,).
 
-        Raises
-        ------
-        AttributeError
-            When the rankers do not tell which features they read.
+        Families that cannot know which features a ranker reads raise an AttributeError.
         """
 
     def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:  # noqa: ARG002
-        """Return for each ranker the direction, -1, 0 or 1, that monotonic constraints give its feature.
+        """Return for each ranker the direction, -1, 0 or 1, in which its feature is constrained.
 
         Raises
         ------
         ValueError
             When the rankers do not rise or fall with a feature, or a constrained feature has no order.
         """
+        # Only stumps and columns are monotonic functions of one feature.
         raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
 
     def truncate(self, n_rounds: int) -> None:
-        """Forget the rankers that were made after so many rounds, where rounds make them."""
+        """Remove the rankers of later rounds; families that are complete before the first have none."""
 
 
 def check_own(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
-    """Raise unless the first and the last ranker of a family of a user's own are what they declare.
-
-    Raises
-    ------
-    ValueError
-        When a value is beyond [0, 1], or the values on the training rows or the edges are not those of them.
-    """
+    """Raise unless a user's family keeps its promises, as far as its first and its last ranker show."""
+    # Random weights of both signs find edges that are sums of other values than those returned.
     if type(weak_rankers).__module__.partition(".")[0] == "pushrank" or not outputs.n_rankers:
         return
     probe = np.random.RandomState(0).standard_normal(outputs.n_rows)
@@ -168,7 +162,7 @@ def check_own(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
 class PlusMinusOne:
     """Rankers in the {-1, +1} encoding, :math:`2 h - 1`, of rankers h in [0, 1].
 
-    If ``constant``, number 0 is the constant 1 and the rankers' own numbers follow it.
+    If ``constant``, number 0 is the constant 1, and the rankers follow it.
     """
 
     offset = -1.0
@@ -179,17 +173,17 @@ class PlusMinusOne:
 
     @property
     def n_rankers(self) -> int:
-        """The rankers', and the constant."""
+        """The number of rankers, with the constant."""
         return self._outputs.n_rankers + self.n_constants
 
     @property
     def features(self) -> Numbers:
-        """The rankers'; -1 for the constant."""
+        """The feature of each ranker; -1 for the constant."""
         return np.append(np.full(self.n_constants, -1), self._outputs.features)
 
     @property
     def real_valued(self) -> NDArray[np.bool_]:
-        """The rankers'; the constant is none."""
+        """Which rankers take more than two values; the constant does not."""
         return np.append(np.zeros(self.n_constants, dtype=bool), self._outputs.real_valued)
 
     def edges(self, row_weights: Floats) -> Floats:
@@ -198,15 +192,16 @@ class PlusMinusOne:
         return np.append(np.full(self.n_constants, total), 2.0 * self._outputs.edges(row_weights) - total)
 
     def values(self, index: int) -> Values:
-        """Return values in [-1, 1]; true stands for 1 and false for -1 where there are only these."""
+        """Return values in [-1, 1], or bool where true stands for 1 and false for -1."""
         if index < self.n_constants:
             return np.ones(self.n_rows, dtype=bool)
+        # Values that are bool stay so, with another offset: closed-form steps depend on the type.
         values = self._outputs.values(index - self.n_constants)
         return values if values.dtype == bool else 2.0 * values - 1.0
 
 
 class GrowingPlusMinusOne(PlusMinusOne):
-    """The same for rankers made in the rounds."""
+    """The same encoding for rankers that are fitted in the rounds."""
 
     _outputs: GrowingOutputs
 
@@ -218,7 +213,8 @@ class GrowingPlusMinusOne(PlusMinusOne):
 
 
 def plus_minus_one(outputs: Outputs, *, constant: bool) -> PlusMinusOne:
-    """Return the rankers in the {-1, +1} encoding, with a constant before them or without."""
+    """Return the rankers in the {-1, +1} encoding, after a constant or without one."""
+    # The loop recognises growing outputs by fit_next, so the others must not have it.
     if isinstance(outputs, GrowingOutputs):
         return GrowingPlusMinusOne(outputs, constant=constant)
     return PlusMinusOne(outputs, constant=constant)

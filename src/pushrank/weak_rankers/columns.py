@@ -13,7 +13,8 @@ from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
-RANGE_ROUNDING = 1e-12  # of a column's range in its own units: thousands of times what rounding costs
+# A range times its reciprocal is 1 up to rounding, which is thousands of times smaller than this.
+RANGE_ROUNDING = 1e-12
 
 
 class Columns(WeakRankers):
@@ -53,7 +54,8 @@ class Columns(WeakRankers):
         row_weights: Floats | None = None,
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
-        """Remember the range of every feature."""
+        """Learn the range of every feature."""
+        # Rows of weight zero, such as those for validation, must not widen the ranges.
         if row_weights is not None and not row_weights.all():
             X = X[row_weights > 0.0]
         lows, highs = X.min(axis=0), X.max(axis=0)
@@ -66,12 +68,14 @@ class Columns(WeakRankers):
 
     def training_outputs(self, X: Any, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
         """Return the columns of the training rows."""
+        # Centred columns keep their digits where a feature's mean is far larger than its spread.
         model = LinearModel(X)
         model.check_range()
         return ColumnOutputs(model, self.offsets_, self.units_)
 
     def coef(self, indices: Numbers, steps: Floats) -> Floats:
         """Return the coefficients of the features that the steps add up to."""
+        # A constant column is zero as a weak ranker: its coefficient is zero, whatever its weight.
         weights = np.bincount(indices, steps, minlength=len(self.ranges_)).astype(np.float64)
         return np.divide(weights, self.ranges_, out=np.zeros_like(weights), where=self.ranges_ > 0.0)
 
@@ -80,7 +84,7 @@ class Columns(WeakRankers):
         return ColumnOutputs(LinearModel(X, centred=False), self.offsets_, self.units_).values(index)
 
     def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
-        """Return the linear scores, each in one reading of its row."""
+        """Return the linear scores, in one pass over the rows."""
         coef = self.coef(indices, weights)
         return LinearModel(X, centred=False).scores(coef) - float(self.offsets_ @ coef)
 
@@ -89,12 +93,12 @@ class Columns(WeakRankers):
         return np.bincount(indices, gains, minlength=len(self.ranges_)).astype(np.float64)
 
     def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:  # noqa: ARG002
-        """Return the features' own."""
+        """Return the directions unchanged, since each ranker is a feature."""
         return directions
 
 
 class ColumnOutputs:
-    """Columns of the training data, where they lie."""
+    """Columns of the training data, read where they are stored."""
 
     offset = 0.0
 
@@ -114,15 +118,16 @@ class ColumnOutputs:
 
     @cached_property
     def real_valued(self) -> NDArray[np.bool_]:
-        """Which columns hold other values than their extremes."""
+        """Which columns have other values than their two extremes."""
         return np.array([self.values(index).dtype != bool for index in range(self.n_rankers)])
 
     def values(self, index: int) -> Values:
-        """Return a column in units of its range; bool where it holds its two extremes only."""
+        """Return a column in units of its range; bool if its two extremes are its only values."""
         column = self.model.column(index)
         low, high = column.min(), column.max()
         is_high = column == high
-        # a range times its reciprocal misses 1 by an epsilon, and more where the column is shifted
+        # Only a column that spans the whole range of the fit has the values 0 and 1 exactly: the extremes of
+        # fewer rows may lie within. Centring adds to the rounding of the range.
         whole_range = abs((high - low) * self._units[index] - 1.0) <= RANGE_ROUNDING
         if whole_range and np.all(is_high | (column == low)):
             return np.asarray(is_high)

@@ -1,4 +1,4 @@
-"""A user's own weak rankers."""
+"""A user's functions as weak rankers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Functions(WeakRankers):
     def fit(
         self, X: Any, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
     ) -> Self:
-        """Remember the range of every function.
+        """Learn the range of every function.
 
         Raises
         ------
@@ -69,6 +69,7 @@ class Functions(WeakRankers):
 
     def training_outputs(self, X: Any, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
         """Return the functions' values on the training rows."""
+        # What the functions return is a matrix of features, so the outputs are its columns.
         outputs = ColumnOutputs(LinearModel(self.outputs(X)), self.offsets_, self.units_)
         outputs.features = np.full(len(self.functions), -1)
         return outputs
@@ -79,6 +80,7 @@ class Functions(WeakRankers):
 
     def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
         """Return the weighted sums of rankers."""
+        # A function that several rounds chose is called once.
         totals = np.bincount(indices, weights, minlength=len(self.functions))
         total = np.zeros(X.shape[0])
         for index in np.flatnonzero(totals):
@@ -86,14 +88,8 @@ class Functions(WeakRankers):
         return total
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:  # noqa: ARG002
-        """Raise: functions do not tell which features they read.
-
-        Raises
-        ------
-        AttributeError
-            Always.
-        """
-        raise AttributeError("weak rankers that are functions do not tell which features they read.")
+        """Raise an AttributeError, since it is unknown which features a function reads."""
+        raise AttributeError("it is unknown which features weak rankers read that are functions.")
 
     def _output(self, X: Any, index: int) -> Floats:
         function = self.functions[index]
@@ -113,5 +109,5 @@ class Functions(WeakRankers):
         return values
 
     def outputs(self, X: Any) -> Floats:
-        """Return what the functions give for every row, shape (n_rows, n_functions)."""
+        """Return the values of the functions for every row, shape (n_rows, n_functions)."""
         return np.column_stack([self._output(X, index) for index in range(len(self.functions))])

@@ -1,4 +1,4 @@
-"""Regressors or classifiers fitted a round each, such as small trees."""
+"""Regressors or classifiers as weak rankers, such as small trees: one is fitted in each round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pushrank._validation import column, weight_keyword
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 MAX_SEED = np.iinfo(np.int32).max
-SEED = re.compile(r"(^|__)random_state$")  # an estimator's own, or that of a part of it
+# The parameters of this name belong to the estimator itself or, after "__", to a part of it.
+SEED = re.compile(r"(^|__)random_state$")
 
 
 class Regressors(WeakRankers):
@@ -67,7 +68,7 @@ class Regressors(WeakRankers):
         row_weights: Floats | None = None,  # noqa: ARG002
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
-        """Forget all regressors.
+        """Check the base learner and start without regressors.
 
         Raises
         ------
@@ -88,7 +89,7 @@ class Regressors(WeakRankers):
         return self
 
     def training_outputs(self, X: Any, n_threads: int | None = None) -> RegressorOutputs:  # noqa: ARG002
-        """Return the rankers of the training rows, ready to grow."""
+        """Return the outputs of the regressors on the training rows, to which rounds add."""
         return RegressorOutputs(self, X)
 
     def fit_next(
@@ -103,11 +104,14 @@ class Regressors(WeakRankers):
         regressor = clone(self._base())
         seed_names = [name for name in regressor.get_params() if SEED.search(name)]
         regressor.set_params(**{name: int(random_state.randint(MAX_SEED)) for name in seed_names})
-        given = X if features is None else X[:, features]
+        columns = X if features is None else X[:, features]
+        # Rows of weight zero are left out, because not every estimator ignores them.
         rows = weights > 0.0
+        # Weights that add up to one do not shrink from round to round as the gradient does: an estimator may
+        # compare them with a constant.
         fit_weights = {str(weight_keyword(regressor)): weights[rows] / weights.sum()}
-        regressor.fit(given[rows], targets[rows], **fit_weights)
-        output = _predicted(regressor, given)
+        regressor.fit(columns[rows], targets[rows], **fit_weights)
+        output = _predicted(regressor, columns)
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)
         self.subsets_.append(features)
@@ -129,26 +133,27 @@ class Regressors(WeakRankers):
         return total
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
-        """Return the gains of each feature, shared as the regressors' own importances say.
+        """Return the gains of each feature, in proportion to the ``feature_importances_`` of the regressors.
 
         Raises
         ------
         AttributeError
-            When the base learner has no ``feature_importances_``.
+            When the base learner has none.
         """
         total = np.zeros(self._n_features)
         for index, gain in zip(indices, gains, strict=True):
             features = self.subsets_[index]
-            own = self.regressors_[index].feature_importances_
-            total[slice(None) if features is None else features] += gain * own
+            shares = self.regressors_[index].feature_importances_
+            total[slice(None) if features is None else features] += gain * shares
         return total
 
     def truncate(self, n_rounds: int) -> None:
-        """Forget the regressors of later rounds, of which each made one."""
+        """Remove the regressors of later rounds; each round fits one."""
         for fitted in (self.regressors_, self.subsets_, self.offsets_, self.ranges_):
             del fitted[n_rounds:]
 
     def _scaled(self, output: Floats, index: int) -> Values:
+        # A regressor that predicts a constant is the weak ranker zero.
         unit = 1.0 / self.ranges_[index] if self.ranges_[index] > 0.0 else 0.0
         return (output - self.offsets_[index]) * unit
 
@@ -160,9 +165,9 @@ class Classifiers(Regressors):
     r"""Every round fits a classifier of two classes, and the class it predicts is a weak ranker in {0, 1}.
 
     With the objective's gradient g in the scores a row's class is the sign of :math:`-g_i` and its weight
-    :math:`|g_i|`, as in AdaBoost: the error of a classifier in these weights is then its edge, but for
-    constants. The best step has a closed form for RankBoost, AdaBoost and the P-Norm Push without penalty.
-    A round costs one fit to all rows and their classes.
+    :math:`|g_i|`, as in AdaBoost: the edge of a classifier is then a decreasing linear function of its
+    weighted error. The best step has a closed form for RankBoost, AdaBoost and the P-Norm Push without
+    penalty. A round costs one fit to all rows and their classes.
 
     Parameters
     ----------
@@ -205,49 +210,50 @@ class Classifiers(Regressors):
         random_state: np.random.RandomState,
     ) -> Values:
         """Fit one more classifier and return its values on the rows."""
-        # targets are -g_i / H_i and weights H_i
+        # Targets are -g_i / H_i and weights H_i, so their product is -g_i.
         return super().fit_next(
             X, (targets > 0.0).astype(np.intp), np.abs(targets * weights), features, random_state
         )
 
     def _scaled(self, output: Floats, index: int) -> Values:
-        return super()._scaled(output, index) > 0.5  # bool: values of two kinds have closed-form steps
+        # Values of type bool have closed-form steps.
+        return super()._scaled(output, index) > 0.5
 
     def _base(self) -> Any:
         return DecisionTreeClassifier(max_depth=3) if self.estimator is None else self.estimator
 
 
 def _predicted(estimator: Any, X: Any) -> Floats:
-    output = column(estimator.predict(X), "what a weak ranker predicts").astype(np.float64)
+    output = column(estimator.predict(X), "the prediction of a weak ranker").astype(np.float64)
     if not np.isfinite(output).all():
-        raise ValueError(f"the weak ranker {estimator!r} predicts what is not finite.")
+        raise ValueError(f"the weak ranker {estimator!r} predicts values that are not finite.")
     return output
 
 
 class RegressorOutputs:
-    """The regressors at work on the training rows."""
+    """The regressors on the training rows."""
 
     offset = 0.0
 
     def __init__(self, regressors: Regressors, X: Any) -> None:
         self._regressors, self._X = regressors, X
         self.n_rows: int = X.shape[0]
-        # a round reads the newest ranker's values several times: they are predicted once
+        # A round reads the values of its ranker several times, and predicting costs a pass over the rows.
         self._last: tuple[int, Values] = (-1, np.zeros(0))
 
     @property
     def n_rankers(self) -> int:
-        """How many there are so far."""
+        """The number of regressors so far."""
         return len(self._regressors.regressors_)
 
     @property
     def features(self) -> Numbers:
-        """No regressor reads a single feature."""
+        """-1 for each, since a regressor may read several features."""
         return np.full(self.n_rankers, -1)
 
     @property
     def real_valued(self) -> NDArray[np.bool_]:
-        """All are taken to be."""
+        """True for all: whether a regressor has two values only is not looked at."""
         return np.ones(self.n_rankers, dtype=bool)
 
     def fit_next(
@@ -260,7 +266,8 @@ class RegressorOutputs:
         return newest
 
     def edges(self, row_weights: Floats) -> Floats:
-        """Return the edge of the newest regressor; earlier ones are not looked at again."""
+        """Return the edge of the newest regressor, and zero for the earlier ones."""
+        # An earlier regressor has had its best step, and its values would have to be predicted again.
         edges = np.zeros(self.n_rankers)
         if self.n_rankers:
             edges[-1] = row_weights @ self.values(self.n_rankers - 1)
