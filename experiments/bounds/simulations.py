@@ -114,7 +114,7 @@ def p_norm(bound: Callable[[Any, Floats, float, float], float], p: float, apart:
 
 for power in (1, 4):
     simulation(f"rudin_2009.theorem_2, p = {power}")(
-        p_norm(lambda y, s, p, d: rudin_2009.theorem_2(y, s, p, THETA, LOG_SIZE, delta=d).bound, power)
+        p_norm(lambda y, s, p, d: rudin_2009.theorems_2_and_3(y, s, p, THETA, LOG_SIZE, delta=d).bound, power)
     )
     simulation(f"p_norm_push_bound, p = {power}")(
         p_norm(lambda y, s, p, d: theory.p_norm_push_bound(y, s, p, THETA, LOG_SIZE, delta=d), power)
@@ -123,7 +123,9 @@ for power in (1, 4):
 simulation("rudin_2009.theorem_3, p = 4")(
     p_norm(
         lambda y, s, p, d: (
-            rudin_2009.theorem_3(y, s, p, THETA, LOG_SIZE, float(p_norm_errors(p, 0.0).min()), delta=d).bound
+            rudin_2009.theorems_2_and_3(
+                y, s, p, THETA, LOG_SIZE, least_error=float(p_norm_errors(p, 0.0).min()), delta=d
+            ).bound
         ),
         4,
         apart=0.0,
@@ -388,15 +390,15 @@ def mistakes(variant: Any, bound: Callable[..., float], shift: float) -> Draw:
         ranker.partial_fit(X, y, classes=[False, True])
         batches = [(X[start : start + 20], y[start : start + 20]) for start in range(0, 200, 20)]
         w = rng.exponential() / np.linalg.norm(SHIFT) * SHIFT
-        return float(ranker.n_mistakes_), bound(w, batches, KAPPA, pos_label=True)
+        return float(ranker.n_mistakes_), bound(w, batches, KAPPA, variant=variant, pos_label=True)
 
     return draw
 
 
 for number, which, theorem, moved in (
-    ("theorem_7", "avg", kar_2015.theorem_7, 1.0),
-    ("corollary_8", "avg", kar_2015.corollary_8, 4.0),
-    ("theorem_9", "max", kar_2015.theorem_9, 1.0),
-    ("corollary_10", "max", kar_2015.corollary_10, 4.0),
+    ("theorem_7", "avg", kar_2015.theorems_7_and_9, 1.0),
+    ("corollary_8", "avg", kar_2015.corollaries_8_and_10, 4.0),
+    ("theorem_9", "max", kar_2015.theorems_7_and_9, 1.0),
+    ("corollary_10", "max", kar_2015.corollaries_8_and_10, 4.0),
 ):
     simulation(f"kar_2015.{number}", is_certain=True)(mistakes(which, theorem, moved))

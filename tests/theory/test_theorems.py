@@ -30,9 +30,7 @@ def rows(n_positives=60, n_negatives=80, seed=0):
 @pytest.mark.parametrize("cover", [7.0, COVER])
 def test_the_excess_of_rudins_theorems_has_the_chance_that_was_asked_for(p, least_error, cover):
     y, scores = rows()
-    found = rudin_2009.theorem_3(y, scores, p, 0.5, cover, least_error, delta=0.1)
-    if least_error == 0.0:
-        assert found == rudin_2009.theorem_2(y, scores, p, 0.5, cover, delta=0.1)
+    found = rudin_2009.theorems_2_and_3(y, scores, p, 0.5, cover, least_error=least_error, delta=0.1)
     e = found.excess
     rate = max((e / 4) ** (2 * p), (e / 4) ** 2 * least_error ** (2 * (p - 1)))
     chance = math.exp(-2 * 80 * rate) + math.exp(-60 * e**2 / 8 + math.log(80))
@@ -41,15 +39,18 @@ def test_the_excess_of_rudins_theorems_has_the_chance_that_was_asked_for(p, leas
     assert found.training_error == metrics.margin_error(y, scores, 0.5, p)
     assert found.bound == found.training_error + e
     own = theory.p_norm_push_bound(y, scores, p, 0.5, 7.0, delta=0.1)
-    assert own <= found.training_error + 0.5 * rudin_2009.theorem_2(y, scores, p, 0.5, 7.0, delta=0.1).excess
+    assert (
+        own
+        <= found.training_error + 0.5 * rudin_2009.theorems_2_and_3(y, scores, p, 0.5, 7.0, delta=0.1).excess
+    )
 
 
 def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
     """At the scale of the bound's own excess: a cover that is known at theta / 4 alone would not do."""
     asked = []
     y, scores = rows()
-    rudin_2009.theorem_2(y, scores, 1, 0.5, lambda scale: asked.append(scale) or COVER(scale))
-    found = rudin_2009.theorem_2(y, scores, 1, 0.5, COVER).excess
+    rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, lambda scale: asked.append(scale) or COVER(scale))
+    found = rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, COVER).excess
     assert min(abs(scale - found * 0.5 / 8) for scale in asked) < 1e-9
     own = theory.p_norm_push_bound(y, scores, 1, 0.5, COVER)
     assert own == theory.p_norm_push_bound(y, scores, 1, 0.5, COVER(0.5 / 4))
@@ -58,19 +59,19 @@ def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
 def test_what_no_cover_and_no_power_of_a_float_bounds_is_infinite():
     """An infinite covering number at a fine scale is no error, nor is a power above the largest float."""
     y, scores = rows()
-    coarse = rudin_2009.theorem_2(y, scores, 1, 0.5, 7.0)
+    coarse = rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, 7.0)
     cover = lambda scale: 7.0 if scale > 0.9 * coarse.excess * 0.5 / 8 else math.inf  # noqa: E731
-    assert rudin_2009.theorem_2(y, scores, 1, 0.5, cover).excess == pytest.approx(coarse.excess)
+    assert rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, cover).excess == pytest.approx(coarse.excess)
     assert theory.p_norm_push_bound(y, scores, 4, 0.5, lambda _: math.inf) == math.inf
-    few = rudin_2009.theorem_2(y[58:62], scores[58:62], 1000, 0.5, 20.0)
-    assert 4.0 < few.excess < rudin_2009.theorem_2(y[58:62], scores[58:62], 1, 0.5, 20.0).excess * 1.01
+    few = rudin_2009.theorems_2_and_3(y[58:62], scores[58:62], 1000, 0.5, 20.0)
+    assert 4.0 < few.excess < rudin_2009.theorems_2_and_3(y[58:62], scores[58:62], 1, 0.5, 20.0).excess * 1.01
 
 
 @pytest.mark.parametrize(("p", "epsilon"), [(1, 0.2), (2, 0.5)])
 def test_the_sample_size_of_theorem_2_is_enough(p, epsilon):
     sizes = rudin_2009.theorem_2_sample_size(epsilon, p, 0.5, COVER)
     y, scores = rows(*sizes)
-    assert 0.95 * epsilon < rudin_2009.theorem_2(y, scores, p, 0.5, COVER).excess <= epsilon
+    assert 0.95 * epsilon < rudin_2009.theorems_2_and_3(y, scores, p, 0.5, COVER).excess <= epsilon
     assert sum(theory.sample_size(epsilon, p, COVER(0.5 / 4))) < sum(sizes)
 
 
@@ -150,15 +151,10 @@ def test_theorem_5_1_has_the_chance_that_was_asked_for():
     assert 4 * (own.miss_rate - printed.training_error) <= printed.excess
 
 
-@pytest.mark.parametrize(
-    ("variant", "theorem", "corollary"),
-    [
-        ("avg", kar_2015.theorem_7, kar_2015.corollary_8),
-        ("max", kar_2015.theorem_9, kar_2015.corollary_10),
-    ],
-)
+@pytest.mark.parametrize("variant", ["avg", "max"])
 @pytest.mark.parametrize("shift", [0.5, 6.0])
-def test_perceptrons_make_no_more_mistakes_than_any_coefficients_allow(variant, theorem, corollary, shift):
+def test_perceptrons_make_no_more_mistakes_than_any_coefficients_allow(variant, shift):
+    theorem = partial(kar_2015.theorems_7_and_9, variant=variant)
     rng = np.random.default_rng(0)
     y = rng.random(200) < 0.4
     X = rng.normal(size=(200, 2)) + shift * np.outer(y - 0.5, [1.0, 0.5])
@@ -167,7 +163,7 @@ def test_perceptrons_make_no_more_mistakes_than_any_coefficients_allow(variant, 
     w = np.array([1.0, 0.5])
     for length in (0.0, 0.3, 1.0, 3.0):
         assert ranker.n_mistakes_ <= theorem(length * w, batches, 0.5)
-    by_margin = corollary(w, batches, 0.5)
+    by_margin = kar_2015.corollaries_8_and_10(w, batches, 0.5, variant=variant)
     assert math.isfinite(by_margin) == (shift == 6.0)
     assert ranker.n_mistakes_ <= by_margin
     if math.isfinite(by_margin):  # the theorem at the w that has the margin one
@@ -200,8 +196,11 @@ def test_what_follows_from_uniform_convergence():
     [
         (lambda y, s: rudin_2009.theorem_1(y, s, LogOnePlus()), "theorem 1 is of convex prices"),
         (lambda y, s: rudin_2009.theorem_1(y, s, loss="logistic"), r"Logistic\(\) is 0.693 at the margin"),
-        (lambda y, s: rudin_2009.theorem_2(y, s, 1, 1.0, lambda _: -1.0), "log_covering_number must be"),
-        (lambda y, s: rudin_2009.theorem_3(y, s, 1, 1.0, 1.0, 2.0), "least_error must be"),
+        (
+            lambda y, s: rudin_2009.theorems_2_and_3(y, s, 1, 1.0, lambda _: -1.0),
+            "log_covering_number must be",
+        ),
+        (lambda y, s: rudin_2009.theorems_2_and_3(y, s, 1, 1.0, 1.0, least_error=2.0), "least_error must be"),
         (lambda *_: rudin_2009.theorem_2_sample_size(0.1, 500.0, 1.0, 1.0), "more than a float"),
         (lambda y, s: MARGIN_THEOREM(s, y, pair_probability=0.7), "pair_probability must be"),
         (lambda _, s: MARGIN_THEOREM(s, pairs=([0, 1], [1, 0])), "in both directions"),
@@ -211,10 +210,20 @@ def test_what_follows_from_uniform_convergence():
         # the round is RankBoost's, which at g = -.5, r = .5 and no ties gains .418 and not .549
         (lambda *_: rudin_2005.smooth_margin_progress(-0.5, 0.5, 1.0), "smooth_margin must be >= 0"),
         (lambda y, s: agarwal_2011.theorem_5_1(y, s, 1.0, 0.0, lambda _: 2.0), "light_top must be"),
-        (lambda *_: kar_2015.theorem_7([1.0], [([[1.0]], [1])], 1), "no batch has rows of both classes"),
-        (lambda *_: kar_2015.corollary_8([1.0], [([[1.0], [0.0], [2.0]], [1, 0])], 1), "inconsistent"),
-        (lambda *_: kar_2015.corollary_10([np.nan], [([[1.0], [0.0]], [1, 0])], 1), "coef contains NaN"),
+        (
+            lambda *_: kar_2015.theorems_7_and_9([1.0], [([[1.0]], [1])], 1),
+            "no batch has rows of both classes",
+        ),
+        (
+            lambda *_: kar_2015.corollaries_8_and_10([1.0], [([[1.0], [0.0], [2.0]], [1, 0])], 1),
+            "inconsistent",
+        ),
+        (
+            lambda *_: kar_2015.corollaries_8_and_10([np.nan], [([[1.0], [0.0]], [1, 0])], 1),
+            "coef contains NaN",
+        ),
         (lambda *_: kar_2015.theorem_12(10, 0.0, 0.5), "kappa must be"),
+        (lambda *_: kar_2015.theorems_7_and_9([1.0], [], 1, variant="ramp"), "variant must be one of"),
     ],
 )
 def test_bad_arguments(call, message):

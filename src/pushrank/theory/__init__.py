@@ -1,8 +1,9 @@
-"""What can be proved about a ranking: margins, and bounds on the errors of new data.
+"""Proved statements about a ranking: margins, and bounds on the errors of new data.
 
 Theorems as the papers print them are functions of :mod:`~pushrank.theory.rudin_2009`,
 :mod:`~pushrank.theory.rudin_2005`, :mod:`~pushrank.theory.agarwal_2011` and :mod:`~pushrank.theory.kar_2015`,
-by their numbers. The bounds here are the tighter ones.
+named by their numbers. The bounds here are tighter ones of the same kind; their proofs are on the papers'
+pages of the documentation.
 """
 
 from pushrank.theory import agarwal_2011, kar_2015, rudin_2005, rudin_2009

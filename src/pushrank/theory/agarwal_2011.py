@@ -1,9 +1,8 @@
 r"""The Infinite Push: bounds on its error of new data.
 
 Shivani Agarwal, *The Infinite Push: A New Support Vector Ranking Algorithm that Directly Optimizes Accuracy
-at the Absolute Top of the List*, SDM 2011: theorem 5.1 as printed, and a bound of its kind that asks nothing
-of the distribution. There are m positives :math:`x_i` and n negatives :math:`\tilde x_k`, drawn
-independently.
+at the Absolute Top of the List*, SDM 2011: theorem 5.1 as printed, and a bound of its kind for any
+distribution. There are m positives :math:`x_i` and n negatives :math:`\tilde x_k`, drawn independently.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ __all__ = ["theorem_5_1"]
 
 
 class TopBound(NamedTuple):
-    """Error rates of the rule that takes what scores above the best training negative.
+    """Error rates of the rule that takes rows with scores above the best training negative.
 
     Parameters
     ----------
     threshold : float
-        The score from which the rule takes rows.
+        The score above which the rule takes rows.
     false_positive_rate : float
         A bound on the chance that a new negative is taken.
     miss_rate : float
@@ -63,17 +62,17 @@ def infinite_push_bound(
     delta: float = 0.05,
     pos_label: Any = None,
 ) -> TopBound:
-    r"""Return bounds on the errors, on new data, of taking what scores above the best negative.
+    r"""Return bounds on the errors, on new data, of taking the rows that score above the best negative.
 
     With the training negatives' best score :math:`t = \max_k f(\tilde x_k)`, with probability at least
     :math:`1 - \delta`, for all f of the class at once,
 
     .. math::
 
-        P(f(\tilde x) > t + \theta / 2) &\le 1 - \Bigl(\frac{\delta}{2 N}\Bigr)^{1/K}
-        \le \frac{L}{K} , \\
-        P(f(x) \le t + \theta / 2) &\le \frac1I \sum_i 1[f(x_i) \le t + \theta]
-        + \sqrt{\frac{L}{2 I}} ,
+        P(f(\tilde x) > t + \theta / 2) &\le 1 - \Bigl(\frac{\delta}{2 N}\Bigr)^{1/n}
+        \le \frac{L}{n} , \\
+        P(f(x) \le t + \theta / 2) &\le \frac1m \sum_i 1[f(x_i) \le t + \theta]
+        + \sqrt{\frac{L}{2 m}} ,
 
     where :math:`L = \ln N + \ln(2 / \delta)` and :math:`N = N(F, \theta / 4)`.
 
@@ -102,20 +101,10 @@ def infinite_push_bound(
 
     Notes
     -----
-    Derived here, for what the Infinite Push minimises: the share of positives below the best negative. It
-    asks nothing of the distribution, where
-    :func:`~pushrank.theory.agarwal_2011.theorem_5_1` needs to know how heavy the top of the negatives is, and
-    its excess is at most a quarter of the theorem's; but what it bounds is the error at the best of the
-    negatives drawn, not at the best there is. Take the member g of the cover within :math:`\theta / 4` of f,
-    and u its best training negative.
-
-    - A negative with :math:`f > t + \theta / 2` has :math:`g > t + \theta / 4 \ge u`. The chance of more than
-      :math:`\eta` of the negatives lying above the best of K is at most :math:`(1 - \eta)^K`.
-    - A positive with :math:`f \le t + \theta / 2` has :math:`g \le t + 3 \theta / 4`; and those training
-      positives have :math:`f \le t + \theta`. By Massart's inequality the shares agree but for
-      :math:`\sqrt{L / (2 I)}` at all thresholds at once, so also at the random t.
-
-    The union over the cover and both events gives the bound. O(n).
+    Derived for pushrank: the Infinite Push minimises the share of positives below the best negative. The
+    bound holds for every distribution, while :func:`~pushrank.theory.agarwal_2011.theorem_5_1` has at least
+    four times its excess and depends on the top of the negatives; but it is for the best negative that was
+    drawn, not for the best that can occur. O(n). The proof is on the page :doc:`/papers/agarwal_2011`.
 
     References
     ----------
@@ -131,6 +120,7 @@ def infinite_push_bound(
     """
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     best = float(margins.scores[~margins.is_positive].max())
+    # expm1 keeps the digits of a small rate, which 1 - exp(...) would lose.
     rate = -math.expm1(margins.log_failure(2) / margins.n_negative)
     below = float(np.mean(margins.lowered_scores[margins.is_positive] <= best))
     return TopBound(best + 0.5 * theta, rate, below + margins.deviation(margins.n_positive, 2))
@@ -183,27 +173,26 @@ def theorem_5_1(
         %(log_covering_number)s
     light_top : callable
         :math:`e \mapsto \sup_f \delta_D(f, \theta, e)`, or a bound above it: the chance that a negative's
-        height is more than e below the largest there is. It is of the population, and no training rows tell
-        it; if heights are uniform on [0, 1], it is ``lambda e: max(1 - e, 0)``.
+        height is more than e below the largest possible height. It belongs to the population and cannot be
+        computed from training rows; if heights are uniform on [0, 1], it is ``lambda e: max(1 - e, 0)``.
     delta : float
         %(delta)s
     pos_label : label, optional
         %(pos_label)s
 
     %(error_bound)s
-        It is infinite where no :math:`\varepsilon` will do: where the top of the negatives is too rare to be
-        seen among n.
+        It is infinite if no :math:`\varepsilon` is large enough: if n negatives hardly ever include one from
+        the top.
 
     %(errors)s
 
     See Also
     --------
-    pushrank.theory.infinite_push_bound : What can be said of the negatives drawn, whatever the distribution.
+    pushrank.theory.infinite_push_bound : A bound for the negatives that were drawn, for any distribution.
 
     Notes
     -----
-    O(n log n). That the scale of the cover has a factor :math:`\varepsilon` is inferred; the text has lost
-    it.
+    O(n log n). The text has lost the factor :math:`\varepsilon` in the scale of the cover; it is inferred.
 
     References
     ----------
@@ -212,8 +201,8 @@ def theorem_5_1(
     Examples
     --------
     >>> y, scores = [0] * 5000 + [1] * 5000, [0.0] * 5000 + [1.0] * 5000
-    >>> found = theorem_5_1(y, scores, 0.5, 0.0, lambda e: max(1 - e, 0))
-    >>> found.training_error, round(found.excess, 3)
+    >>> bound = theorem_5_1(y, scores, 0.5, 0.0, lambda e: max(1 - e, 0))
+    >>> bound.training_error, round(bound.excess, 3)
     (0.0, 0.14)
     """
     check_number("theta", theta, above=0.0)
@@ -223,6 +212,7 @@ def theorem_5_1(
     def log_failure(epsilon: float) -> float:
         light = light_top(epsilon / 4.0)
         check_number("light_top", light, 0.0, 1.0)
+        # In logarithms, since the power of n underflows.
         log_top = n_negatives * math.log(light) if light > 0.0 else -math.inf
         log_positives = math.log(2.0 * n_negatives) - n_positives * epsilon**2 / 8.0
         log_cover = log_size(log_covering_number, theta * epsilon / 8.0)

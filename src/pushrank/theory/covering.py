@@ -1,8 +1,9 @@
-"""Covering numbers of a class of score functions, and what every bound takes from them.
+"""Covering numbers of a class of score functions, and the parts that all bounds share.
 
-A bound that holds for all functions of a class at once takes a margin theta. A function f of the class is
-within some part of theta of a member g of the cover; for g a concentration inequality holds, and a union over
-the cover carries it to f. Training errors are measured with the positives' scores lowered by theta.
+A bound that holds for all functions of a class at once takes a margin theta. Each function f of the class is
+within a part of theta of a member g of the cover. A concentration inequality holds for every g, and a union
+bound over the cover carries it to every f. Training errors are measured with the scores of the positives
+lowered by theta.
 """
 
 from __future__ import annotations
@@ -26,18 +27,31 @@ PARAGRAPHS = {
     "training_scores": "Their finite scores, by a function of the class that the covering number counts.",
     "theta": "The positive margin, in units of the scores, chosen before the data are seen.",
     "log_covering_number": """The natural logarithm of the covering number of the class as a function of
-the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; a number where
-it is the same at every scale, as of a finite class, whose covering numbers are at most its size. Where it
-is infinite nothing is bounded.""",
+the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; or a number that
+holds at every scale, such as the logarithm of the size of a finite class. If it is infinite nothing is
+bounded.""",
+    "p": "The strength of the push, at least 1.",
     "delta": "The chance that the bound fails, in (0, 1).",
     "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
-true and false. Of other texts it must be given.""",
+true and false. For other texts it is needed.""",
     "errors": """Raises
 ------
 TypeError
     When a parameter is not a number of its kind.
 ValueError
     When there are not two classes, a score is not finite, or a parameter is out of range.""",
+    "range_errors": """Raises
+------
+TypeError
+    When a parameter is not a number of its kind.
+ValueError
+    When a parameter is out of range.""",
+    "count_errors": """Raises
+------
+TypeError
+    When a parameter is not a number of its kind.
+ValueError
+    When a parameter is out of range, or a float cannot hold the number of rows.""",
     "error_bound": """Returns
 -------
 ErrorBound
@@ -49,7 +63,7 @@ shared_docs = shared_docs_from(PARAGRAPHS)
 
 
 class ErrorBound(NamedTuple):
-    """A bound on the error of new data, and what it is made of.
+    """A bound on the error of new data, and its two parts.
 
     Parameters
     ----------
@@ -58,7 +72,7 @@ class ErrorBound(NamedTuple):
     training_error : float
         The error of the training rows, with the margin.
     excess : float
-        By how much the error of new data may exceed it.
+        The largest difference between the error of new data and that of the training rows.
 
     Examples
     --------
@@ -72,7 +86,7 @@ class ErrorBound(NamedTuple):
 
 
 class TrainingMargins:
-    """The checked training rows, and how far chance may take their means from those of the population."""
+    """Checked training rows, and bounds on the differences between their means and the population's."""
 
     def __init__(
         self,
@@ -94,14 +108,15 @@ class TrainingMargins:
         self._log_covering_number, self._delta = log_size(log_covering_number, theta / 4.0), delta
 
     def log_failure(self, n_events: int = 1) -> float:
-        """Return ln(delta / (n_events N)): what chance of failure is left for one event and one function."""
+        """Return ln(delta / (n_events N)), the chance of failure of one event for one member of the cover."""
         return -self._log_covering_number - math.log(n_events / self._delta)
 
     def deviation(self, n_rows: int, n_events: int = 1) -> float:
-        """Return by how much means of so many rows in [0, 1] may differ (Hoeffding, Massart)."""
+        """Return a bound on the deviation of a mean of ``n_rows`` values in [0, 1] (Hoeffding, Massart)."""
         return math.sqrt(-self.log_failure(n_events) / (2.0 * n_rows))
 
 
+@shared_docs
 def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     r"""Return the logarithm of a bound on the covering number of the bounded linear scores.
 
@@ -122,26 +137,14 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     Returns
     -------
     float
-        In natural logarithms, at least 0; 0 where one function will do.
+        In natural logarithms, at least 0; 0 if one function covers the class.
 
-    Raises
-    ------
-    TypeError
-        When a parameter is not a number, or ``n_features`` is not an integer.
-    ValueError
-        When a number is out of range.
-
-    Notes
-    -----
-    Proof: functions differ at a point by at most :math:`\|w - w'\| \|x\|_*`, so a cover of the ball of
-    coefficients is one of F. A largest set of points of a ball of radius r that are more than e apart covers
-    it, and the balls of radius e / 2 around them are disjoint and lie in one of radius r + e / 2: comparing
-    volumes, they are at most :math:`(1 + 2 r / e)^d`.
+    %(range_errors)s
 
     References
     ----------
     Cucker and Smale, *On the mathematical foundations of learning*, Bulletin AMS 39 (2001), proposition 5,
-    for a bound of this kind.
+    for a bound of this kind; proved on the page :doc:`/papers/rudin_2009`.
 
     Examples
     --------
@@ -157,31 +160,32 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
 
 
 def log_size(log_covering_number: LogCovering, scale: float) -> float:
-    """Return the logarithm of the covering number at a scale, a number from 0 on or infinity, checked."""
-    found = log_covering_number(scale) if callable(log_covering_number) else log_covering_number
-    if not (isinstance(found, float) and found == math.inf):
-        check_number("log_covering_number", found, 0.0)
-    return float(found)
+    """Return the logarithm of the covering number at a scale: at least 0, perhaps infinite."""
+    log_number = log_covering_number(scale) if callable(log_covering_number) else log_covering_number
+    if not (isinstance(log_number, float) and log_number == math.inf):
+        check_number("log_covering_number", log_number, 0.0)
+    return float(log_number)
 
 
-SMALLEST_EXCESS, LARGEST_EXCESS = 2.0**-40, 2.0**10
-"""Excesses that are sought; below the first, more rows than floats can count would be needed."""
+# A smaller excess would need more rows than a float can count, and a larger one bounds no error rate.
+MIN_EXCESS, MAX_EXCESS = 2.0**-40, 2.0**10
 
 
 def smallest_excess(log_failure: Callable[[float], float], delta: float) -> float:
     r"""Return the least :math:`\varepsilon` at which a theorem fails with a chance of at most delta.
 
-    The logarithm of the chance falls as epsilon grows, perhaps in steps, as covering numbers do: a bisection,
-    of which the safe side is returned; infinity where no excess will do.
+    ``log_failure`` returns the logarithm of the chance. If no excess is large enough, the result is infinite.
     """
+    # Covering numbers, and with them the chance, may fall in steps: only bisection needs no more than that
+    # it falls. The upper end of the last bracket is returned, where the chance is at most delta.
     check_number("delta", delta, above=0.0, below=1.0)
     high = 1.0
     while log_failure(high) > math.log(delta):
         high *= 2.0
-        if high > LARGEST_EXCESS:
+        if high > MAX_EXCESS:
             return math.inf
     low = high / 2.0
-    while low > SMALLEST_EXCESS and log_failure(low) <= math.log(delta):
+    while low > MIN_EXCESS and log_failure(low) <= math.log(delta):
         low, high = low / 2.0, low
     for _ in range(50):
         middle = 0.5 * (low + high)

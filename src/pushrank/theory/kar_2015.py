@@ -1,19 +1,19 @@
-r"""Precision at k: mistake bounds, uniform convergence, and what follows from both for new data.
+r"""Precision at k: mistake bounds, uniform convergence, and bounds for new data that follow from both.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
 top*, ICML 2015: theorems 7, 9, 12, 13 and 15 and corollaries 8, 10 and 14, and a bound with a margin.
 
-The constants of theorems 12 to 15 stand in appendices of the paper; those here are derived in the notes of
-each function. Precision at :math:`\kappa` is a loss there: with a share q of positives in the population Z,
-and lists of :math:`k = \kappa n_+` rows, the share of the list that is negative. Surrogates are divided by k
-too.
+The text leaves the constants of theorems 12 to 15 open; those here are derived on the paper's page of the
+documentation. In these theorems precision at :math:`\kappa` is a loss: with a share q of positives in the
+population Z, and lists of :math:`k = \kappa n_+` rows, the share of the list that is negative. Surrogates
+are divided by k, too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,29 +28,24 @@ from pushrank.objectives import PrecisionAtK
 from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, TrainingMargins
 
 __all__ = [
-    "corollary_8",
-    "corollary_10",
+    "corollaries_8_and_10",
     "corollary_14",
-    "theorem_7",
-    "theorem_9",
     "theorem_12",
     "theorem_13",
     "theorem_15",
+    "theorems_7_and_9",
 ]
+
+VARIANTS = ("avg", "max")
 
 shared_docs = shared_docs_from(
     {
         **PARAGRAPHS,
-        "batches": """coef : array-like of shape (n_features,)
-    The coefficients w; the bound holds for any.
-batches : iterable of (X, y)
-    The batches of the stream, rows and labels, gone through once. Positive is what equals ``pos_label``.
-k : int or float
-    A number of rows, or a fraction of each batch's positives; at most as many as these.""",
-        "batches_end": """pos_label : label
-    The positive class.
-
-Returns
+        "batch_coef": "The coefficients w; the bound holds for any.",
+        "batches": "The batches of the stream, rows and labels; it is read once.",
+        "batch_k": "A number of rows, or a fraction of each batch's positives; at most as many as these.",
+        "batch_pos_label": "The positive class.",
+        "mistakes": """Returns
 -------
 float
     A bound on the number of mistakes, summed over all batches: negatives among the first k.
@@ -60,30 +55,18 @@ Raises
 TypeError
     When k is not a number.
 ValueError
-    When k is out of range, there is no batch of both classes, lengths differ, or a number is not finite.
+    When k or the variant is out of range, there is no batch of both classes, lengths differ, or a number is
+    not finite.
 
 Notes
 -----
-O(n_features + log k) for each row. Batches of one class teach nothing, and are left out.""",
-        "draw": """n_batches : int
-    The number T of batches, each drawn independently of the others, and so of the coefficients that it
-    meets.
-batch_size : int
-    The number b of rows of a batch, at least 1.
-kappa : float
-    The length of a list as a fraction of its positives, in (0, 1].
-base_rate : float
-    The share q of positives in the population, in (0, 1).""",
-        "coef_norm": """coef_norm : float
-    The norm of :math:`w^*`, at least 0.
-radius : float
-    The largest norm R of a row, positive.""",
-        "range_errors": """Raises
-------
-TypeError
-    When a parameter is not a number of its kind.
-ValueError
-    When a parameter is out of range.""",
+O(n_features + log k) for each row. Batches of one class are left out.""",
+        "n_batches": """The number T of batches, each drawn independently of the others and of the
+coefficients before it.""",
+        "batch_size": "The number b of rows of a batch, at least 1.",
+        "kappa": "The length of a list as a fraction of its positives, in (0, 1].",
+        "base_rate": "The share q of positives in the population, in (0, 1).",
+        "radius": "The largest norm R of a row, positive.",
     }
 )
 
@@ -99,7 +82,7 @@ def precision_at_k_bound(
     delta: float = 0.05,
     pos_label: Any = None,
 ) -> float:
-    r"""Return a lower bound on the precision, in the population, of the share of rows that the first k are.
+    r"""Return a lower bound on the precision in the population, in a list of the same share of the rows.
 
     With :math:`\lambda = k / n` chosen before the data are seen, with probability at least
     :math:`1 - \delta`, for all f of the class at once,
@@ -137,18 +120,9 @@ def precision_at_k_bound(
 
     Notes
     -----
-    Derived here, for rows drawn independently and scores without ties: a uniform convergence bound of the
-    kind of :func:`~pushrank.theory.kar_2015.theorem_12`, which asks for a finite class and the share of
-    positives. Its statement and constants are those of this proof.
-    Raising positives, or lowering negatives, never lowers the precision of
-    a list. So for the member g of the cover within :math:`\theta / 4` of f,
-    :math:`\mathrm{prec}_\lambda(f) \ge \mathrm{prec}_\lambda(g')` with :math:`g' = g - \theta y / 2`, and on
-    the training rows that of :math:`f - \theta y` is at most that of g'. For each g', let t be the k-th
-    highest training score less any amount that passes no other. By Massart's inequality, but for a chance of
-    :math:`e^{-2 n \varepsilon^2}` each, the share of all rows above t is at most
-    :math:`\lambda + \varepsilon`, and that of the positives above t at least
-    :math:`\lambda\, \widehat{\mathrm{prec}} - \varepsilon`; cutting the list back to the share
-    :math:`\lambda` loses at most :math:`\varepsilon` more. O(n).
+    Derived for pushrank, for rows drawn independently and scores without ties:
+    :func:`~pushrank.theory.kar_2015.theorem_12` needs a finite class and the share of positives. O(n). The
+    proof is on the page :doc:`/papers/kar_2015`.
 
     References
     ----------
@@ -164,143 +138,120 @@ def precision_at_k_bound(
     """
     check_number("k", k, 1, integer=True)
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
-    found = float(precision_at_k(margins.is_positive, margins.lowered_scores, k, ties="pessimistic"))
+    precision = float(precision_at_k(margins.is_positive, margins.lowered_scores, k, ties="pessimistic"))
     n_rows = len(margins.scores)
-    return found - 2.0 * n_rows / k * margins.deviation(n_rows, 2)
+    return precision - 2.0 * n_rows / k * margins.deviation(n_rows, 2)
 
 
 @shared_docs
-def theorem_7(
-    coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, *, pos_label: Any = 1
+def theorems_7_and_9(
+    coef: ArrayLike,
+    batches: Iterable[tuple[Any, ArrayLike]],
+    k: float,
+    *,
+    variant: Literal["avg", "max"] = "avg",
+    pos_label: Any = 1,
 ) -> float:
-    r"""Return a bound on the mistakes of Perceptron@k-avg on a stream, by how w would do on it.
+    r"""Return a bound on the mistakes of Perceptron@k on a stream by the surrogate loss of any coefficients.
 
-    .. math:: \sum_t \Delta_t \le \Bigl(\|w\| R \sqrt{4 k} + \sqrt{\sum_t L^{\mathrm{avg}}_t(w)}\Bigr)^2
+    Theorem 7 is for Perceptron@k-avg, with the surrogate :math:`L = L^{\mathrm{avg}}` of
+    :class:`pushrank.objectives.PrecisionAtK`; theorem 9 for Perceptron@k-max, with :math:`L^{\max}`:
 
-    with R the largest norm of a row, k the longest list of a batch, and the surrogate ``"avg"`` of
-    :class:`pushrank.objectives.PrecisionAtK`.
+    .. math:: \sum_t \Delta_t \le \Bigl(\|w\| R \sqrt{4 k} + \sqrt{\sum_t L_t(w)}\Bigr)^2
+
+    R is the largest norm of a row, and k the longest list of a batch. ``PerceptronAtK.mistake_bound_`` is
+    this bound at about the best multiple of the learned weights.
 
     Parameters
     ----------
-    %(batches batches_end)s
+    coef : array-like of shape (n_features,)
+        %(batch_coef)s
+    batches : iterable of (X, y)
+        %(batches)s
+    k : int or float
+        %(batch_k)s
+    variant : {"avg", "max"}
+        The variant of the perceptron, and its surrogate.
+    pos_label : label
+        %(batch_pos_label)s
 
-    ``PerceptronAtK.mistake_bound_`` is this bound at about the best multiple of the weights found.
+    %(mistakes)s
 
     References
     ----------
-    Kar, Narasimhan and Jain, ICML 2015, theorem 7.
+    Kar, Narasimhan and Jain, ICML 2015, theorems 7 and 9.
 
     Examples
     --------
     >>> stream = [([[2.0], [0.0]], [1, 0]), ([[1.5], [-1.0]], [1, 0])]
-    >>> theorem_7([0.5], stream, 1), theorem_7([1.0], stream, 1)
+    >>> theorems_7_and_9([0.5], stream, 1), theorems_7_and_9([1.0], stream, 1, variant="max")
     (4.0, 16.0)
     """
-    return _mistake_bound(coef, batches, k, "avg", pos_label)
-
-
-@shared_docs
-def theorem_9(
-    coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, *, pos_label: Any = 1
-) -> float:
-    r"""Return a bound on the mistakes of Perceptron@k-max on a stream, by how w would do on it.
-
-    .. math:: \sum_t \Delta_t \le \Bigl(\|w\| R \sqrt{4 k} + \sqrt{\sum_t L^{\max}_t(w)}\Bigr)^2
-
-    Parameters
-    ----------
-    %(batches batches_end)s
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, theorem 9.
-
-    Examples
-    --------
-    >>> stream = [([[2.0], [0.0]], [1, 0]), ([[1.5], [-1.0]], [1, 0])]
-    >>> theorem_9([0.5], stream, 1), theorem_9([1.0], stream, 1)
-    (4.0, 16.0)
-    """
-    return _mistake_bound(coef, batches, k, "max", pos_label)
-
-
-@shared_docs
-def corollary_8(
-    coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, *, pos_label: Any = 1
-) -> float:
-    r"""Return a bound on the mistakes of Perceptron@k-avg on a stream that w ranks with a margin.
-
-    .. math:: \sum_t \Delta_t \le \frac{4 k R^2}{\gamma^2}
-
-    where in every batch of m positives the :math:`m - k + 1` lowest are on average :math:`\gamma` above the
-    highest negative, by scores of w scaled to unit norm.
-
-    Parameters
-    ----------
-    %(batches batches_end)s
-    Infinite where w has no such margin on every batch.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, definition 4 and corollary 8.
-
-    Examples
-    --------
-    >>> corollary_8([7.0], [([[2.0], [0.0]], [1, 0]), ([[1.5], [-1.0]], [1, 0])], 1)
-    4.0
-    """
-    margins, radius, longest = [], 0.0, 0.0
-    for positives, negatives, length, norm in _unit_batches(coef, batches, k, pos_label):
-        lowest = np.sort(positives)[: len(positives) - math.ceil(length) + 1]
-        margins.append(lowest.mean() - negatives.max())
-        radius, longest = max(radius, norm), max(longest, length)
-    return _margin_bound(min(margins), radius, longest)
-
-
-@shared_docs
-def corollary_10(
-    coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, *, pos_label: Any = 1
-) -> float:
-    r"""Return a bound on the mistakes of Perceptron@k-max on a stream that w ranks with a strong margin.
-
-    .. math:: \sum_t \Delta_t \le \frac{4 k R^2}{\gamma^2}
-
-    where in every batch each positive is :math:`\gamma` above each negative, by scores of w at unit norm.
-
-    Parameters
-    ----------
-    %(batches batches_end)s
-    Infinite where w has no such margin on every batch.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, definition 5 and corollary 10.
-
-    Examples
-    --------
-    >>> corollary_10([7.0], [([[2.0], [0.0]], [1, 0]), ([[1.5], [-1.0]], [1, 0])], 1)
-    4.0
-    """
-    margins, radius, longest = [], 0.0, 0.0
-    for positives, negatives, length, norm in _unit_batches(coef, batches, k, pos_label):
-        margins.append(positives.min() - negatives.max())
-        radius, longest = max(radius, norm), max(longest, length)
-    return _margin_bound(min(margins), radius, longest)
-
-
-def _mistake_bound(
-    coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, surrogate: Any, pos_label: Any
-) -> float:
+    _check_variant(variant)
     w = _checked_coef(coef)
     loss = radius = longest = 0.0
     for scores, is_positive, length, norm in _two_class_batches(w, batches, k, pos_label):
-        loss += PrecisionAtK(int(length), surrogate).value(is_positive, scores)
+        loss += PrecisionAtK(int(length), variant).value(is_positive, scores)
         radius, longest = max(radius, norm), max(longest, length)
     return float((np.linalg.norm(w) * radius * math.sqrt(4.0 * longest) + math.sqrt(loss)) ** 2)
 
 
-def _margin_bound(margin: float, radius: float, k: float) -> float:
-    return 4.0 * k * radius**2 / float(margin) ** 2 if margin > 0.0 else math.inf
+@shared_docs
+def corollaries_8_and_10(
+    coef: ArrayLike,
+    batches: Iterable[tuple[Any, ArrayLike]],
+    k: float,
+    *,
+    variant: Literal["avg", "max"] = "avg",
+    pos_label: Any = 1,
+) -> float:
+    r"""Return a bound on the mistakes of Perceptron@k on a stream that coefficients rank with a margin.
+
+    .. math:: \sum_t \Delta_t \le \frac{4 k R^2}{\gamma^2}
+
+    Corollary 8 is for Perceptron@k-avg: in every batch of m positives the mean score of the
+    :math:`m - k + 1` lowest is :math:`\gamma` above the highest negative, at unit norm of w. Corollary 10 is
+    for Perceptron@k-max: the lowest positive is. Without such a margin the bound is infinite.
+
+    Parameters
+    ----------
+    coef : array-like of shape (n_features,)
+        %(batch_coef)s
+    batches : iterable of (X, y)
+        %(batches)s
+    k : int or float
+        %(batch_k)s
+    variant : {"avg", "max"}
+        The variant of the perceptron, and its margin.
+    pos_label : label
+        %(batch_pos_label)s
+
+    %(mistakes)s
+
+    References
+    ----------
+    Kar, Narasimhan and Jain, ICML 2015, definitions 4 and 5, corollaries 8 and 10.
+
+    Examples
+    --------
+    >>> corollaries_8_and_10([7.0], [([[2.0], [0.0]], [1, 0]), ([[1.5], [-1.0]], [1, 0])], 1)
+    4.0
+    """
+    _check_variant(variant)
+    w = _checked_coef(coef)
+    unit = w / (np.linalg.norm(w) or 1.0)
+    margin, radius, longest = math.inf, 0.0, 0.0
+    for scores, is_positive, length, norm in _two_class_batches(unit, batches, k, pos_label):
+        positives = np.sort(scores[is_positive])
+        n_lowest = len(positives) - math.ceil(length) + 1 if variant == "avg" else 1
+        margin = min(margin, float(positives[:n_lowest].mean() - scores[~is_positive].max()))
+        radius, longest = max(radius, norm), max(longest, length)
+    return 4.0 * longest * radius**2 / margin**2 if margin > 0.0 else math.inf
+
+
+def _check_variant(variant: str) -> None:
+    if variant not in VARIANTS:
+        raise ValueError(f"variant must be one of {list(VARIANTS)}, got {variant!r}.")
 
 
 def _checked_coef(coef: ArrayLike) -> Floats:
@@ -312,31 +263,21 @@ def _checked_coef(coef: ArrayLike) -> Floats:
 def _two_class_batches(
     w: Floats, batches: Iterable[tuple[Any, ArrayLike]], k: float, pos_label: Any
 ) -> Iterator[tuple[Floats, NDArray[np.bool_], float, float]]:
-    """Yield of batches of two classes the scores, the classes, the length of the list, the longest row."""
+    """Yield the scores, the classes, the length of the list and the largest norm of a row of each batch."""
     check_k(k)
-    found = False
+    has_batches = False
     for X, y in batches:
         values = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
         is_positive = column(y, "y") == pos_label
         check_consistent_length(values, is_positive)
         if is_positive.all() or not is_positive.any():
             continue
-        found = True
+        has_batches = True
         n_positives = float(is_positive.sum())
         length = min(float(resolve_k(k, is_count(k), n_positives)), n_positives)
         yield np.asarray(values @ w), is_positive, length, float(row_norms(values).max())
-    if not found:
+    if not has_batches:
         raise ValueError("no batch has rows of both classes, so that there are no mistakes to bound.")
-
-
-def _unit_batches(
-    coef: ArrayLike, batches: Iterable[tuple[Any, ArrayLike]], k: float, pos_label: Any
-) -> Iterator[tuple[Floats, Floats, float, float]]:
-    """Yield both classes' scores at unit norm, the length of the list, the longest row."""
-    w = _checked_coef(coef)
-    unit = w / (np.linalg.norm(w) or 1.0)
-    for scores, is_positive, length, norm in _two_class_batches(unit, batches, k, pos_label):
-        yield scores[is_positive], scores[~is_positive], length, norm
 
 
 @shared_docs
@@ -350,9 +291,9 @@ def theorem_12(
     replacement: bool = True,
     delta: float = 0.05,
 ) -> float:
-    r"""Return by how much precision at kappa, or a surrogate of it, differs between sample and population.
+    r"""Return a bound on the difference of precision at kappa between a sample and the population.
 
-    Of a sample of b rows, with probability at least :math:`1 - \delta`, for all w of a finite class W,
+    In a sample of b rows, with probability at least :math:`1 - \delta`, for all w of a finite class W,
 
     .. math::
 
@@ -361,7 +302,7 @@ def theorem_12(
         \varepsilon = \sqrt{\frac{\ln(4 |W| / \delta)}{2 b}} , \\
         |\ell(w; Z) - \ell(w; S)| &\le (3 + 10 B) \frac{\varepsilon + 1 / b}{\kappa q}
 
-    for the surrogates ramp, avg and max divided by k, where no score exceeds B in size. Of b rows drawn
+    for the surrogates ramp, avg and max divided by k, if no absolute score exceeds B. For b rows drawn
     without replacement, :math:`4 |W|` becomes :math:`8 e |W|`.
 
     Parameters
@@ -369,15 +310,15 @@ def theorem_12(
     n_rows : int
         The number b of rows of the sample, at least 1.
     kappa : float
-        The length of a list as a fraction of its positives, in (0, 1].
+        %(kappa)s
     base_rate : float
-        The share q of positives in the population, in (0, 1).
+        %(base_rate)s
     largest_score : float, optional
         The bound B of a surrogate's scores, at least 0; by default the bound is that of precision itself.
     log_class_size : float, default=0.0
-        :math:`\ln |W|`; 0 for coefficients that were chosen before the sample was drawn. A surrogate moves by
-        at most twice as much as the scores, so of an infinite class take the covering number at a scale, and
-        add four times the scale to the bound.
+        :math:`\ln |W|`; 0 for coefficients that were chosen before the sample was drawn. For an infinite
+        class take the covering number at a scale, and add four times the scale to the bound: a surrogate
+        changes by at most twice as much as the scores.
     replacement : bool, default=True
         Whether rows are drawn independently, or without replacement from a finite population.
     delta : float
@@ -386,36 +327,15 @@ def theorem_12(
     Returns
     -------
     float
-        At least 0; a value of 1 or more says nothing of precision.
+        At least 0; a value of 1 or more says nothing about precision.
 
     %(range_errors)s
 
     Notes
     -----
-    The paper states :math:`O(\sqrt{\ln(1 / \delta) / b})`. Derivation, for scores without ties, a list of k
-    rows in the sample with :math:`|k - \kappa n_+| \le 1`, and a population of which one row does not count:
-
-    By Massart's inequality :math:`P_S(y = 1, s > \tau)` differs from its mean by at most :math:`\varepsilon`
-    at all :math:`\tau` at once, but for a chance of :math:`2 e^{-2 b \varepsilon^2}`, and so do the
-    negatives'. Let A(u) be the share of rows that are negatives among the first share u of all. If that list
-    of the sample is the first u' of the population, A_S(u) is at most
-    :math:`A(u') + \varepsilon \le A(u) + \varepsilon` where :math:`u' \le u`, and where u' > u the positives,
-    of which there are :math:`u - A(u)`, say the same: A_S and A differ by at most :math:`\varepsilon`. The
-    loss is A(u) / u at :math:`u = \kappa q`, in the sample at u_S = k / b with
-    :math:`|u_S - u| \le \kappa \varepsilon + 1 / b`; as A grows no faster than u, that moves the loss by
-    :math:`|u_S - u| / u`.
-
-    The surrogates are made of means of the highest or lowest share x of a class. The sum of the highest is
-    :math:`-B x + \int_{-B}^{B} \min(x, P(s > t))\,dt`, which moves by :math:`2 B \varepsilon`. So with shares
-    for counts, avg is :math:`\frac1u \max_{x \le u} (x + N(x) - x M(q - u + x))`, N a sum and M a mean: N
-    moves by :math:`2 B \varepsilon`, x M by :math:`2 B (2 \varepsilon + 1 / b)`, the range of x, over which
-    the slope is at most 1 + 4 B, by :math:`\varepsilon + 1 / b`, the division by u by (1 + 2 B) times that,
-    and that x counts whole rows by (1 + 4 B) / 2 b: in all no more than stated. max and ramp have simpler
-    terms.
-
-    Without replacement the mean of every convex function of the deviations is no larger than with it (Gross
-    and Nesme), which turns a tail of :math:`2 e^{-2 b \varepsilon^2}` into one of
-    :math:`4 e^{1 - 2 b \varepsilon^2}`.
+    The paper states :math:`O(\sqrt{\ln(1 / \delta) / b})`. The constants are derived on the page
+    :doc:`/papers/kar_2015`, for scores without ties and a list of the sample with
+    :math:`|k - \kappa n_+| \le 1`.
 
     References
     ----------
@@ -465,9 +385,9 @@ def theorem_13(
     *,
     delta: float = 0.05,
 ) -> ErrorBound:
-    r"""Return a bound on the mean loss, on the population, of the coefficients that a stream goes through.
+    r"""Return a bound on the mean loss, on the population, of the coefficients before each batch of a stream.
 
-    Of any algorithm that learns from batches in turn, with probability at least :math:`1 - \delta`,
+    For any algorithm that learns from one batch after another, with probability at least :math:`1 - \delta`,
 
     .. math::
 
@@ -482,7 +402,14 @@ def theorem_13(
     mistake_rate : float
         The mean over batches of the share of the first :math:`k_t` rows that were negative, from 0 to 1:
         ``mistake_rate_`` of a ranker after one pass.
-    %(draw)s
+    n_batches : int
+        %(n_batches)s
+    batch_size : int
+        %(batch_size)s
+    kappa : float
+        %(kappa)s
+    base_rate : float
+        %(base_rate)s
     delta : float
         %(delta)s
 
@@ -492,10 +419,8 @@ def theorem_13(
 
     Notes
     -----
-    The coefficients :math:`w^t` do not depend on the batch t: :func:`theorem_12` for one function, with a
-    chance of :math:`\delta / T` for each batch. The paper prints :math:`\sum_t \Delta_t / (b T)`, which can
-    be smaller than the left-hand side by a factor :math:`\kappa q` at any T and b; it must be
-    :math:`\Delta_t / k_t`.
+    :func:`theorem_12` for one function and each batch, with a chance of :math:`\delta / T`. The paper divides
+    :math:`\Delta_t` by b in place of :math:`k_t`, a slip.
 
     References
     ----------
@@ -525,7 +450,7 @@ def corollary_14(
     *,
     delta: float = 0.05,
 ) -> float:
-    r"""Return a bound on the mean loss of Perceptron@k-avg by how any fixed coefficients do.
+    r"""Return a bound on the mean loss of Perceptron@k-avg by the surrogate loss of any coefficients.
 
     With probability at least :math:`1 - \delta`,
 
@@ -542,24 +467,32 @@ def corollary_14(
     ----------
     surrogate_loss : float
         The surrogate avg of :math:`w^*` on the population, divided by k, at least 0.
-    %(coef_norm draw)s
+    coef_norm : float
+        The norm of :math:`w^*`, at least 0.
+    radius : float
+        %(radius)s
+    n_batches : int
+        %(n_batches)s
+    batch_size : int
+        %(batch_size)s
+    kappa : float
+        %(kappa)s
+    base_rate : float
+        %(base_rate)s
     delta : float
         %(delta)s
 
     Returns
     -------
     float
-        A value of 1 or more says nothing; infinite where batches are so short that :math:`\rho \ge 1`.
+        A value of 1 or more says nothing; it is infinite if batches are so short that :math:`\rho \ge 1`.
 
     %(range_errors)s
 
     Notes
     -----
-    :func:`theorem_7` at :math:`w^*`, divided by T times the shortest list; all lists are within a factor
-    :math:`1 \pm \rho` of :math:`b \kappa q`. The surrogate of :math:`w^*` on each batch, and precision at
-    each :math:`w^t`, are near those of the population by :func:`theorem_12`; these are 8 T tails. The paper's
-    :math:`(\sqrt{\ell} + C)^2` follows with the roots of :math:`\beta` and of the last term in C; its C has
-    :math:`\sqrt{\ln(T / \delta) / b}` itself, which is smaller and does not follow from theorems 7 and 12.
+    Derived from :func:`theorems_7_and_9` and :func:`theorem_12` on the page :doc:`/papers/kar_2015`, which
+    corrects the paper's constant C.
 
     References
     ----------
@@ -579,10 +512,10 @@ def corollary_14(
     if spread >= 1.0:
         return math.inf
     largest_score = coef_norm * radius
-    of_batches = surrogate_loss + _surrogate_excess(epsilon, batch_size, kappa, base_rate, largest_score)
-    mistakes = (2.0 * largest_score / math.sqrt(n_batches) + math.sqrt(of_batches)) ** 2
-    of_population = _precision_excess(epsilon, batch_size, kappa, base_rate)
-    return (1.0 + spread) / (1.0 - spread) * mistakes + of_population
+    batch_loss = surrogate_loss + _surrogate_excess(epsilon, batch_size, kappa, base_rate, largest_score)
+    mistakes = (2.0 * largest_score / math.sqrt(n_batches) + math.sqrt(batch_loss)) ** 2
+    excess = _precision_excess(epsilon, batch_size, kappa, base_rate)
+    return (1.0 + spread) / (1.0 - spread) * mistakes + excess
 
 
 @shared_docs
@@ -597,7 +530,7 @@ def theorem_15(
     eta0: float | None = None,
     delta: float = 0.05,
 ) -> float:
-    r"""Return by how much the averaged coefficients of SGD@k-avg may be worse than the best in the ball.
+    r"""Return a bound on the excess of SGD@k-avg's averaged coefficients over the best in the ball.
 
     With probability at least :math:`1 - \delta`, for all :math:`w^*` with :math:`\|w^*\| \le r`,
 
@@ -616,8 +549,15 @@ def theorem_15(
     coef_norm : float
         The radius r of the ball that coefficients are projected onto, positive.
     radius : float
-        The largest norm R of a row, positive.
-    %(draw)s
+        %(radius)s
+    n_batches : int
+        %(n_batches)s
+    batch_size : int
+        %(batch_size)s
+    kappa : float
+        %(kappa)s
+    base_rate : float
+        %(base_rate)s
     eta0 : float, optional
         The first step, positive; by default the best, :math:`r / (\sqrt 2 R)`, which makes the first term
         :math:`4 \sqrt 2\, r R / \sqrt T`.
@@ -633,11 +573,8 @@ def theorem_15(
 
     Notes
     -----
-    A subgradient of the surrogate over k is at most 2 R long: it is q rows less q times a mean of rows, over
-    k, with :math:`q \le k`. So projected descent has a regret of at most
-    :math:`\sqrt T (2 r^2 / \eta_0 + 4 \eta_0 R^2)` against any :math:`w^*` of the ball (Zinkevich). The
-    surrogate is convex, so that of the mean is at most the mean; and by :func:`theorem_12`, with 8 T tails,
-    each batch is near the population at :math:`w^t` and at the best :math:`w^*`.
+    Derived from the regret of projected gradient descent and :func:`theorem_12` on the page
+    :doc:`/papers/kar_2015`.
 
     References
     ----------

@@ -23,26 +23,26 @@ from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_o
 
 @dataclass(frozen=True, eq=False)
 class MaxMargin:
-    r"""The largest margin, weights that reach it, and weights of the rows that prove it.
+    r"""The largest margin, weights that reach it, and row weights that prove that none is larger.
 
     Parameters
     ----------
     value : float
-        :math:`\rho`: no weights of norm one have a larger least margin. Positive where the data can be
+        :math:`\rho`: no weights of norm one have a larger least margin. It is positive if the data can be
         ranked without an error.
     weights : ndarray of shape (n_rankers,)
         Weights :math:`\lambda` with :math:`\|\lambda\|_1 \le 1` whose least margin is ``value``.
     net_row_weights : ndarray of shape (n_rows,)
-        What the worst distribution d of weight one over the pairs puts on each row: its weight as a better
-        row less that as a worse one. ``bound`` follows from it alone.
+        The weight of each row as a better row less that as a worse one, under the worst distribution d
+        over the pairs. ``bound`` follows from it alone.
     bound : float
         The largest edge :math:`|\sum_{ik} d_{ik} (h_j(x_i) - h_j(x_k))|` of a ranker under d (without the
-        absolute value where weights may not be negative), at least 0: by duality no margin is larger.
+        absolute value if weights must not be negative), at least 0: by duality no margin is larger.
 
     Examples
     --------
-    >>> found = max_margin([[1.0], [0.0]], [1, 0])
-    >>> found.value, found.weights.tolist(), found.net_row_weights.tolist()
+    >>> margin = max_margin([[1.0], [0.0]], [1, 0])
+    >>> margin.value, margin.weights.tolist(), margin.net_row_weights.tolist()
     (1.0, [1.0], [1.0, -1.0])
     """
 
@@ -72,21 +72,21 @@ def max_margin(
     Parameters
     ----------
     H : array-like or sparse matrix of shape (n_rows, n_rankers)
-        The values of the weak rankers; the ``value_matrix`` of a fitted family gives its.
+        The values of the weak rankers, such as the ``value_matrix`` of a fitted family.
     y : array-like of shape (n_rows,), optional
         Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
         lower one.
     qid : array-like of shape (n_rows,), optional
         Query groups, within which rows are compared.
     pairs : (better, worse) or (better, worse, weight), optional
-        Explicit pairs of row numbers, in place of ``y``; those of weight zero do not count.
+        Explicit pairs of row numbers, in place of ``y``; pairs of weight zero do not count.
     positive : bool, default=False
         Whether weights must not be negative.
 
     Returns
     -------
     MaxMargin
-        The value with its certificate. ``value`` is 0 with zero weights where no weights rank all pairs
+        The value with its certificate. ``value`` is 0, with weights of zero, if no weights rank all pairs
         rightly.
 
     Raises
@@ -94,7 +94,7 @@ def max_margin(
     TypeError
         When row numbers are not integers.
     ValueError
-        When there is no pair, neither or both of ``y`` and ``pairs`` are given, lengths differ, row numbers
+        When there is no pair, not exactly one of ``y`` and ``pairs`` is passed, lengths differ, row numbers
         are out of range, a row is paired with itself, or a value is not finite.
     RuntimeError
         When the linear program could not be solved.
@@ -111,15 +111,15 @@ def max_margin(
 
     Examples
     --------
-    >>> found = max_margin([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [1, 1, 0])
-    >>> round(found.value, 9), round(found.bound, 9)
+    >>> margin = max_margin([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [1, 1, 0])
+    >>> round(margin.value, 9), round(margin.bound, 9)
     (0.5, 0.5)
     """
     values = check_array(H, accept_sparse="csr", dtype=np.float64, input_name="H")
     sample = sample_of_rows("max_margin", values.shape[0], y, qid, pairs)
     n_rankers = values.shape[1]
     differences, levels, margin_column = _constraints(values, sample)
-    # variables: positive and negative parts of the weights, level scores, the margin
+    # The variables are the positive and the negative parts of the weights, the levels, and the margin.
     sides = [differences] if positive else [differences, -differences]
     matrix = sp.hstack([-side for side in sides] + [levels, margin_column[:, None]], format="csr")
     n_weights = len(sides) * n_rankers
@@ -139,7 +139,8 @@ def max_margin(
         raise RuntimeError(f"the linear program of the largest margin was not solved: {solved.message}")
     parts = solved.x[:n_weights].reshape(len(sides), n_rankers)
     weights: Floats = parts[0] if positive else parts[0] - parts[1]
-    pair_weights = -solved.ineqlin.marginals[:-1]  # the dual solution: the worst distribution over pairs
+    # The dual solution, without the constraint on the norm, is the worst distribution over the pairs.
+    pair_weights = -solved.ineqlin.marginals[:-1]
     net_row_weights = np.asarray(_net_row_weights(pair_weights, sample))
     edges = values.T @ net_row_weights
     bound = float(np.max(edges if positive else np.abs(edges), initial=0.0))
@@ -150,7 +151,7 @@ def max_margin(
 def sample_of_rows(
     name: str, n_rows: int, y: ArrayLike | None, qid: ArrayLike | None, pairs: tuple[ArrayLike, ...] | None
 ) -> Sample:
-    """Return the pairs of rows that labels, grades and queries, or explicit pairs, stand for."""
+    """Return the sample of the pairs that labels, grades and queries define, or of explicit pairs."""
     if pairs is not None:
         check_pairs_alone(y=y, qid=qid)
         return sample_of_pairs(pairs, n_rows)
@@ -164,41 +165,33 @@ def sample_of_rows(
 
 
 def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
-    """Return rows of score differences, of level variables, and which of them must gain the margin.
+    """Return the matrices of the constraints ``-differences @ weights + levels @ u + gains * margin <= 0``.
 
-    The constraints read ``-differences @ weights + levels @ u + gains * margin <= 0``. A level variable
-    stands between the better rows of a step and the worse: no better row scores below it, no worse row above
-    it less the margin.
+    Explicit pairs have a constraint each. For grades a level u lies between the better and the worse rows of
+    each step: no better row scores below u, and no worse row above u less the margin.
     """
     if isinstance(sample, CrucialSample):
         differences = values[sample.better] - values[sample.worse]
         none = sp.csr_array((len(sample.better), 0))
         return sp.csr_array(differences), none, np.ones(len(sample.better))
     upper, lower, chain = _steps(sample)
-    n_levels = len(chain)
-    differences = sp.vstack(
-        [sp.csr_array(values[sample.positives]), -sp.csr_array(values[sample.negatives])], format="csr"
-    )
-    rows = np.arange(len(upper) + len(lower))
-    signs = np.append(np.ones(len(upper)), -np.ones(len(lower)))
-    levels = sp.csr_array((signs, (rows, np.append(upper, lower))), shape=(len(rows), n_levels))
-    gains = np.append(np.zeros(len(upper)), np.ones(len(lower)))
-    # the levels of a group only fall, as each serves the better rows of all steps before
+    level = sp.eye_array(len(chain), format="csr")
+    # A better row has one constraint, at the step below its grade; falling levels extend it to lower steps.
     later = np.flatnonzero(chain)
-    ties = sp.csr_array(
-        (
-            np.append(np.ones(len(later)), -np.ones(len(later))),
-            (np.tile(np.arange(len(later)), 2), np.append(later, later - 1)),
-        ),
-        shape=(len(later), n_levels),
-    )
-    differences = sp.vstack([differences, sp.csr_array((len(later), values.shape[1]))], format="csr")
-    return differences, sp.vstack([levels, ties], format="csr"), np.append(gains, np.zeros(len(later)))
+    better, worse = sp.csr_array(values[sample.positives]), sp.csr_array(values[sample.negatives])
+    no_rows = sp.csr_array((len(later), values.shape[1]))
+    differences = sp.vstack([better, -worse, no_rows], format="csr")
+    levels = sp.vstack([level[upper], -level[lower], level[later] - level[later - 1]], format="csr")
+    gains = np.repeat([0.0, 1.0, 0.0], [len(upper), len(lower), len(later)])
+    return differences, levels, gains
 
 
 def _steps(sample: Sample) -> tuple[Any, Any, Any]:
-    """Return the level of each positive and of each negative, and which levels follow one of their group."""
-    if not isinstance(sample, GradedSample):  # of two classes there is one step
+    """Return the level of each positive and of each negative, and which levels are not the first of a group.
+
+    Two classes have one step.
+    """
+    if not isinstance(sample, GradedSample):
         return np.zeros_like(sample.positives), np.zeros_like(sample.negatives), np.zeros(1, dtype=bool)
     numbers = np.arange(len(sample.starts_group))
     upper = np.repeat(numbers, sample.upper_sizes)

@@ -1,9 +1,9 @@
-r"""Margins in ranking: a bound on misranked pairs of new data, and how fast the smooth margin grows.
+r"""Margins in ranking: a bound on misranked pairs of new data, and the growth of the smooth margin.
 
 Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
 middle*, COLT 2005: theorem 1 as printed, with crucial pairs; a tighter bound of its kind for two classes;
-and, as lemma 1 and theorem 2 are not true as printed, what is true in their place.
-:func:`pushrank.theory.max_margin` computes the largest margin of the paper's section 2.
+and a correction of lemma 1 and theorem 2, which are false as printed. :func:`pushrank.theory.max_margin`
+computes the largest margin of the paper's section 2.
 """
 
 from __future__ import annotations
@@ -77,15 +77,9 @@ def margin_ranking_bound(
 
     Notes
     -----
-    Derived here, of the kind of :func:`~pushrank.theory.rudin_2005.theorem_1`, for two classes. It is the
-    tighter one: with a share q of positives, E = q (1 - q), the theorem's excess :math:`\sqrt{8 (\ln N +
-    \ln(2 / \delta)) / m} / E`, with the finer cover, is at least :math:`4 \sqrt{\min(q, 1 - q)} / E \ge 10`
-    times as large. Take the member g of the cover within :math:`\theta / 4` of f: margins of pairs differ by
-    at most :math:`\theta / 2`. So a pair that f misranks has a margin of at most :math:`\theta / 2` under g,
-    and the pairs with such a margin under g have at most :math:`\theta` under f. For each g, Hoeffding's
-    inequality for two-sample U-statistics says that the share of pairs exceeds its mean over the sample by
-    :math:`\varepsilon` with a chance of at most :math:`e^{-2 \min(I, K) \varepsilon^2}`; the union over the
-    cover gives the bound. O(n log n).
+    Derived for pushrank. With any share of positives, the excess of
+    :func:`~pushrank.theory.rudin_2005.theorem_1` is at least 10 times as large. O(n log n). The proof is on
+    the page :doc:`/papers/rudin_2005`.
 
     References
     ----------
@@ -107,17 +101,15 @@ def margin_ranking_bound(
 
 @dataclass(frozen=True)
 class _WithinMargin(ZeroOne):
-    """One where the margin is at most theta: sums over all pairs of it count without listing them."""
+    """One where the margin is at most theta, as a loss, whose sums over all pairs need no list of them."""
 
     theta: float = 0.0
 
     @property
     def pieces(self) -> tuple[Piece, ...]:  # type: ignore[override]
-        """Return one up to theta, and nothing beyond."""
         return (Piece(self.theta, (1.0,)),)
 
     def value(self, margin: Floats) -> Floats:
-        """Return whether each margin is at most theta."""
         return (margin <= self.theta).astype(np.float64)
 
 
@@ -135,8 +127,8 @@ def theorem_1(
 ) -> ErrorBound:
     r"""Return the paper's bound on the share of crucial pairs that are misranked.
 
-    Of m rows drawn independently from one distribution D, :math:`\pi(x, x')` says whether x should stand
-    above x'. With :math:`E = E_{x, x' \sim D}\, \pi(x, x')`, but for a chance of
+    For m rows drawn independently from one distribution D, :math:`\pi(x, x')` is one if x should stand above
+    x'. With :math:`E = E_{x, x' \sim D}\, \pi(x, x')`, except with a chance of
     :math:`2 N(F, \varepsilon \theta / 8)\, e^{-m (\varepsilon E)^2 / 8}`, for all f of the class at once,
 
     .. math::
@@ -164,7 +156,7 @@ def theorem_1(
         The crucial pairs as row numbers, in place of ``y``: all for which :math:`\pi` is one.
     pair_probability : float, optional
         E, above 0 and at most 1/2; by default the share of the pairs :math:`(i, k)`, :math:`i \ne k`, that
-        are crucial, by which the paper says it may as well be replaced.
+        are crucial, by which the paper allows to replace it.
     delta : float
         %(delta)s
 
@@ -175,7 +167,7 @@ def theorem_1(
     TypeError
         When a parameter is not a number of its kind, or row numbers are not integers.
     ValueError
-        When there is no pair, neither or both of ``y`` and ``pairs`` are given, pairs have weights or occur
+        When there is no pair, not exactly one of ``y`` and ``pairs`` is passed, pairs have weights or occur
         in both directions or twice, lengths differ, a score is not finite, or a parameter is out of range.
 
     See Also
@@ -184,7 +176,7 @@ def theorem_1(
 
     Notes
     -----
-    O(m log m) for two classes and grades; otherwise as many steps as there are pairs.
+    O(m log m) for two classes and grades; otherwise linear in the number of pairs.
 
     References
     ----------
@@ -194,8 +186,8 @@ def theorem_1(
     Examples
     --------
     >>> scores = np.arange(9000.0)
-    >>> found = theorem_1(scores, np.repeat([0, 1, 2], 3000), theta=0.5, log_covering_number=2.0)
-    >>> round(found.training_error, 3), round(found.excess, 3)
+    >>> bound = theorem_1(scores, np.repeat([0, 1, 2], 3000), theta=0.5, log_covering_number=2.0)
+    >>> round(bound.training_error, 3), round(bound.excess, 3)
     (0.0, 0.213)
     """
     values = column(scores, "scores").astype(np.float64)
@@ -218,10 +210,8 @@ def theorem_1(
 
     excess = smallest_excess(log_failure, delta)
     within = np.exp(log_inner_sums(_WithinMargin(theta), sample, values).log_sums)
-    error = (
-        float(np.sum(within if sample.negative_weights is None else sample.negative_weights * within))
-        / n_pairs
-    )
+    weights = 1.0 if sample.negative_weights is None else sample.negative_weights
+    error = float(np.sum(weights * within)) / n_pairs
     return ErrorBound(error + excess, error, excess)
 
 
@@ -234,8 +224,9 @@ def _plain_pairs(pairs: Any) -> Any:
     return columns
 
 
+@shared_docs
 def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> float:
-    r"""Return by how much a round of Smooth Margin Ranking raises the smooth margin at least.
+    r"""Return a lower bound on the rise of the smooth margin in a round of Smooth Margin Ranking.
 
     .. math::
 
@@ -257,39 +248,13 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     float
         The first of the two right-hand sides, at least 0.
 
-    Raises
-    ------
-    TypeError
-        When a parameter is not a number.
-    ValueError
-        When a parameter is out of range.
+    %(range_errors)s
 
     Notes
     -----
-    Lemma 1 and theorem 2 of the paper state :math:`\alpha_t (r_t - g_t) / (2 s_{t+1})`. That holds where the
-    ranker ties no pair (:math:`d_0 = 0`, AdaBoost's case) and not in general: :math:`g = .009054`,
-    :math:`d_+ = .186975`, :math:`d_- = .038312`, :math:`d_0 = .774713`, which came up in a run, give
-    :math:`\alpha = .742` and a progress of :math:`.0507 / s_{t+1}`, where they state :math:`.0518 / s_{t+1}`.
-    What stands here is enough for what they are used for: the smooth margin converges, at the rate of the
-    square, as long as there are rankers with an edge of at least the largest margin.
-
-    Proof. A step :math:`\alpha` multiplies the loss F by
-    :math:`\tau(\alpha) = d_+ e^{-\alpha} + d_- e^{\alpha} + d_0` and adds :math:`\alpha` to the norm s, so
-    with :math:`g = -\ln F / s`
-
-    .. math:: s_{t+1} (g_{t+1} - g_t) = -\ln \tau(\alpha) - \alpha g_t .
-
-    The right-hand side is concave, and the step of the algorithm, at which its derivative is zero, maximises
-    it. As :math:`d_0 \le d_0 (e^\alpha + e^{-\alpha}) / 2` and :math:`d_\pm + d_0 / 2 = (1 \pm r) / 2`,
-
-    .. math::
-
-        -\ln \tau(\alpha) - \alpha g \ge
-        -\ln\Bigl(\frac{1 + r}{2} e^{-\alpha} + \frac{1 - r}{2} e^{\alpha}\Bigr) - \alpha g ,
-
-    the maximum of which, at :math:`\alpha = \frac12 \ln \frac{(1 + r)(1 - g)}{(1 - r)(1 + g)} \ge 0`, is the
-    relative entropy; Pinsker's inequality gives the square. A step that turns back a weight of the other sign
-    adds less than :math:`\alpha` to the norm, which only raises a positive g.
+    Lemma 1 and theorem 2 of the paper state :math:`\alpha_t (r_t - g_t) / (2 s_{t+1})`, which is false where
+    the ranker ties pairs. The bound here suffices for what they are used for. A counter-example and the proof
+    are on the page :doc:`/papers/rudin_2005`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-r"""The P-Norm Push: bounds on its error of new data, and when its solution is the only one.
+r"""The P-Norm Push: bounds on its error of new data, and the uniqueness of its solution.
 
 Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
 JMLR 10 (2009): theorems 1 to 4, as printed, and a tighter bound of the kind of theorem 2. There are I
@@ -36,9 +36,8 @@ __all__ = [
     "HeightRange",
     "has_unique_minimiser",
     "theorem_1",
-    "theorem_2",
     "theorem_2_sample_size",
-    "theorem_3",
+    "theorems_2_and_3",
 ]
 
 LOG_MAX_FLOAT = math.log(sys.float_info.max)
@@ -77,7 +76,7 @@ def p_norm_push_bound(
     scores : array-like of shape (n,)
         %(training_scores)s
     p : float
-        The strength of the push, at least 1.
+        %(p)s
     theta : float
         %(theta)s
     log_covering_number : callable or float
@@ -96,23 +95,10 @@ def p_norm_push_bound(
 
     Notes
     -----
-    Derived here; it is of the kind of :func:`~pushrank.theory.rudin_2009.theorem_2`, and :math:`\varepsilon_+
-    + \varepsilon_-^{1/p}` is at most half of that theorem's excess, if this is below 2: each of the two is at
-    most a quarter of it, and the cover is coarser. For a member g of the cover within :math:`\theta / 4` of
-    f, let :math:`h(\tilde x) = P_x(g(x) \le g(\tilde x) + \theta / 2)`, which is at least :math:`P_x(f(x) \le
-    f(\tilde x))`, and :math:`\hat h` its share of the training positives, at most that of f with margin
-    :math:`\theta`.
-
-    - By Hoeffding's inequality :math:`E h^p \le \frac1K \sum_k h(\tilde x_k)^p + \varepsilon_-` but for a
-      chance of :math:`e^{-2 K \varepsilon_-^2}`.
-    - :math:`h(\tilde x)` is the distribution function of g(x) at :math:`g(\tilde x) + \theta / 2`. By
-      Massart's one-sided inequality :math:`h \le \hat h + \varepsilon_+` for all :math:`\tilde x` at once,
-      but for a chance of :math:`e^{-2 I \varepsilon_+^2}`, as :math:`\varepsilon_+ \ge \sqrt{\ln 2 / (2I)}`;
-      and the power mean of :math:`\hat h + \varepsilon_+` is at most that of :math:`\hat h`, plus
-      :math:`\varepsilon_+` (Minkowski).
-
-    Both chances are :math:`\delta / (2 N)`, and the union over the cover gives the bound. For linear scores,
-    :func:`log_covering_number` makes it explicit. O(n log n).
+    Derived for pushrank. Its excess :math:`\varepsilon_+ + \varepsilon_-^{1/p}` is at most half of that of
+    :func:`~pushrank.theory.rudin_2009.theorems_2_and_3`, if this is below 2. For linear scores
+    :func:`log_covering_number` makes it explicit. O(n log n). The proof is on the page
+    :doc:`/papers/rudin_2009`.
 
     References
     ----------
@@ -131,13 +117,13 @@ def p_norm_push_bound(
     training_error = float(rp_error(margins.is_positive, margins.lowered_scores, p, scale="mean"))
     eps_positive = margins.deviation(margins.n_positive, 2)
     eps_negative = margins.deviation(margins.n_negative, 2)
-    # ((training_error + eps_positive)^p + eps_negative)^(1/p), in logarithms as powers underflow at a large p
+    # The right-hand side is computed in logarithms, because powers underflow at a large p.
     total = np.logaddexp(p * math.log(training_error + eps_positive), math.log(eps_negative))
     return float(np.exp(total / p))
 
 
 class SampleSize(NamedTuple):
-    """How many rows of each class a bound asks for.
+    """Numbers of rows of each class that a bound needs.
 
     Parameters
     ----------
@@ -156,7 +142,7 @@ class SampleSize(NamedTuple):
 
 @shared_docs
 def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: float = 0.05) -> SampleSize:
-    r"""Return how many rows keep the P-Norm Push's error on new data within a distance of that measured.
+    r"""Return the numbers of rows that keep the error on new data within a distance of the measured error.
 
     .. math:: \min_{\varepsilon_+ + \eta = \varepsilon}\; I + K , \quad
         I = \frac{L}{2 \varepsilon_+^2} , \; K = \frac{L}{2 \eta^{2p}} , \;
@@ -167,7 +153,7 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     epsilon : float
         The distance :math:`R_p - \hat R_p^\theta` that is allowed, in (0, 1).
     p : float
-        The strength of the push, at least 1.
+        %(p)s
     log_covering_number : float
         The natural logarithm of the covering number of the class at a quarter of the margin.
     delta : float
@@ -176,23 +162,18 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     Returns
     -------
     SampleSize
-        A named tuple: ``n_positives``, ``n_negatives``, the fewest in sum for which the second right-hand
-        side of :func:`p_norm_push_bound` holds with `epsilon`.
+        A named tuple: ``n_positives``, ``n_negatives``, with the smallest sum for which the second
+        right-hand side of :func:`p_norm_push_bound` holds with `epsilon`.
 
-    Raises
-    ------
-    TypeError
-        When a parameter is not a number.
-    ValueError
-        When a parameter is out of range, or a float cannot hold the number of rows.
+    %(count_errors)s
 
     Notes
     -----
-    The negatives needed grow as :math:`\varepsilon^{-2p}`: what a bound costs that looks at the top.
+    The number of negatives grows as :math:`\varepsilon^{-2p}`: the price of a bound for the top.
 
     References
     ----------
-    As for :func:`p_norm_push_bound`.
+    The same as for :func:`p_norm_push_bound`.
 
     Examples
     --------
@@ -206,15 +187,17 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     room = 0.5 * (float(log_covering_number) + math.log(2.0 / delta))
 
     def log_counts(share: float) -> tuple[float, float]:
-        """Return ln I and ln K if the positives take up this share of epsilon."""
+        """Return ln I and ln K if the positives use this share of epsilon."""
         log_positives = math.log(room) - 2.0 * math.log(share * epsilon)
         return log_positives, math.log(room) - 2.0 * p * math.log((1.0 - share) * epsilon)
 
+    # At either end of the bounds a class would need infinitely many rows. The tolerance is small because the
+    # sum is flat at its minimum, but the number of each class is not.
     best = minimize_scalar(
         lambda share: np.logaddexp(*log_counts(share)),
-        bounds=(1e-6, 1.0 - 1e-6),  # at either end a class would need infinitely many rows
+        bounds=(1e-6, 1.0 - 1e-6),
         method="bounded",
-        options={"xatol": 1e-10},  # the sum is flat at its minimum, but the count of each class is not
+        options={"xatol": 1e-10},
     )
     counts = log_counts(float(best.x))
     _check_countable(max(counts), epsilon, p)
@@ -257,7 +240,7 @@ def theorem_1(
     *,
     pos_label: Any = None,
 ) -> HeightRange:
-    r"""Return how the largest height of a negative binds a ranking error, whatever its convex price.
+    r"""Return the bounds of a ranking error by the largest height of a negative, for any convex price.
 
     For every convex, non-negative, increasing g and every loss :math:`\ell(r) \ge 1[r \le 0]`,
 
@@ -292,8 +275,7 @@ def theorem_1(
 
     Notes
     -----
-    O(n log n). No chance is involved. For steep prices the bounds meet:
-    :math:`g^{-1}(R_{g,1}) \to R_{\max}`.
+    O(n log n). For steep prices the bounds meet: :math:`g^{-1}(R_{g,1}) \to R_{\max}`.
 
     References
     ----------
@@ -302,8 +284,8 @@ def theorem_1(
     Examples
     --------
     >>> from pushrank.prices import Power
-    >>> found = theorem_1([0, 1, 0, 1], [1.0, 2.0, 2.5, 3.0], Power(2))
-    >>> found.lower, found.error, found.upper
+    >>> height = theorem_1([0, 1, 0, 1], [1.0, 2.0, 2.5, 3.0], Power(2))
+    >>> height.lower, height.error, height.upper
     (0.5, 1.0, 2.0)
     """
     price, loss = prices.resolve(price), losses.resolve(loss)
@@ -319,21 +301,23 @@ def theorem_1(
     ranking = Ranking(y_true, scores, None, pos_label)
     y, values, n_negatives = ranking.is_positive, ranking.scores, ranking.total_negative
     largest = float(r_max(y, values))
-    with np.errstate(over="ignore"):  # as infinite as the error itself
+    # Bounds that overflow are as infinite as the error itself.
+    with np.errstate(over="ignore"):
         lower, upper = n_negatives * price.value(np.array([largest / n_negatives, largest]))
-    errors = (PushObjective(one, price).value(y, values) for one in ("zero_one", loss))
+    errors = (PushObjective(pair_loss, price).value(y, values) for pair_loss in ("zero_one", loss))
     error, surrogate_error = (float(value) for value in errors)
     return HeightRange(float(lower), error, float(upper), surrogate_error)
 
 
 @shared_docs
-def theorem_2(
+def theorems_2_and_3(
     y_true: ArrayLike,
     scores: ArrayLike,
     p: float,
     theta: float,
     log_covering_number: LogCovering,
     *,
+    least_error: float = 0.0,
     delta: float = 0.05,
     pos_label: Any = None,
 ) -> ErrorBound:
@@ -347,8 +331,16 @@ def theorem_2(
         \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i 1[f(x_i) - f(\tilde x_k) \le \theta]\Bigr)^p\Bigr)^{1/p}
         + \varepsilon
 
-    is at most :math:`2 N(F, \varepsilon \theta / 8) \bigl(e^{-2 K (\varepsilon / 4)^{2p}}
-    + e^{-I \varepsilon^2 / 8 + \ln K}\bigr)`; the excess is the least :math:`\varepsilon` at which that is
+    is by theorem 3 at most
+
+    .. math::
+
+        2 N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr) \Bigl(\exp\Bigl(-2 K \max\Bigl\{
+        \frac{\varepsilon^2}{16} R_{p,\min}^{2(p-1)} , \Bigl(\frac{\varepsilon}{4}\Bigr)^{2p}\Bigr\}\Bigr)
+        + \exp\Bigl(-\frac{I \varepsilon^2}{8} + \ln K\Bigr)\Bigr) ,
+
+    with :math:`R_{p,\min}` the least error of the population by any function of the class. Theorem 2 is the
+    case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the chance is
     :math:`\delta`.
 
     Parameters
@@ -358,11 +350,15 @@ def theorem_2(
     scores : array-like of shape (n,)
         %(training_scores)s
     p : float
-        The strength of the push, at least 1.
+        %(p)s
     theta : float
         %(theta)s
     log_covering_number : callable or float
         %(log_covering_number)s
+    least_error : float
+        :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It belongs to the population and cannot be
+        computed from training rows. If it is positive the number of negatives grows no faster than
+        :math:`\varepsilon^{-2}`.
     delta : float
         %(delta)s
     pos_label : label, optional
@@ -382,78 +378,15 @@ def theorem_2(
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorems 2 and 3.
 
     Examples
     --------
     >>> y, scores = [0] * 50_000 + [1] * 50_000, [0.0] * 50_000 + [1.0] * 50_000
-    >>> [round(theorem_2(y, scores, p, 0.5, 20.0).bound, 3) for p in (1, 4)]
-    [0.074, 1.409]
-    """
-    return theorem_3(y_true, scores, p, theta, log_covering_number, 0.0, delta=delta, pos_label=pos_label)
-
-
-@shared_docs
-def theorem_3(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    p: float,
-    theta: float,
-    log_covering_number: LogCovering,
-    least_error: float,
-    *,
-    delta: float = 0.05,
-    pos_label: Any = None,
-) -> ErrorBound:
-    r"""Return the paper's bound where no function of the class ranks the population well.
-
-    With :math:`R_{p,\min}` the least error of the population by any function of the class, the chance of
-    :func:`theorem_2` is at most
-
-    .. math::
-
-        2 N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr) \Bigl(\exp\Bigl(-2 K \max\Bigl\{
-        \frac{\varepsilon^2}{16} R_{p,\min}^{2(p-1)} , \Bigl(\frac{\varepsilon}{4}\Bigr)^{2p}\Bigr\}\Bigr)
-        + \exp\Bigl(-\frac{I \varepsilon^2}{8} + \ln K\Bigr)\Bigr) ,
-
-    so that the negatives needed grow no faster than :math:`\varepsilon^{-2}`.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,)
-        %(training_scores)s
-    p : float
-        The strength of the push, at least 1.
-    theta : float
-        %(theta)s
-    log_covering_number : callable or float
-        %(log_covering_number)s
-    least_error : float
-        :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It is of the population: no training rows tell.
-    delta : float
-        %(delta)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    %(error_bound)s
-
-    %(errors)s
-
-    Notes
-    -----
-    O(n log n). With ``least_error=0`` it is theorem 2.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 3.
-
-    Examples
-    --------
-    >>> y, scores = [0] * 50_000 + [1] * 50_000, [0.0] * 50_000 + [1.0] * 50_000
-    >>> [round(theorem_3(y, scores, 2, 0.5, 20.0, least).bound, 3) for least in (0.0, 0.2)]
-    [0.496, 0.308]
+    >>> [round(theorems_2_and_3(y, scores, p, 0.5, 20.0).bound, 3) for p in (1, 2, 4)]
+    [0.074, 0.496, 1.409]
+    >>> round(theorems_2_and_3(y, scores, 2, 0.5, 20.0, least_error=0.2).bound, 3)
+    0.308
     """
     check_number("p", p, 1.0)
     check_number("theta", theta, above=0.0)
@@ -462,7 +395,8 @@ def theorem_3(
     n_positives, n_negatives = ranking.total_positive, ranking.total_negative
 
     def log_failure(epsilon: float) -> float:
-        log_rate = 2.0 * p * math.log(epsilon / 4.0)  # in logarithms, as powers underflow at a large p
+        # Rates are kept in logarithms, because powers underflow at a large p.
+        log_rate = 2.0 * p * math.log(epsilon / 4.0)
         if least_error > 0.0:
             log_rate = max(log_rate, 2.0 * math.log(epsilon / 4.0) + 2.0 * (p - 1.0) * math.log(least_error))
         by_negatives = -2.0 * n_negatives * math.exp(min(log_rate, LOG_MAX_FLOAT))
@@ -479,7 +413,7 @@ def theorem_3(
 def theorem_2_sample_size(
     epsilon: float, p: float, theta: float, log_covering_number: LogCovering, *, delta: float = 0.05
 ) -> SampleSize:
-    r"""Return how many rows make the excess of :func:`theorem_2` no more than epsilon.
+    r"""Return the numbers of rows for which the excess of theorem 2 is at most epsilon.
 
     .. math::
 
@@ -490,9 +424,9 @@ def theorem_2_sample_size(
     Parameters
     ----------
     epsilon : float
-        The excess that is allowed, in (0, 1).
+        The allowed excess, in (0, 1).
     p : float
-        The strength of the push, at least 1.
+        %(p)s
     theta : float
         %(theta)s
     log_covering_number : callable or float
@@ -503,18 +437,13 @@ def theorem_2_sample_size(
     Returns
     -------
     SampleSize
-        A named tuple: ``n_positives``, ``n_negatives``. Each gives half of the chance of failure.
+        A named tuple: ``n_positives``, ``n_negatives``. Each class has half of the chance of failure.
 
-    Raises
-    ------
-    TypeError
-        When a parameter is not a number.
-    ValueError
-        When a parameter is out of range, or a float cannot hold the number of rows.
+    %(count_errors)s
 
     See Also
     --------
-    pushrank.theory.sample_size : Fewer rows do, by a tighter bound.
+    pushrank.theory.sample_size : Smaller numbers, by a tighter bound.
 
     References
     ----------
@@ -545,11 +474,11 @@ def _check_countable(log_count: float, epsilon: float, p: float) -> None:
 
 
 def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
-    r"""Return whether no two linear rankers can both minimise the P-Norm Push's exponential objective.
+    r"""Return whether at most one linear ranker can minimise the P-Norm Push's exponential objective.
 
-    By Theorem 4 there is one best :math:`q'_{ik} = e^{-w \cdot (x_i - \tilde x_k)}` in the closure of all
-    that some w gives: all minimisers rank the training rows with the same margins. They are one w exactly
-    where :math:`\alpha > 0` or the differences :math:`x_i - \tilde x_k` span all directions.
+    By theorem 4 all minimisers w have the same margins :math:`w \cdot (x_i - \tilde x_k)` on the training
+    rows. They are one w if and only if :math:`\alpha > 0` or the differences :math:`x_i - \tilde x_k` span
+    all directions.
 
     Parameters
     ----------
@@ -561,8 +490,7 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     Returns
     -------
     bool
-        True where at most one w attains the minimum; False where, if one does, a whole line or more of w do,
-        all with the same margins.
+        False if, as soon as one w attains the minimum, at least a whole line of them do.
 
     Raises
     ------
@@ -573,13 +501,10 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
 
     Notes
     -----
-    The objective :math:`\sum_k (\sum_i e^{-m_{ik}})^p` is strictly convex in the margins m, so two minimisers
-    w and w' have the same margins: :math:`(w - w') \cdot (x_i - \tilde x_k) = 0` for all pairs. Differences
-    of rows of one class are differences of these, so they span what the rows less their mean span, and the
-    labels do not matter. Whether the minimum is attained is another question: without a penalty it is not
-    where some w ranks no pair wrongly and one rightly. Linearly dependent columns, and more columns than
-    rows, are the usual cases of False. O(n_rows n_features^2), by singular values of the columns over
-    their ranges, with the tolerance of ``numpy.linalg.matrix_rank``.
+    Linearly dependent columns, and more columns than rows, are the usual cases of False. Whether the minimum
+    is attained is another question. O(n_rows n_features^2), by singular values of the columns over their
+    ranges, with the tolerance of ``numpy.linalg.matrix_rank``. The proof is on the page
+    :doc:`/papers/rudin_2009`.
 
     References
     ----------
@@ -595,6 +520,8 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     """
     values = check_array(X, dtype=np.float64, input_name="X")
     check_number("alpha", alpha, 0.0)
+    # Differences of two rows of a class are differences of pairs, too. So the pairs span the same space as
+    # the rows less their mean, whatever the labels.
     ranges = np.ptp(values, axis=0)
     if alpha > 0.0 or not ranges.all():
         return alpha > 0.0
