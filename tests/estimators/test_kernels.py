@@ -23,7 +23,7 @@ from pushrank.pairs import BipartiteSample
 from pushrank.persistence import load, save
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
 from pushrank.solvers.infinite_push.semismooth_newton import accelerated_gradient
-from pushrank.solvers.infinite_push.smo import BLOCK
+from pushrank.solvers.infinite_push.tolerances import BLOCK
 from quadratic_programs import infinite_push, pairwise_svm
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

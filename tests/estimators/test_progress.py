@@ -46,7 +46,6 @@ KINDS = {
     "adaboost": (AdaBoostRanker(n_estimators=9), GRADIENT),
     "ranksvm": (RankSVM(10.0), GRADIENT),
     "ranksvm, hinge": (RankSVM(10.0, loss="hinge"), GAP),
-    "ranksvm, paper": (RankSVM(loss="hinge", solver="gradient-projection", tol=1e-2), GAP),
     "ranksvm, kernel": (RankSVM(10.0, "rbf"), GAP),
     "infinite push": (InfinitePush(10.0), GAP),
     "infinite push, wide": (InfinitePush(10.0, solver="semismooth-newton"), GAP),

@@ -197,6 +197,16 @@ def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     return scores
 
 
+def set_features(ranker: Any, checked: Any) -> None:
+    """Set the number and the names of features to those of another ranker, which checks have set."""
+    if checked is ranker:
+        return
+    ranker.n_features_in_ = checked.n_features_in_
+    vars(ranker).pop("feature_names_in_", None)
+    if hasattr(checked, "feature_names_in_"):
+        ranker.feature_names_in_ = checked.feature_names_in_
+
+
 def set_two_classes(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
     """Set ``classes_``, and ``threshold_`` to the break-even point of the training scores."""
     thresholds = target.thresholds(scores)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,23 +12,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators._base import (
     RankerMixin,
     finite_scores,
-    progress_bar,
     set_grades,
     set_two_classes,
     warn,
 )
-from pushrank.estimators._target import MIN_ALPHA, Target, checked_data, class_weighted
+from pushrank.estimators._target import MIN_ALPHA, Target, checked_data
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
 from pushrank.pairs import Sample
-from pushrank.solvers import Callback
 from pushrank.solvers.result import Certificate, CertifiedSolution
 
 Ranker = TypeVar("Ranker", bound=Any)
@@ -58,81 +56,47 @@ def check_certified(rankers: Iterable[Any]) -> None:
         check_number("max_iter", ranker.max_iter, 1, integer=True)
 
 
-def fit_certified_path(
-    rankers: list[Ranker],
+def set_certified(
+    ranker: Any,
+    solution: CertifiedSolution,
+    C: float,
+    model: Model,
     X: Any,
-    validate: Callable[[Any, Any], tuple[Any, Target]],
-    make_model: Callable[[Any, Floats | None], Model],
-    solve: Callable[[Model, Any, float, Callback | None, Any], CertifiedSolution],
-    loss: Callable[[Sample, Floats], float],
+    target: Target,
+    risk: Callable[[Sample, Floats], float],
     *,
     grades: bool = False,
     collapse_advice: str | None = None,
-) -> list[Ranker]:
-    """Validate, minimise for one C after another, set the fitted attributes, warn: the whole way of a fit.
+) -> None:
+    """Set the fitted attributes, with the objective at coefficients of the dtype of X, and warn of flaws.
 
-    Parameters
-    ----------
-    rankers : list of rankers
-        They differ in C alone; their parameters are checked.
-    X : array-like, sparse matrix or data frame
-        As given to ``fit``.
-    validate : callable
-        Returns the checked X, and what to rank, for a ranker and X.
-    make_model : callable
-        Returns the functions to choose from, for the checked X and the sample weights.
-    solve : callable
-        Minimises half the squared norm plus C times the loss, for a model, a sample, C, a callback and the
-        state of the solution for the C before, or None.
-    loss : callable
-        Returns the loss of all rows' scores, for a sample and the scores.
-    grades : bool, default=False
-        Whether the rankers take grades and pairs too, and have ``thresholds_``.
-    collapse_advice : str, optional
-        What to do where zero coefficients are optimal; None where that is as good an answer as others. There
-        the loss of zero scores is one.
+    ``risk`` returns the risk of all rows' scores. A ranker that takes ``grades`` too has a threshold above
+    each grade. ``collapse_advice`` says what to do where zero coefficients
+    are optimal; None where they are as good an answer as others.
     """
-    first = rankers[0]
-    data, target = validate(first, X)
-    for ranker in rankers[1:]:
-        validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
-    weighted, factor = class_weighted(first.class_weight, target)
-    state: Any = None
-    with one_blas_thread():
-        model = make_model(data, target.weights)
-        for ranker in rankers:
-            C = float(ranker.C) * factor
-            with progress_bar(ranker, ranker.max_iter) as callback:
-                solution = solve(model, weighted.sample, C, callback, state)
-            state = solution.state
-            if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or data.dtype != np.float64):
-                solution = _rounded(solution, model, weighted.sample, C, loss, data.dtype)
-            scores = _training_scores(solution, model, data)
-            (set_grades if grades else set_two_classes)(ranker, weighted, scores)
-            _set_coefficients(ranker, solution, model, data)
-            certificate = solution.certificate
-            ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
-            ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
-            ranker.converged_ = bool(certificate.gap <= ranker.tol)
-            single = isinstance(model, LinearModel) and data.dtype == np.float32
-            _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
-    return rankers
+    if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
+        solution = _rounded(solution, C, model, X.dtype, partial(risk, target.sample))
+    scores = _training_scores(solution, model, X)
+    (set_grades if grades else set_two_classes)(ranker, target, scores)
+    _set_coefficients(ranker, solution, model, X)
+    certificate = solution.certificate
+    ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
+    ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
+    ranker.converged_ = bool(certificate.gap <= ranker.tol)
+    single = isinstance(model, LinearModel) and X.dtype == np.float32
+    _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
 
 
 def _rounded(
-    solution: CertifiedSolution,
-    model: LinearModel,
-    sample: Sample,
-    C: float,
-    loss: Callable[[Sample, Floats], float],
-    dtype: Any,
+    solution: CertifiedSolution, C: float, model: LinearModel, dtype: Any, risk: Callable[[Floats], float]
 ) -> CertifiedSolution:
     """Return a solution with coefficients of the features in a dtype, and the objective at these."""
-    with np.errstate(over="ignore"):  # finite_scores tells
+    # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
+    with np.errstate(over="ignore"):
         coef = model.lift(solution.coef).astype(dtype).astype(np.float64)
     model = model.features if isinstance(model, RowSpace) else model
     scores = model.scores(coef)
-    primal = 0.5 * model.squared_norm(coef, scores) + C * loss(sample, scores)
+    primal = 0.5 * model.squared_norm(coef, scores) + C * risk(scores)
     return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
 
 
@@ -237,17 +201,17 @@ def is_linear(ranker: Any) -> bool:
     return isinstance(ranker.kernel, str) and ranker.kernel == "linear"
 
 
-def linear_functions(X: Any, weights: Floats | None = None, *, centred: bool = True) -> LinearModel:  # noqa: ARG001
+def certified_linear_model(X: Any, *, centred: bool = True) -> LinearModel:
     """Return the linear functions of rows that are in the range of solvers."""
     model = LinearModel(X, centred=centred)
     model.check_range()
     return in_row_space(model)
 
 
-def kernel_functions(ranker: Any, X: Any, weights: Floats | None) -> Model:
+def kernel_model(ranker: Any, X: Any, weights: Floats | None) -> Model:
     """Return the functions of a ranker's kernel, which are linear ones where it is none."""
     if is_linear(ranker):
-        return linear_functions(X)
+        return certified_linear_model(X)
     if ranker.kernel != "precomputed":
         # in single precision rounding makes kernels that are not positive semi-definite
         X = X.astype(np.float64, copy=False)

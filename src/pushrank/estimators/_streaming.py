@@ -316,16 +316,6 @@ def break_even(sample: LabelledRows, coef: NDArray[np.floating]) -> float:
     return break_even_threshold(scores, BipartiteSample.from_mask(sample.positive, weights))
 
 
-def set_features(ranker: Any, checked: Any) -> None:
-    """Set the number and the names of features to those that were found by checks with a copy of a ranker."""
-    if checked is ranker:
-        return
-    ranker.n_features_in_ = checked.n_features_in_
-    vars(ranker).pop("feature_names_in_", None)
-    if hasattr(checked, "feature_names_in_"):
-        ranker.feature_names_in_ = checked.feature_names_in_
-
-
 def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: bool = False) -> None:
     """Warn if most batches lack a class; if ``grouped`` they are queries.
 

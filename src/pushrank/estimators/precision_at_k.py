@@ -20,10 +20,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number, is_count
-from pushrank.estimators._base import (
-    RankerMixin,
-    progress_bar,
-)
+from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts
 from pushrank.estimators._streaming import (
@@ -38,7 +35,6 @@ from pushrank.estimators._streaming import (
     least_margins,
     part_of_rows,
     run_epochs,
-    set_features,
     training_rows,
     unit_scores,
     warn_of_skipped_batches,

@@ -15,7 +15,7 @@ square, positives :math:`x_i` and negatives :math:`\tilde x_k`, R is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
@@ -24,20 +24,26 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_k, check_number
-from pushrank.estimators._base import RankerMixin
+from pushrank._parallel import one_blas_thread
+from pushrank._validation import check_k
+from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._certified import (
     KernelRankerMixin,
+    certified_linear_model,
     check_certified,
     check_kernel,
-    fit_certified_path,
     is_linear,
-    kernel_functions,
-    linear_functions,
+    kernel_model,
     rankers_for_each,
+    set_certified,
 )
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._target import check_solver, validate_ranking, validate_two_classes
+from pushrank.estimators._target import (
+    check_solver,
+    class_weighted,
+    validate_ranking,
+    validate_two_classes,
+)
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge, mean_hinge
@@ -46,15 +52,26 @@ from pushrank.pairs import Sample
 from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import cutting_plane
 from pushrank.solvers.infinite_push import KERNEL_SOLVERS, LINEAR_SOLVERS, SOLVERS, solve_infinite_push
-from pushrank.solvers.infinite_push.gradient_projection import (
-    PROJECTIONS,
-    infinite_push_by_pairs,
-    rank_svm_by_pairs,
-)
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution, squared_hinge_certificate
 
 LOSSES = ("hinge", "squared_hinge")
+MEASURES = ("precision", "prbep")
+
+INFINITE_PUSH_COLLAPSE = (
+    ": the positives' mean lies among the negatives, or C is too small to matter. Push less, by PNormPush, "
+    "whose p can be chosen, or raise C."
+)
+PRECISION_COLLAPSE = (
+    ". Try RampAtK or PerceptronAtK(variant='max'), which need only k of the positives, or a smaller k."
+)
+"""What to do where zero coefficients are optimal, as warnings say it."""
+
+
+def check_loss(loss: Any) -> None:
+    """Raise unless there is a loss of that name."""
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {list(LOSSES)}, got {loss!r}.")
 
 
 @shared_docs
@@ -80,22 +97,11 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
         %(kernel)s
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
-    solver : {"auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"}, default="auto"
+    solver : {"auto", "interior-point", "semismooth-newton", "smo"}, default="auto"
         ``"auto"`` takes an interior point method on a working set of rows for dense or small data; Newton's
         method on proximal points of the dual for sparse data and more than 1,000 features, with the interior
         point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
-        kernels. Those three names force one, each for its kind of scores. ``"gradient-projection"`` is that
-        of Agarwal's figure 2, for reproduction: it keeps a variable for each pair, takes unweighted rows, the
-        hinge and at most 10 million pairs (about a gigabyte), and hardly ever reaches ``tol``.
-    eta0 : float, default=None
-        With ``solver="gradient-projection"`` the step length of figure 2, as printed: step t goes
-        :math:`\eta_0 / \sqrt t` from :math:`C / (1000 I K)` a pair, all ``max_iter`` steps are taken whatever
-        ``tol`` (1,000 in the paper), and the answer is the iterate of the lowest objective Q, the negative of
-        ``dual_objective_``. Agarwal chose it from 1e-6 to 1e-2 by cross-validation. None stands for steps of
-        our own from zero, which end at ``tol``.
-    projection : {"nearest", "paper"}, default="nearest"
-        With ``solver="gradient-projection"``, how a step comes back to the feasible set: to the nearest
-        point, or as in figure 2 by projecting onto the ball of the l1,inf norm and then clipping at zero.
+        kernels. The other names force one of them, each for its kind of scores.
     gamma : {"scale", "auto"} or float
         %(gamma)s
     degree : int
@@ -127,14 +133,15 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     -----
     An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
     gradient iteration two passes over the data, and a semismooth Newton iteration some tens of passes over
-    the rows that matter. Where the mean of the positives lies within the convex hull of the negatives,
-    :math:`w = 0` is optimal: the fit then warns that the ranker says nothing, and what to do. Sample weights
+    the rows that matter. The paper's own algorithm, figure 2, which keeps a variable for each pair, is
+    ``pushrank.solvers.infinite_push.gradient_projection``. Where the mean of the positives lies within the
+    convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns and says what to do. Weights
     are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
     Ties with the highest negative count as errors.
 
     References
     ----------
-    Agarwal, SDM 2011, equations (3.4) and (3.9) and figure 2; Li, Jin and Zhou, NIPS 2014, equation (4).
+    Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
     Examples
     --------
@@ -150,9 +157,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     kernel: Any = "linear"
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "hinge"
-    solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto"
-    eta0: float | None = None
-    projection: Literal["nearest", "paper"] = "nearest"
+    solver: Literal["auto", "interior-point", "semismooth-newton", "smo"] = "auto"
     gamma: float | Literal["scale", "auto"] = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -203,50 +208,49 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)
-        check_loss_and_solver(self, SOLVERS)
+        check_loss(self.loss)
+        check_solver(self.solver, SOLVERS)
         if self.solver in (KERNEL_SOLVERS if is_linear(self) else LINEAR_SOLVERS):
             kinds = "kernels" if is_linear(self) else "linear scores"
             raise ValueError(
                 f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
             )
-        if self.projection not in PROJECTIONS:
-            raise ValueError(f"projection must be one of {list(PROJECTIONS)}, got {self.projection!r}.")
-        solve: Any = partial(solve_infinite_push, loss=self.loss, solver=self.solver)
-        if self.solver == "gradient-projection":
-            solve = partial(infinite_push_by_pairs, eta0=self.eta0, projection=self.projection)
-        elif self.projection != "nearest":
-            raise ValueError("projection='paper' is for solver='gradient-projection'.")
-        return fit_certified_path(
-            rankers,
-            X,
-            partial(validate_two_classes, y=y, sample_weight=sample_weight),
-            partial(kernel_functions, self),
-            partial(solve, tol=float(self.tol), max_iter=int(self.max_iter)),
-            self._loss,
-            collapse_advice=(
-                ": the positives' mean lies among the negatives, or C is too small to matter. Push less, by "
-                "PNormPush, whose p can be chosen, or raise C."
-            ),
-        )
+        X, target = validate_two_classes(rankers[0], X, y, sample_weight)
+        weighted, factor = class_weighted(self.class_weight, target)
+        sample: Any = weighted.sample
+        state: Any = None
+        with one_blas_thread():
+            model = kernel_model(self, X, target.weights)
+            for ranker in rankers:
+                C = factor * float(ranker.C)
+                with progress_bar(ranker, ranker.max_iter) as callback:
+                    solution = solve_infinite_push(
+                        model,
+                        sample,
+                        C,
+                        callback,
+                        state,
+                        loss=self.loss,
+                        tol=float(self.tol),
+                        max_iter=int(self.max_iter),
+                        solver=self.solver,
+                    )
+                state = solution.state
+                set_features(ranker, rankers[0])
+                set_certified(
+                    ranker,
+                    solution,
+                    C,
+                    model,
+                    X,
+                    weighted,
+                    self._risk,
+                    collapse_advice=INFINITE_PUSH_COLLAPSE,
+                )
+        return rankers
 
-    def _pair_objective(self) -> PushObjective:
-        return PushObjective(self.loss, "maximum", scale="mean")
-
-    def _loss(self, sample: Sample, scores: Floats) -> float:
-        return self._pair_objective().evaluation(sample, scores).value
-
-
-def check_loss_and_solver(ranker: Any, solvers: Iterable[str]) -> None:
-    """Raise unless the loss and the solver are known and go together."""
-    if ranker.loss not in LOSSES:
-        raise ValueError(f"loss must be one of {list(LOSSES)}, got {ranker.loss!r}.")
-    check_solver(ranker.solver, solvers)
-    if ranker.solver == "gradient-projection" and ranker.loss != "hinge":
-        raise ValueError("solver='gradient-projection' is for loss='hinge'; use solver='auto'.")
-    if ranker.eta0 is not None:
-        check_number("eta0", ranker.eta0, above=0.0)
-        if ranker.solver != "gradient-projection":
-            raise ValueError(f"eta0 is for solver='gradient-projection', not {ranker.solver!r}.")
+    def _risk(self, sample: Sample, scores: Floats) -> float:
+        return PushObjective(self.loss, "maximum", scale="mean").evaluation(sample, scores).value
 
 
 @shared_docs
@@ -272,17 +276,6 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
         %(kernel)s
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
-    solver : {"auto", "gradient-projection"}, default="auto"
-        ``"auto"`` takes cutting planes for the hinge, L-BFGS for the squared hinge of linear scores and
-        Newton's method for that of kernels. ``"gradient-projection"`` is that of Agarwal's figure 3, for
-        reproduction: it keeps a variable for each pair, also of grades, groups and explicit pairs, and takes
-        the hinge and at most 10 million pairs (about a gigabyte).
-    eta0 : float, default=None
-        With ``solver="gradient-projection"`` the step length of figure 3, as printed: step t goes
-        :math:`\eta_0 / \sqrt t` from a thousandth of each pair's bound, for two classes
-        :math:`C / (1000 I K)`; all ``max_iter`` steps are taken whatever ``tol``, and the answer is the
-        iterate of the lowest objective Q, the negative of ``dual_objective_``. Agarwal chose it from 1e-6 to
-        1e-2 by cross-validation. None stands for steps of our own from zero, which end at ``tol``.
     gamma : {"scale", "auto"} or float
         %(gamma)s
     degree : int
@@ -314,15 +307,16 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
 
     Notes
     -----
-    An iteration costs two passes over the data and sorting the scores, however many pairs there are; grades
-    cost a sort for each binary digit of their number, explicit pairs time linear in theirs. With a kernel an
-    iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss of margin
-    zero.
+    Cutting planes minimise the hinge, L-BFGS the squared hinge of linear scores and Newton's method that of
+    kernels. An iteration costs two passes over the data and sorting the scores, however many pairs there are;
+    grades cost a sort for each binary digit of their number, explicit pairs time linear in their number. With
+    a kernel an iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss
+    of margin zero. The paper's own algorithm, figure 3, which keeps a variable for each pair, is
+    ``pushrank.solvers.infinite_push.gradient_projection``.
 
     References
     ----------
-    Agarwal, SDM 2011, equations (4.17) to (4.20) and figure 3; Joachims, KDD 2006, for the cutting planes of
-    the hinge.
+    Agarwal, SDM 2011, equations (4.17) to (4.20); Joachims, KDD 2006, for the cutting planes of the hinge.
 
     Examples
     --------
@@ -338,8 +332,6 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     kernel: Any = "linear"
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
-    solver: Literal["auto", "gradient-projection"] = "auto"
-    eta0: float | None = None
     gamma: float | Literal["scale", "auto"] = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -419,42 +411,138 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)
-        check_loss_and_solver(self, ("auto", "gradient-projection"))
-        return fit_certified_path(
-            rankers,
-            X,
-            partial(validate_ranking, y=y, sample_weight=sample_weight, qid=qid, pairs=pairs),
-            partial(kernel_functions, self),
-            self._solve,
-            self._loss,
-            grades=True,
-        )
-
-    def _pair_objective(self) -> PushObjective:
-        return PushObjective(self.loss, scale="mean")
-
-    def _loss(self, sample: Sample, scores: Floats) -> float:
-        return self._pair_objective().evaluation(sample, scores).value
+        check_loss(self.loss)
+        X, target = validate_ranking(rankers[0], X, y, sample_weight, qid=qid, pairs=pairs)
+        weighted, factor = class_weighted(self.class_weight, target)
+        state: Any = None
+        with one_blas_thread():
+            model = kernel_model(self, X, target.weights)
+            for ranker in rankers:
+                C = factor * float(ranker.C)
+                with progress_bar(ranker, ranker.max_iter) as callback:
+                    solution = self._solve(model, weighted.sample, C, callback, state)
+                state = solution.state
+                set_features(ranker, rankers[0])
+                set_certified(ranker, solution, C, model, X, weighted, self._risk, grades=True)
+        return rankers
 
     def _solve(
         self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
     ) -> CertifiedSolution:
         tol, max_iter = float(self.tol), int(self.max_iter)
-        if self.solver == "gradient-projection":
-            return rank_svm_by_pairs(model, sample, C, callback, tol=tol, max_iter=max_iter, eta0=self.eta0)
         if self.loss == "hinge":
             return cutting_plane(partial(mean_hinge, sample), model, C, tol, max_iter, callback, state)
+        objective = PushObjective(self.loss, scale="mean")
         certify = partial(squared_hinge_certificate, model, sample, C)
         newton: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
         coef, certificate, n_iter = newton(
-            self._pair_objective(), model, sample, C, certify, tol, max_iter, callback, state
+            objective, model, sample, C, certify, tol, max_iter, callback, state
         )
         return CertifiedSolution(coef, certificate, n_iter, coef)
+
+    def _risk(self, sample: Sample, scores: Floats) -> float:
+        return PushObjective(self.loss, scale="mean").evaluation(sample, scores).value
+
+
+@shared_docs
+class StructuralMixin(RankerMixin):
+    """Fits to two classes by cutting planes, one C after another, in :meth:`_fit_path`."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a ranking from examples of two classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted)s
+        """
+        return self._fit_path([self], X, y, sample_weight)[0]
+
+    def path(
+        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
+    ) -> list[Self]:
+        """Fit one ranker for each C, each from where the one before ended.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        Cs : iterable of float
+            %(Cs)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted_path)s
+        """
+        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
+
+    def _fit_path(
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> list[Self]:
+        raise NotImplementedError
+
+
+def fit_cutting_planes(
+    rankers: list[Any],
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    risk: Callable[[Sample, Floats], tuple[float, Floats, float]],
+    *,
+    centred: bool = True,
+    non_negative: bool = True,
+    collapse_advice: str | None = None,
+) -> list[Any]:
+    """Fit rankers that differ in C by cutting planes.
+
+    ``risk`` returns the risk, a subgradient in the scores, and that plane's value at zero scores. It is
+    ``centred`` if a constant added to all scores changes nothing.
+    """
+    check_certified(rankers)
+    first, state = rankers[0], None
+    X, target = validate_two_classes(first, X, y, sample_weight)
+    weighted, factor = class_weighted(first.class_weight, target)
+    with one_blas_thread():
+        model = certified_linear_model(X, centred=centred)
+        for ranker in rankers:
+            C = factor * float(ranker.C)
+            with progress_bar(ranker, ranker.max_iter) as callback:
+                solution = cutting_plane(
+                    partial(risk, weighted.sample),
+                    model,
+                    C,
+                    float(ranker.tol),
+                    int(ranker.max_iter),
+                    callback,
+                    state,
+                    non_negative=non_negative,
+                )
+            state = solution.state
+            set_features(ranker, first)
+            set_certified(
+                ranker,
+                solution,
+                C,
+                model,
+                X,
+                weighted,
+                lambda *at: risk(*at)[0],
+                collapse_advice=collapse_advice,
+            )
+    return rankers
 
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class SVMMAP(RankerMixin, BaseEstimator):
+class SVMMAP(StructuralMixin, BaseEstimator):
     r"""Rank so that the average precision is high: SVM-MAP, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -511,65 +599,15 @@ class SVMMAP(RankerMixin, BaseEstimator):
     max_iter: int = 1000
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a ranking from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted)s
-        """
-        return self._fit_path([self], X, y, sample_weight)[0]
-
-    def path(
-        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
-    ) -> list[Self]:
-        """Fit one ranker for each C, each from where the one before ended.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        Cs : iterable of float
-            %(Cs)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted_path)s
-        """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
-
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> list[Self]:
-        check_certified(rankers)
-        validate = partial(validate_two_classes, y=y, sample_weight=sample_weight)
-        return fit_certified_path(rankers, X, validate, linear_functions, self._solve, self._loss)
-
-    def _solve(
-        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
-    ) -> CertifiedSolution:
-        risk = partial(average_precision_hinge, sample)
-        return cutting_plane(risk, model, C, float(self.tol), int(self.max_iter), callback, state)
-
-    def _loss(self, sample: Sample, scores: Floats) -> float:
-        return average_precision_hinge(sample, scores)[0]
-
-
-MEASURES = ("precision", "prbep")
+        return fit_cutting_planes(rankers, X, y, sample_weight, average_precision_hinge)
 
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class StructSVM(RankerMixin, BaseEstimator):
+class StructSVM(StructuralMixin, BaseEstimator):
     r"""Rank for precision at k or the break-even point by a structural SVM: SVMPerf, certified.
 
     Minimises, over linear scores :math:`s = X w`,
@@ -639,69 +677,22 @@ class StructSVM(RankerMixin, BaseEstimator):
     max_iter: int = 1000
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a ranking from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted)s
-        """
-        return self._fit_path([self], X, y, sample_weight)[0]
-
-    def path(
-        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
-    ) -> list[Self]:
-        """Fit one ranker for each C, each from where the one before ended.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        Cs : iterable of float
-            %(Cs)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted_path)s
-        """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
-
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> list[Self]:
-        check_certified(rankers)
         check_k(self.k)
         if self.measure not in MEASURES:
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
-        return fit_certified_path(
+        return fit_cutting_planes(
             rankers,
             X,
-            partial(validate_two_classes, y=y, sample_weight=sample_weight),
-            # where k is below the number of positives, a constant added to all scores changes the loss
-            partial(linear_functions, centred=self.measure != "precision"),
-            self._solve,
-            self._loss,
-            collapse_advice=(
-                ". Try RampAtK or PerceptronAtK(variant='max'), which need only k of the positives, or a "
-                "smaller k."
-            ),
-        )
-
-    def _solve(
-        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
-    ) -> CertifiedSolution:
-        tol, max_iter = float(self.tol), int(self.max_iter)
-        return cutting_plane(
-            partial(self._risk, sample), model, C, tol, max_iter, callback, state, non_negative=False
+            y,
+            sample_weight,
+            self._risk,
+            # Where k is below the number of positives, a constant added to all scores changes the loss.
+            centred=self.measure != "precision",
+            non_negative=False,
+            collapse_advice=PRECISION_COLLAPSE,
         )
 
     def _risk(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
@@ -710,6 +701,3 @@ class StructSVM(RankerMixin, BaseEstimator):
         k = surrogate.count(sample.class_weights[0])
         value, gradient = surrogate.evaluation(sample, scores)
         return value / k, gradient / k, float(sample.gather(gradient)[1].sum()) / k
-
-    def _loss(self, sample: Sample, scores: Floats) -> float:
-        return self._risk(sample, scores)[0]

@@ -15,10 +15,16 @@ from sklearn.utils.validation import validate_data
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.datasets import DiskRows
-from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._base import (
+    RankerMixin,
+    linear_scores,
+    progress_bar,
+    set_features,
+    set_two_classes,
+    warn,
+)
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._on_disk import rows_on_disk
-from pushrank.estimators._streaming import set_features
 from pushrank.estimators._target import check_alpha, validate_two_classes
 from pushrank.models import LinearModel
 from pushrank.objectives import PrecisionAtK, PushObjective

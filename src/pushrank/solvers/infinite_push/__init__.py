@@ -1,7 +1,8 @@
-"""The Infinite Push: one solver for dense data, one for sparse, one for kernels, and the paper's own.
+"""The Infinite Push: a solver for dense data, one for sparse data and one for kernels.
 
-``"auto"`` chooses the first three by the data. The dual and its notation are in
-:mod:`pushrank.solvers.infinite_push.dual`.
+``solver="auto"`` chooses by the data. The dual and its notation are in
+:mod:`pushrank.solvers.infinite_push.dual`, the algorithms of the paper in
+:mod:`pushrank.solvers.infinite_push.gradient_projection`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
 from pushrank.solvers.infinite_push.dual import DualSolution, HingeLoss, InfinitePushDual, cost_per_positive
-from pushrank.solvers.infinite_push.interior_point import MAX_DENSE_ENTRIES, interior_point
+from pushrank.solvers.infinite_push.interior_point import interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
+from pushrank.solvers.infinite_push.tolerances import (
+    MAX_DENSE_ENTRIES,
+    MAX_FEATURES_DENSE,
+    MAX_FEATURES_FACTORED,
+    MAX_NEWTON_ITERATIONS,
+)
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, Result, offset_callback
 
 LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
-SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS, "gradient-projection")
+SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS)
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
-MAX_FEATURES_DENSE = 1000  # up to which factoring a matrix of that size is cheap
-MAX_FEATURES_FACTORED = 3000  # up to which the interior point method is a way out, in seconds
-MAX_NEWTON_ITERATIONS = 300  # before it is taken: those that converge do so in about 100
 
 
 def solve_infinite_push(
@@ -41,17 +45,17 @@ def solve_infinite_push(
     max_iter: int,
     solver: str = "auto",
 ) -> CertifiedSolution:
-    """Return the solution whose relative gap is at most ``tol``, or as far as the iterations lead.
+    """Return the solution whose relative gap is at most ``tol``, or the best of ``max_iter`` iterations.
 
     C is the weight of the mean loss of the positives, ``start`` the state of a solution for another C, and
-    ``solver`` one of ``SOLVERS`` but the paper's. ``callback`` is called after iterations with their number,
-    the primal objective and the gap.
+    ``solver`` one of ``SOLVERS``. ``callback`` is called after iterations with their number, the primal
+    objective and the gap.
     """
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
     start = None if start is None else dual.rescaled(start)
-    found, n_iter = _solve_dual(dual, solver, tol, max_iter, callback, start)
-    variables = sample.scatter(found.alpha, -found.beta)
-    return CertifiedSolution(found.coef, found.certificate, n_iter, found, variables)
+    best, n_iter = _solve_dual(dual, solver, tol, max_iter, callback, start)
+    variables = sample.scatter(best.alpha, -best.beta)
+    return CertifiedSolution(best.coef, best.certificate, n_iter, best, variables)
 
 
 def _solve_dual(
@@ -62,7 +66,7 @@ def _solve_dual(
     callback: Callback | None,
     start: DualSolution | None,
 ) -> tuple[DualSolution, int]:
-    """Run the solver that is named, or the one that suits the data."""
+    """Run a solver by name, or the one that suits the data, and return the solution and the iterations."""
     name = solver_for(dual.model) if solver == "auto" else solver
     if name == "smo":
         return smo(dual, tol, max_iter, callback, start)
@@ -73,13 +77,13 @@ def _solve_dual(
     solution, n_iter = semismooth_newton(dual, tol, patience, callback, start)
     if not fallback or solution.certificate.gap <= tol or n_iter >= max_iter:
         return solution, n_iter
-    # Newton's steps are slow on categories at a large C; the matrix is still small enough to factor
+    # Newton's steps are slow on categories at a large C. The matrix is still small enough to be factored.
     other, more = interior_point(dual, tol, max_iter - n_iter, offset_callback(callback, n_iter), solution)
-    return min(solution, other, key=lambda found: found.certificate.gap), n_iter + more
+    return min(solution, other, key=lambda either: either.certificate.gap), n_iter + more
 
 
 def solver_for(model: Model) -> str:
-    """Return the name of the solver that is quickest on the data."""
+    """Return the name of the fastest solver for the data."""
     if not isinstance(model, LinearModel):
         return "smo"
     X = model.data
@@ -88,7 +92,7 @@ def solver_for(model: Model) -> str:
 
 
 def is_infinite_push(objective: PushObjective, sample: Sample) -> bool:
-    """Return whether an objective is the largest sum of hinges, or of their squares, of two classes."""
+    """Return whether an objective of two classes is the largest inner sum of hinges or of their squares."""
     hinge = type(losses.resolve(objective.loss)) in HINGES and isinstance(objective.price, Maximum)
     return hinge and objective.side != "both" and isinstance(sample, BipartiteSample)
 
@@ -104,24 +108,21 @@ def infinite_push(
 ) -> Result:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective that is the Infinite Push.
 
-    On the scale of the mean F is the largest mean loss of a negative, so that the problem is that of
-    :class:`InfinitePushDual` times alpha, with :math:`C = 1/\alpha`. The pull of positives is the push of the
-    classes exchanged, by the opposite coefficients.
-
-    Raises
-    ------
-    TypeError
-        When the sample is not one of two classes.
+    On the scale of the mean F is the largest mean loss of a negative, so that the objective is that of
+    :class:`InfinitePushDual` times alpha, with :math:`C = 1/\alpha`. The pull of positives is the push of
+    exchanged classes with negated coefficients.
     """
     if not isinstance(sample, BipartiteSample):
         raise TypeError("the Infinite Push is of two classes.")
     pulls = objective.side == "pull"
     sample = sample.swapped() if pulls else sample
     loss = HINGES[type(losses.resolve(objective.loss))]
-    path = [1.0]  # every loss is one where all scores are zero
+    # Where all scores are zero every loss is one.
+    path = [1.0]
 
     def record(iteration: int, /, **shown: float) -> None:
-        path.extend([path[-1]] * (iteration - len(path)))  # between two looks it is as it was
+        # A solver reports after several iterations at once: those between repeat the last objective.
+        path.extend([path[-1]] * (iteration - len(path)))
         path[max(iteration, 1) :] = [alpha * shown["objective"]]
         if callback is not None:
             callback(iteration, **{**shown, "objective": path[-1]})

@@ -1,4 +1,4 @@
-r"""The Infinite Push and its dual: bounds of each other, whose difference is the duality gap.
+r"""The Infinite Push and its dual, whose objectives bound each other; their difference is the duality gap.
 
 With rows :math:`x_i` of the positives and :math:`\tilde x_k` of the negatives, and a :math:`C_i > 0` for
 every positive, minimise over w
@@ -19,8 +19,8 @@ maximise
 
 with the upper bounds :math:`u_i = C_i` and no quadratic term, q = 0, for the hinge, and :math:`u_i = \infty`,
 :math:`q_i = 1 / 2 C_i` for its square. At the optimum :math:`w = X_+^T \alpha - X_-^T \beta`. The dual
-objective at any feasible variables bounds the optimum from below, so that every answer comes with a
-certificate.
+objective at any feasible variables bounds the optimum from below: the difference of the two objectives
+certifies an answer.
 
 Shivani Agarwal, *The Infinite Push*, SDM 2011, equations (3.4) and (3.9); Nan Li, Rong Jin, Zhi-Hua Zhou,
 *Top Rank Optimization in Linear Time*, NIPS 2014, equation (4).
@@ -37,11 +37,10 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
+from pushrank.solvers.infinite_push.tolerances import BRACKET_ROUNDING, MAX_PROJECTION_TRIALS
 from pushrank.solvers.result import Certificate
 
 HingeLoss = Literal["hinge", "squared_hinge"]
-
-MAX_PROJECTION_TRIALS = 200  # about ten are needed; bisection alone ends within a hundred
 
 
 def cost_per_positive(sample: BipartiteSample, C: float) -> Floats:
@@ -55,18 +54,26 @@ def cost_per_positive(sample: BipartiteSample, C: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
-    """Feasible dual variables, the coefficients that they make, and the certificate."""
+    """Feasible dual variables with the coefficients that they make, and a certificate.
 
-    alpha: Floats  # of the positives
-    beta: Floats  # of the negatives
-    coef: Floats  # X_+.T @ alpha - X_-.T @ beta, but for ``InfinitePushDual.with_better_coef``
-    certificate: Certificate  # the primal objective at coef, the dual one at the variables
+    ``alpha`` belongs to the positives and ``beta`` to the negatives. ``coef`` is ``X_+.T @ alpha - X_-.T @
+    beta``, unless :meth:`InfinitePushDual.with_better_coef` replaced it. The certificate holds the primal
+    objective at the coefficients and the dual objective at the variables.
+    """
+
+    alpha: Floats
+    beta: Floats
+    coef: Floats
+    certificate: Certificate
 
 
 class RowConstraints(NamedTuple):
-    """What the dual says of every training row's variable; rows that take no part have the sign zero."""
+    """The sign of every row's variable in the coefficients, its upper bound, and the row's q and C.
 
-    sign: NDArray[np.int8]  # of the row's variable in the coefficients
+    Rows without weight have the sign zero.
+    """
+
+    sign: NDArray[np.int8]
     upper_bound: Floats
     quadratic: Floats
     C: Floats
@@ -85,7 +92,10 @@ class InfinitePushDual:
         self.quadratic = 0.5 / sample_C if self.squared else np.zeros_like(sample_C)
 
     def certificate(self, alpha: Floats, coef: Floats, scores: Floats) -> Certificate:
-        """Return both objectives at feasible variables, the coefficients they make, and all rows' scores."""
+        """Return the certificate of the positives' variables, for coefficients and the scores of all rows.
+
+        ``alpha`` belongs to feasible variables that make the coefficients.
+        """
         positive_scores, negative_scores = self.sample.gather(scores)
         shortfall = np.maximum(1.0 - positive_scores + negative_scores.max(), 0.0)
         losses = shortfall**2 if self.squared else shortfall
@@ -94,10 +104,11 @@ class InfinitePushDual:
         return Certificate(penalty + float(self.sample_C @ losses), float(dual))
 
     def solution(self, alpha: Floats, beta: Floats) -> DualSolution:
-        """Return the solution of variables made feasible: clipped, and beta scaled to the sum of alpha."""
+        """Return the solution of variables, which are made feasible by clipping and by scaling beta."""
         alpha = np.clip(alpha, 0.0, self.upper_bound)
         beta = np.maximum(beta, 0.0)
         alpha_sum, beta_sum = float(alpha.sum()), float(beta.sum())
+        # The sums of alpha and beta have to be equal, which zeros on one side allow for zeros alone.
         if beta_sum == 0.0 or alpha_sum == 0.0:
             alpha, beta = np.zeros_like(alpha), np.zeros_like(beta)
         else:
@@ -111,10 +122,10 @@ class InfinitePushDual:
         return self.solution(np.zeros(len(self.sample.positives)), np.zeros(len(self.sample.negatives)))
 
     def with_better_coef(self, solution: DualSolution, coef: Floats, scores: Floats) -> DualSolution:
-        """Return a solution with other coefficients, whose scores are given, if their objective is lower.
+        """Return a solution with other coefficients, of known scores, if their objective is lower.
 
-        Where a feature's unit is a million times the others', its coefficient is so small a difference of
-        large sums over the dual variables that rounding leaves little of it.
+        A feature whose unit is a million times the others' has a coefficient that is a small difference of
+        large sums over the dual variables, and is lost in their rounding.
         """
         primal = self.certificate(solution.alpha, coef, scores).primal
         if primal >= solution.certificate.primal:
@@ -123,7 +134,9 @@ class InfinitePushDual:
         return DualSolution(solution.alpha, solution.beta, coef, certificate)
 
     def rescaled(self, other: DualSolution) -> DualSolution:
-        """Return the best feasible multiple of the solution of a problem with another C, to start from."""
+        """Return the best feasible multiple of a solution for another C, which is a start for this one."""
+        # Along the ray through the solution the dual is a parabola, with its maximum at the ratio of the
+        # linear to the quadratic term.
         quadratic = self.quadratic @ other.alpha**2
         quadratic += self.model.squared_norm(other.coef, self.model.scores(other.coef))
         factor = other.alpha.sum() / quadratic if quadratic > 0.0 else 0.0
@@ -133,7 +146,7 @@ class InfinitePushDual:
         return self.solution(factor * other.alpha, factor * other.beta)
 
     def row_constraints(self) -> RowConstraints:
-        """Return the constraints in the order of the training rows."""
+        """Return the constraints of all rows' variables, in the order of the rows."""
         sample, zeros = self.sample, np.zeros(len(self.sample.negatives))
         return RowConstraints(
             sample.scatter(np.ones_like(self.sample_C), zeros - 1.0).astype(np.int8),
@@ -149,10 +162,11 @@ def project_to_feasible(
     r"""Return the nearest point with :math:`0 \le \alpha \le u`, :math:`\beta \ge 0` and equal sums.
 
     It is :math:`\alpha_i = \mathrm{clip}(r_i (a_i - \lambda), 0, u_i)`, :math:`\beta_k = (b_k + \lambda)_+`
-    for the :math:`\lambda` that makes the sums equal: the zero of a decreasing, piecewise linear function.
+    for the :math:`\lambda` that makes the sums equal: the zero of a decreasing, piecewise linear function. It
+    is found by Newton's method inside a bracket, in about ten trials of O(I + K) operations. The bounds u may
+    be infinite.
 
-    With ``rates`` r below one :math:`(1 / r_i - 1) \alpha_i^2 / 2` joins half the squared distance; the
-    bounds u may be infinite. Newton's method inside a bracket: O(I + K) a trial, about ten trials.
+    ``rates`` r below one add :math:`(1 / r_i - 1) \alpha_i^2 / 2` to half the squared distance.
 
     Examples
     --------
@@ -167,7 +181,8 @@ def project_to_feasible(
         excess = np.clip(moved, 0.0, upper_bound).sum() - np.maximum(raised, 0.0).sum()
         return float(excess), float((inside * rates).sum() + np.count_nonzero(raised > 0.0))
 
-    # below low no beta is positive and no alpha is zero for want of lambda; above high no alpha is positive
+    # At the lower end no beta is positive and every bounded alpha is at its bound, so that the excess is not
+    # negative; at the upper end no alpha is positive. Without bounds the loop below looks for a lower end.
     low = min(
         float(-beta.max()), float((alpha - upper_bound).min()) if np.isfinite(upper_bound).all() else np.inf
     )
@@ -182,7 +197,7 @@ def project_to_feasible(
         low, high = (at, high) if excess > 0.0 else (low, at)
         newton = at + excess / slope if slope > 0.0 else np.inf
         following = newton if low < newton < high else 0.5 * (low + high)
-        if following in (at, low, high) or high - low <= 1e-15 * max(abs(low), abs(high)):  # as floats allow
+        if following in (at, low, high) or high - low <= BRACKET_ROUNDING * max(abs(low), abs(high)):
             break
         at = following
     return np.clip(rates * (alpha - at), 0.0, upper_bound), np.maximum(beta + at, 0.0)

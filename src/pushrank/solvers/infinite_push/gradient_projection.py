@@ -1,4 +1,4 @@
-r"""Gradient projection as Agarwal's paper prints it, with a dual variable for each pair; for reproduction.
+r"""Gradient projection as Agarwal's paper prints it, with a dual variable for each pair.
 
 Both of the paper's algorithms minimise
 
@@ -7,19 +7,22 @@ Both of the paper's algorithms minimise
     Q(a) = \tfrac12 \Bigl\| \sum_{ik} a_{ik} (x_i - \tilde x_k) \Bigr\|^2 - \sum_{ik} a_{ik} ,
 
 over :math:`a \ge 0, \sum_k \max_i a_{ik} \le C / I` for the Infinite Push (figure 2), and over :math:`0 \le
-a_{ik} \le C / I K` for RankSVM (figure 3); of grades, groups and explicit pairs each pair has such a
-variable, of at most C times its fraction of all weight. A step goes against the gradient and back to the
-feasible set.
+a_{ik} \le C / I K` for RankSVM (figure 3), I and K being the numbers of positives and negatives. A step goes
+against the gradient and back to the feasible set.
 
-With ``eta0`` it is the paper's algorithm: all variables start at :math:`C / (1000 I K)`, step t goes
-:math:`\eta_0 / \sqrt t`, there are as many steps as are asked for (1,000 in the paper's experiments), and
-the answer is the iterate of the lowest Q, the start among them. Without it steps go :math:`10 / (L \sqrt t)`
-from zero, L being the largest eigenvalue of the quadratic form, and the answer is the first iterate within
-``tol`` of the optimum, or that of the least gap.
+With ``eta0`` it is the paper's algorithm: all variables start at :math:`C / (1000 I K)`, step t has the
+length :math:`\eta_0 / \sqrt t`, there are ``max_iter`` steps (1,000 in the paper, which chose ``eta0`` from
+1e-6 to 1e-2 by cross-validation), and the answer is the iterate of the lowest Q, the start among them.
+Without it steps have the length :math:`10 / (L \sqrt t)` and start from zero, L being the largest eigenvalue
+of the quadratic form, and the answer is the first iterate within ``tol`` of the optimum, or that of the least
+gap.
 
 The paper projects onto the ball of the l1,inf norm, which bounds :math:`\sum_k \max_i |a_{ik}|`, and then
-clips at zero (``projection="paper"``); the nearest feasible point, which is found by clipping first, is
-another (``"nearest"``).
+clips at zero (``projection="paper"``). The nearest feasible point, which is another, results from clipping
+first (``"nearest"``).
+
+These solvers are for reproduction and hardly ever reach a small gap: :class:`pushrank.InfinitePush` and
+:class:`pushrank.RankSVM` solve the same problems with a variable for each row.
 
 Shivani Agarwal, *The Infinite Push*, SDM 2011; Ariadna Quattoni, Xavier Carreras, Michael Collins, Trevor
 Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
@@ -28,198 +31,162 @@ Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.models import Model
-from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, Sample
-from pushrank.pairs.samples import RowNumbers
+from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
+from pushrank.solvers.infinite_push.tolerances import BUDGET_ROUNDING
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution
 
-PROJECTIONS = ("nearest", "paper")
-MAX_PAIRS = 10_000_000  # 80 MB for the variables, and about ten arrays of that size
-N_POWER_ITERATIONS = 20  # the eigenvalue sets a step length: two digits are plenty
-START = 1e-3  # of the upper bounds
-BUDGET_ROUNDING = 1e-14  # of the budget: as far as floats reach
+# So many variables take 80 MB, and a step about ten arrays of that size.
+MAX_PAIRS = 10_000_000
 
+# The eigenvalue sets a step length, for which two digits are plenty.
+N_POWER_ITERATIONS = 20
 
-class Pairs(NamedTuple):
-    """All pairs to be compared, by what leads from vectors over the rows to vectors over them and back."""
-
-    weights: Floats  # shape (n_pairs,)
-    margins: Callable[[Floats], Floats]  # from the scores of all rows
-    totals: Callable[[Floats], Floats]  # what each row is given by its pairs, less what it is taken
+# The paper starts at this fraction of the upper bounds of figure 3, for both problems.
+START = 1e-3
 
 
 class PairProblem(NamedTuple):
-    """A problem with a dual variable for each pair."""
+    """A problem with a dual variable for each pair, in arrays of shape (I, K).
 
-    pairs: Pairs
-    start: Floats  # where the paper starts
-    project: Callable[[Floats], Floats]  # brings variables back to the feasible set
-    risk: Callable[[Floats], float]  # of the pairs' hinges, times C
+    ``start`` is where the paper starts, ``project`` brings variables back to the feasible set, and ``risk``
+    returns C times the risk of the pairs' hinges.
+    """
+
+    model: Model
+    sample: BipartiteSample
+    start: Floats
+    project: Callable[[Floats], Floats]
+    risk: Callable[[Floats], float]
+
+    def coef_and_scores(self, variables: Floats) -> tuple[Floats, Floats]:
+        """Return the coefficients that variables make, and the scores of all rows."""
+        totals = self.sample.scatter(variables.sum(axis=1), -variables.sum(axis=0))
+        coef = self.model.rmatvec(totals)
+        return coef, self.model.scores(coef)
+
+    def margins(self, scores: Floats) -> Floats:
+        """Return how far each positive's score is above each negative's."""
+        return np.subtract.outer(*self.sample.gather(scores))
 
 
 def infinite_push_by_pairs(
     model: Model,
-    sample: Any,
+    sample: BipartiteSample,
     C: float,
-    callback: Callback | None = None,
-    state: Any = None,  # noqa: ARG001
     *,
-    tol: float,
     max_iter: int,
     eta0: float | None = None,
-    projection: str = "nearest",
+    projection: Literal["nearest", "paper"] = "paper",
+    tol: float = 0.0,
+    callback: Callback | None = None,
 ) -> CertifiedSolution:
-    """Run the algorithm of figure 2; every C starts anew."""
+    """Run the algorithm of figure 2.
+
+    Raises
+    ------
+    ValueError
+        When rows have weights, or there are more than 10 million pairs.
+    """
     if sample.positive_weights is not None:
         raise ValueError(
-            "solver='gradient-projection' of the Infinite Push takes no sample_weight; use solver='auto'."
+            "figure 2 of Agarwal (2011) takes no sample_weight; use InfinitePush for the same problem."
         )
-    pairs = all_pairs(sample)
-    shape = len(sample.positives), len(sample.negatives)
-    budget = C / shape[0]
+    n_positives, n_negatives = _checked_shape(sample)
+    budget = C / n_positives
 
     def project(variables: Floats) -> Floats:
-        values = variables.reshape(shape)
         if projection == "nearest":
-            return project_to_budget(values, budget).ravel()
-        return (np.sign(values) * project_to_budget(np.abs(values), budget)).clip(0.0).ravel()
+            return project_to_budget(variables, budget)
+        return (np.sign(variables) * project_to_budget(np.abs(variables), budget)).clip(0.0)
 
     def risk(hinges: Floats) -> float:
-        return budget * float(hinges.reshape(shape).sum(axis=0).max())
+        return budget * float(hinges.sum(axis=0).max())
 
-    problem = PairProblem(pairs, START * budget / shape[1] * pairs.weights, project, risk)
-    variables, _, n_iter = gradient_projection(problem, model, tol, max_iter, eta0, callback)
+    start = np.full((n_positives, n_negatives), START * budget / n_negatives)
+    problem = PairProblem(model, sample, start, project, risk)
+    variables, _, n_iter = gradient_projection(problem, tol, max_iter, eta0, callback)
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), "hinge")
-    values = variables.reshape(shape)
-    found = dual.solution(values.sum(axis=1), values.sum(axis=0))
-    return CertifiedSolution(
-        found.coef, found.certificate, n_iter, None, sample.scatter(found.alpha, -found.beta)
-    )
+    solution = dual.solution(variables.sum(axis=1), variables.sum(axis=0))
+    by_row = sample.scatter(solution.alpha, -solution.beta)
+    return CertifiedSolution(solution.coef, solution.certificate, n_iter, None, by_row)
 
 
 def rank_svm_by_pairs(
     model: Model,
-    sample: Sample,
+    sample: BipartiteSample,
     C: float,
-    callback: Callback | None = None,
     *,
-    tol: float,
     max_iter: int,
     eta0: float | None = None,
+    tol: float = 0.0,
+    callback: Callback | None = None,
 ) -> CertifiedSolution:
-    """Run the algorithm of figure 3, whose feasible set is a box: the projection clips."""
-    pairs = all_pairs(sample)
-    upper_bound = C / pairs.weights.sum() * pairs.weights
-    problem = PairProblem(
-        pairs,
-        START * upper_bound,
-        lambda variables: np.clip(variables, 0.0, upper_bound),
-        lambda hinges: float(upper_bound @ hinges),
-    )
-    variables, certificate, n_iter = gradient_projection(problem, model, tol, max_iter, eta0, callback)
-    coef, _ = _coef_and_scores(problem, model, variables)
-    return CertifiedSolution(coef, certificate, n_iter, None)
+    """Run the algorithm of figure 3, whose feasible set is a box: the projection clips.
 
-
-def all_pairs(sample: Sample) -> Pairs:
-    """Return the pairs of a sample; of two classes those of a positive stand together.
+    A pair weighs the product of its rows' weights.
 
     Raises
     ------
     ValueError
         When there are more than 10 million pairs.
     """
-    if isinstance(sample, BipartiteSample):
-        shape = len(sample.positives), len(sample.negatives)
-        _check_n_pairs(shape[0] * shape[1])
-        weights = np.ones(shape)
-        if sample.positive_weights is not None and sample.negative_weights is not None:
-            weights = np.outer(sample.positive_weights, sample.negative_weights)
-
-        def class_totals(variables: Floats) -> Floats:
-            values = variables.reshape(shape)
-            return sample.scatter(values.sum(axis=1), -values.sum(axis=0))
-
-        return Pairs(
-            weights.ravel(), lambda scores: np.subtract.outer(*sample.gather(scores)).ravel(), class_totals
-        )
-    better, worse, pair_weights = _listed_pairs(sample)
-    if sample.row_weights is not None:
-        pair_weights = pair_weights * sample.row_weights[better] * sample.row_weights[worse]
-
-    def totals(variables: Floats) -> Floats:
-        won, lost = (np.bincount(rows, variables, sample.n_rows) for rows in (better, worse))
-        return (won - lost).astype(np.float64)
-
-    return Pairs(pair_weights, lambda scores: scores[better] - scores[worse], totals)
-
-
-def _listed_pairs(sample: Sample) -> tuple[RowNumbers, RowNumbers, Floats]:
-    """Return the better and the worse row of explicit pairs or those of grades, and the pairs' weights."""
-    if isinstance(sample, CrucialSample):
-        _check_n_pairs(len(sample.better))
-        return sample.better, sample.worse, sample.pair_weights
-    if not isinstance(sample, GradedSample):
-        raise TypeError(f"pairs are those of classes, grades or lists, got {type(sample).__name__}.")
-    blocks = sample.blocks
-    _check_n_pairs(
-        sum(int(np.diff(block.source_starts).dot(np.diff(block.target_starts))) for block in blocks)
+    weights = np.ones(_checked_shape(sample))
+    if sample.positive_weights is not None and sample.negative_weights is not None:
+        weights = np.outer(sample.positive_weights, sample.negative_weights)
+    upper_bound = C / weights.sum() * weights
+    problem = PairProblem(
+        model,
+        sample,
+        START * upper_bound,
+        lambda variables: np.clip(variables, 0.0, upper_bound),
+        lambda hinges: float(np.vdot(upper_bound, hinges)),
     )
-    segments = [
-        (np.repeat(sources, len(targets)), np.tile(targets, len(sources)))
-        for block in blocks
-        for sources, targets in zip(
-            np.split(sample.positives[block.sources], block.source_starts[1:-1]),
-            np.split(sample.negatives[block.targets], block.target_starts[1:-1]),
-            strict=True,
-        )
-    ]
-    better, worse = (np.concatenate(rows) for rows in zip(*segments, strict=True))
-    return better, worse, np.ones(len(better))
+    variables, certificate, n_iter = gradient_projection(problem, tol, max_iter, eta0, callback)
+    return CertifiedSolution(problem.coef_and_scores(variables)[0], certificate, n_iter, None)
 
 
-def _check_n_pairs(n_pairs: int) -> None:
-    if n_pairs > MAX_PAIRS:
+def _checked_shape(sample: BipartiteSample) -> tuple[int, int]:
+    shape = len(sample.positives), len(sample.negatives)
+    if shape[0] * shape[1] > MAX_PAIRS:
         raise ValueError(
-            f"solver='gradient-projection' keeps a variable for each of {n_pairs:,} pairs, and takes at most "
-            f"{MAX_PAIRS:,}; it is there to reproduce the paper: use solver='auto'."
+            f"gradient projection keeps a variable for each of {shape[0] * shape[1]:,} pairs, and takes at "
+            f"most {MAX_PAIRS:,}; use InfinitePush or RankSVM, which keep none for a pair."
         )
+    return shape
 
 
 def gradient_projection(
     problem: PairProblem,
-    model: Model,
     tol: float,
     max_iter: int,
     eta0: float | None = None,
     callback: Callback | None = None,
 ) -> tuple[Floats, Certificate, int]:
-    """Return the best iterate's variables, shape (n_pairs,), its certificate, and the number of steps.
+    """Return the best iterate's variables, shape (I, K), its certificate, and the number of steps.
 
-    Notes
-    -----
-    A step costs O(n_pairs) time and memory, and what the projection does: for the Infinite Push time
-    O(n_pairs log I). The other solvers need neither.
+    A step costs O(I K) time and memory, and for the Infinite Push O(I K log I) time for the projection.
     """
 
     def certified(variables: Floats) -> tuple[Floats, Certificate]:
-        coef, scores = _coef_and_scores(problem, model, variables)
-        ascent = 1.0 - problem.pairs.margins(scores)
-        penalty = 0.5 * model.squared_norm(coef, scores)
+        """Return the negative gradient of Q and the certificate."""
+        coef, scores = problem.coef_and_scores(variables)
+        ascent = 1.0 - problem.margins(scores)
+        penalty = 0.5 * problem.model.squared_norm(coef, scores)
         primal = penalty + problem.risk(np.maximum(ascent, 0.0))
         return ascent, Certificate(primal, float(variables.sum()) - penalty)
 
     if eta0 is None:
         variables = np.zeros_like(problem.start)
-        # all rows may be alike
-        length = 10.0 / max(_largest_eigenvalue(problem, model), 1e-300)
+        # The eigenvalue is zero where all rows are equal.
+        length = 10.0 / max(_largest_eigenvalue(problem), 1e-300)
     else:
         variables, length = problem.start, eta0
     ascent, certificate = certified(variables)
@@ -228,7 +195,7 @@ def gradient_projection(
         iteration += 1
         variables = problem.project(variables + length / np.sqrt(iteration) * ascent)
         ascent, certificate = certified(variables)
-        # Q is the dual objective negated
+        # Q is the negative of the dual objective.
         if eta0 is None:
             better = certificate.gap < best_certificate.gap
         else:
@@ -241,12 +208,11 @@ def gradient_projection(
 
 
 def project_to_budget(values: Floats, budget: float) -> Floats:
-    r"""Return the nearest point with :math:`a \ge 0` and :math:`\sum_k \max_i a_{ik} \le c`.
+    r"""Return the nearest point with :math:`a \ge 0` and :math:`\sum_k \max_i a_{ik} \le c`, the budget.
 
-    Clipping at zero comes first; of the clipped values each column is cut at a :math:`\mu_k`, all columns
-    losing the same sum :math:`\theta` (or all they have), with the :math:`\mu_k` adding up to c.
-
-    c is the budget. O(I K log I) for sorting the columns, and O(K log I) a trial of :math:`\theta`.
+    Clipping at zero comes first. Then each column is cut at a :math:`\mu_k`, so that all columns lose the
+    same sum :math:`\theta` (or all they have) and the :math:`\mu_k` add up to c. It costs O(I K log I) for
+    sorting the columns, and O(K log I) a trial of :math:`\theta`.
 
     References
     ----------
@@ -263,7 +229,7 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
         return clipped
     descending = -np.sort(-clipped.T, axis=1)
     totals = np.cumsum(descending, axis=1)
-    # what a column loses when it is cut at its next lower value
+    # A column that is cut at its next lower value loses so much.
     lost = totals.copy()
     lost[:, :-1] -= np.arange(1, len(clipped)) * descending[:, 1:]
     nearest: Floats = np.minimum(clipped, column_heights(totals, lost, budget))
@@ -272,13 +238,11 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
 
 @compiled()
 def column_heights(totals, lost, budget):
-    """Return where to cut each column, which is a row here.
-
-    The sum of the heights is a convex, decreasing, piecewise linear function of what every column loses:
-    Newton's method from zero never goes too far, and ends after finitely many trials.
-    """
+    """Return where to cut each column of the values, which is a row of ``totals`` and ``lost``."""
     heights = np.zeros(len(lost))
     theta = 0.0
+    # The sum of the heights is a convex, decreasing, piecewise linear function of what every column loses:
+    # Newton's method from zero never goes too far, and ends after finitely many trials.
     while True:
         excess, slope = -budget, 0.0
         for k in range(len(lost)):
@@ -294,20 +258,14 @@ def column_heights(totals, lost, budget):
         theta = following
 
 
-def _coef_and_scores(problem: PairProblem, model: Model, variables: Floats) -> tuple[Floats, Floats]:
-    """Return the coefficients that variables make, and the scores of all rows."""
-    coef = model.rmatvec(problem.pairs.totals(variables))
-    return coef, model.scores(coef)
-
-
-def _largest_eigenvalue(problem: PairProblem, model: Model) -> float:
+def _largest_eigenvalue(problem: PairProblem) -> float:
     """Return the largest eigenvalue of the quadratic form, by the power method."""
-    vector = np.random.RandomState(0).standard_normal(len(problem.start))
+    vector = np.random.RandomState(0).standard_normal(problem.start.shape)
     value = 0.0
     for _ in range(N_POWER_ITERATIONS):
         norm = float(np.linalg.norm(vector))
         if norm == 0.0:
             break
-        vector = problem.pairs.margins(_coef_and_scores(problem, model, vector / norm)[1])
+        vector = problem.margins(problem.coef_and_scores(vector / norm)[1])
         value = float(np.linalg.norm(vector))
     return value

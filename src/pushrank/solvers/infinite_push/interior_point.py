@@ -1,17 +1,17 @@
 r"""The dual of the Infinite Push by an interior point method on working sets, for dense and for small data.
 
-Few negatives ever are the highest-scored, and under the hinge few positives are near their margin: a
-restricted problem of those rows is solved, rows that it turns out to need join, and so on until none is
-missing.
+Only few negatives can be the highest-scored, and for the hinge only few positives are near their margin. So
+a restricted problem of those rows is solved, rows that its solution shows to matter join, and so on until
+none is missing.
 
-- Negatives: some hundred of the highest-scored; those that the answer scores higher than all of these join.
-- Positives (shrinking, where they are many, and under the hinge alone): one well below its margin has its
-  variable at the upper bound, one well above it at zero. Fixed there they enter as a constant vector, however
-  many they are; only those near the margin are free.
+- Negatives: some hundred of the highest-scored. Those that the solution scores above all of them join.
+- Positives (shrinking, for many positives and the hinge alone): the variable of a positive well below its
+  margin is fixed at the upper bound, that of one well above it at zero. The fixed positives enter as one
+  constant vector, however many they are; only those near the margin are free.
 
-A solution of the restricted problem is feasible for the whole problem, so that its certificate is one of the
-whole problem too. A general solver of quadratic programs, clarabel, takes 5 to 50 times as long on a
-restricted problem of 30 to 120 features (benchmarks/restricted_qp.txt).
+A solution of the restricted problem is feasible for the whole problem, and its certificate is one for the
+whole problem. A general solver of quadratic programs, clarabel, takes 5 to 50 times as long on a restricted
+problem of 30 to 120 features (benchmarks/restricted_qp.txt).
 
 Sanjay Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM Journal on Optimization
 2 (1992), 575-601, for the predictor and corrector steps.
@@ -31,26 +31,27 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
+from pushrank.solvers.infinite_push.tolerances import (
+    BOUNDARY_FRACTION,
+    CHEAP_GAP,
+    CHEAP_WORK,
+    FIRST_GAP,
+    FIRST_NEGATIVES,
+    FREE_POSITIVES,
+    LATER_GAP,
+    MAX_DENSE_ENTRIES,
+    MAX_STALLED_ITERATIONS,
+    MIN_FREE_POSITIVES,
+    MIN_NEGATIVES,
+    MORE_NEGATIVES,
+    NEGLIGIBLE_BETA,
+    PLAIN_CENTRING,
+    RESTRICTED_TOLERANCE,
+    RIDGE,
+    SHRINKING_TOLERANCE,
+)
 from pushrank.solvers.result import Callback
 
-# The sizes of working sets, times the number of features: that many rows can be at the margin.
-FREE_POSITIVES, MIN_FREE_POSITIVES = 16, 64
-FIRST_NEGATIVES, MORE_NEGATIVES, MIN_NEGATIVES = 16, 8, 64
-MAX_DENSE_ENTRIES = 1 << 22  # 32 MB; sparse data of fewer entries are quicker as dense ones
-
-# Precision, relative to the objective.
-RESTRICTED_TOLERANCE = 0.1  # of the tolerated gap: what rows outside leave comes on top of a restricted one
-SHRINKING_TOLERANCE = 0.1  # of the tolerated gap, which variables at the wrong bound may cost
-FIRST_GAP, LATER_GAP = 1e-1, 0.03  # of the first restricted problem; of later ones, times the last whole gap
-CHEAP_WORK = 1 << 20  # below this (I + J) d^2 iterations take milliseconds, and it goes on to the gap below
-CHEAP_GAP = 1e-14  # relative: what rounding of the sums leaves
-MAX_STALLED = 3  # iterations that did not halve the gap, before that is as far as rounding lets it
-
-# The method itself.
-BOUNDARY_FRACTION = 0.995  # of the way to the boundary, from which no step could be taken
-PLAIN_CENTRING = 0.1  # of the mean complementarity product, in a step that goes without correction
-RIDGE = 1e-15  # on a matrix of unit diagonal: its factor exists whatever rounding does
-NEGLIGIBLE_BETA = 1e-9  # of the largest: what an interior point has for zero
 NONE = np.zeros(0)
 
 
@@ -63,10 +64,10 @@ def interior_point(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    The highest-scored negatives of ``start``, feasible and near the optimum, are the first working set;
-    ``callback`` is called after every restricted problem with the iterations, the primal objective and the
-    gap. An iteration factors a matrix of d + 1 rows, made in O((I + J) d^2), I and J being the sizes of the
-    working sets; every restricted problem reads all rows a few times.
+    The first working set are the highest-scored negatives of ``start``, which is feasible and near the
+    optimum. ``callback`` is called after every restricted problem with the iterations, the primal objective
+    and the gap. An iteration forms a matrix of d + 1 rows in O((I + J) d^2) operations and factors it, I and
+    J being the sizes of the working sets; every restricted problem reads all rows a few times.
     """
     model, sample = dual.model, dual.sample
     if not isinstance(model, LinearModel):
@@ -79,44 +80,46 @@ def interior_point(
     working = _highest(scores[sample.negatives], max(FIRST_NEGATIVES * n_features, MIN_NEGATIVES))
     positives, centre, fixed_sum = _free_rows(dual, shrinking)
     best: DualSolution | None = None
-    # as long as negatives are missing, precision is wasted
+    # Early restricted problems lack negatives, so that their solutions need few digits.
     n_iter, within = 0, max(RESTRICTED_TOLERANCE * tol, FIRST_GAP)
     while True:
         negatives = _minus(_rows(model, sample.negatives[working]), centre)
         restricted = _RestrictedProblem(dual, shrinking, fixed_sum, positives, negatives)
         cheap = (positives.shape[0] + negatives.shape[0]) * n_features**2 <= CHEAP_WORK
         n_iter += restricted.solve(within, CHEAP_GAP if cheap else within, max_iter - n_iter)
-        found = restricted.iterate
+        end = restricted.iterate
         beta = np.zeros(len(sample.negatives))
-        beta[working] = found.beta
-        solution = dual.solution(shrinking.all_variables(found.alpha), beta)
-        scores = model.scores(found.w)
+        beta[working] = end.beta
+        solution = dual.solution(shrinking.all_variables(end.alpha), beta)
+        scores = model.scores(end.w)
         if solution.certificate.gap > tol:
-            solution = dual.with_better_coef(solution, found.w, scores)
+            solution = dual.with_better_coef(solution, end.w, scores)
         if best is None or solution.certificate.gap < best.certificate.gap:
             best = solution
         if callback is not None:
             callback(n_iter, objective=solution.certificate.primal, gap=solution.certificate.gap)
         if best.certificate.gap <= tol or n_iter >= max_iter:
             return best, n_iter
-        margins = scores[sample.positives] - (found.t + found.w @ centre)
+        margins = scores[sample.positives] - (end.t + end.w @ centre)
         right_bounds = shrinking.check_and_update(margins, tol * abs(best.certificate.primal))
         if not right_bounds:
             positives, centre, fixed_sum = _free_rows(dual, shrinking)
-        # not the scores of the solution, whose coefficients rounding may have made another's
+        # These are the scores by the primal variables w. Rounding may move the coefficients that the dual
+        # variables make, and with them the choice of negatives.
         negative_scores = scores[sample.negatives]
         missing = negative_scores > negative_scores[working].max()
         missing[working] = False
         candidates = np.flatnonzero(missing)
         if right_bounds and not len(candidates):
+            # All rows that matter are in: what is left of the gap is a matter of digits.
             if within <= RESTRICTED_TOLERANCE * tol:
                 return best, n_iter
             within = RESTRICTED_TOLERANCE * tol
             continue
         within = max(RESTRICTED_TOLERANCE * tol, min(within, LATER_GAP * solution.certificate.gap))
-        # those that no longer come near the top leave
+        # Negatives in the lower half of the working set leave it, unless they have a variable.
         near_top = negative_scores[working] > np.quantile(negative_scores[working], 0.5)
-        kept = working[(found.beta > NEGLIGIBLE_BETA * found.beta.max()) | near_top]
+        kept = working[(end.beta > NEGLIGIBLE_BETA * end.beta.max()) | near_top]
         n_joining = max(MORE_NEGATIVES * n_features, MIN_NEGATIVES)
         working = np.union1d(kept, candidates[_highest(negative_scores[candidates], n_joining)])
 
@@ -124,16 +127,16 @@ def interior_point(
 class Shrinking:
     """Which positives' dual variables are free in the restricted problem, and which are fixed at a bound.
 
-    At first an even sample of the positives is free and stands for all; then those nearest to the margin, the
-    others being fixed. ``free`` are the ascending numbers of the free ones among the positives, ``free_C``
-    their :math:`C_i`; ``fixed`` holds the values of the fixed variables, zero for the free ones.
+    At first an even sample of the positives is free and represents all of them. Then those nearest to the
+    margin are free and the others fixed. ``free`` holds the ascending numbers of the free variables,
+    ``free_C`` their :math:`C_i`, and ``fixed`` the values of the fixed variables, with zeros for the free.
     """
 
     def __init__(self, dual: InfinitePushDual, n_features: int) -> None:
         self._C = dual.sample_C
         n_positives = len(self._C)
         self._n_free = max(FREE_POSITIVES * n_features, MIN_FREE_POSITIVES)
-        # without upper bounds only zero could be fixed, and few variables are zero
+        # The squared hinge has no upper bounds, and few of its variables are zero: none can be fixed.
         self._chosen = dual.squared or n_positives <= 2 * self._n_free
         self.fixed = np.zeros(n_positives)
         if self._chosen:
@@ -150,10 +153,10 @@ class Shrinking:
         return variables
 
     def check_and_update(self, margins: Floats, tolerance: float) -> bool:
-        """Return whether fixing costs little at the margins of all positives; else free more of them.
+        """Return whether fixing costs little at the margins of all positives; otherwise free more of them.
 
-        After the sample those nearest to the margin are free, and then all that turn out to be fixed at the
-        wrong bound: each time the restricted problem's optimum rises towards that of the whole.
+        The sample gives way to the positives nearest to the margin. Later all that are fixed at the wrong
+        bound become free. Each time the optimum of the restricted problem rises towards that of the whole.
         """
         if not self._chosen:
             self._chosen = True
@@ -183,9 +186,10 @@ def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
 
 
 def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Floats, Floats]:
-    """Return the rows of the free positives less a centre, the centre, and the sum of the fixed ones.
+    """Return the rows of the free positives less a centre, the centre, and the sum of the fixed positives.
 
-    The centre is their mean, against the rounding of what all rows share; sparse rows stay as they are.
+    The centre is the mean of the free positives, so that a large mean does not cost digits. Sparse rows are
+    not centred.
     """
     model, sample = dual.model, dual.sample
     rows = _rows(model, sample.positives[shrinking.free])
@@ -200,14 +204,14 @@ def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Float
 
 
 def _rows(model: Any, numbers: NDArray[np.intp]) -> Any:
-    """Return some rows, dense and each less the same constant, or CSR where all of them are many numbers."""
+    """Return some rows, as dense ones less a constant, or as CSR if the data are large."""
     X = model.data
     sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > MAX_DENSE_ENTRIES
     return X.tocsr()[numbers] if sparse else model.rows(numbers)
 
 
 def _minus(rows: Any, centre: Floats) -> Any:
-    """Return dense rows less a centre, sparse ones as they are."""
+    """Return dense rows less a centre; sparse rows are not changed."""
     return rows if sp.issparse(rows) else rows - centre
 
 
@@ -221,10 +225,10 @@ def _difference_of_means(dual: InfinitePushDual) -> Floats:
 class _Iterate(NamedTuple):
     """The variables of a restricted problem, or a step of them.
 
-    The primal ones are w, t and the positives' ``excess`` (the hinge's slack variable); ``slack`` and
-    ``below`` are what the constraints of the positives and of the negatives have to spare, with the
-    multipliers ``alpha`` and ``beta``, and ``room`` = upper bound - alpha is that of the excess. The last two
-    are empty where there is no upper bound.
+    The primal variables are w, t and the positives' ``excess``, the slack variable of the hinge. The slacks
+    of the positives' and the negatives' constraints are ``slack`` and ``below``, and their multipliers
+    ``alpha`` and ``beta``. The multiplier of the excess is ``room``, upper bound - alpha. ``room`` and
+    ``excess`` are empty for the squared hinge, which has no upper bound.
     """
 
     w: Floats
@@ -238,7 +242,7 @@ class _Iterate(NamedTuple):
 
     @property
     def pairs(self) -> tuple[tuple[Floats, Floats], ...]:
-        """The positive variables whose products are zero at an optimum."""
+        """The pairs of positive variables whose products are zero at an optimum."""
         return (self.alpha, self.slack), (self.beta, self.below), (self.room, self.excess)
 
     @property
@@ -254,7 +258,7 @@ class _Iterate(NamedTuple):
     def max_length(self, step: _Iterate) -> float:
         """Return the longest step of at most one that keeps the pairs positive."""
         both = zip(chain(*self.pairs), chain(*step.pairs), strict=True)
-        # the largest fraction of a variable that a whole step would take away
+        # A whole step would take at most this multiple of a variable away.
         taken = max(float(np.max(-move / value, initial=0.0)) for value, move in both)
         return 1.0 / max(taken, 1.0)
 
@@ -262,8 +266,8 @@ class _Iterate(NamedTuple):
 class _RestrictedProblem:
     """The problem of some positives and some negatives, by Mehrotra's method.
 
-    ``fixed_sum`` is the sum of the fixed positives times their variables; the rows ``positives`` and
-    ``negatives``, dense or CSR, are less a common centre.
+    ``fixed_sum`` is the sum of the fixed positives times their variables. The rows ``positives`` and
+    ``negatives`` are dense and less a common centre, or CSR.
     """
 
     def __init__(
@@ -280,6 +284,7 @@ class _RestrictedProblem:
         self._bounded = not dual.squared
         self._quadratic = dual.quadratic[shrinking.free]
         self._upper_bound = self._C if self._bounded else dual.upper_bound
+        # The start is feasible for the equality constraint and in the middle of the box.
         alpha, ones = 0.5 * self._C, np.ones(positives.shape[0])
         n_negatives = negatives.shape[0]
         self.iterate = _Iterate(
@@ -293,11 +298,12 @@ class _RestrictedProblem:
             excess=ones if self._bounded else NONE,
         )
 
-    @np.errstate(all="ignore")  # overflow ends the iterations: as far as floats reach
+    # Overflow makes a step that is not finite, which ends the iterations.
+    @np.errstate(all="ignore")
     def solve(self, tol: float, cheap_tol: float, max_iter: int) -> int:
-        """Go on until the complementarity is within ``tol`` of the objective; return the iterations.
+        """Iterate until the complementarity is within ``tol`` of the objective; return the iterations.
 
-        From there it goes on to ``cheap_tol`` as long as rounding lets it.
+        Then iterate further, to ``cheap_tol``, as long as rounding allows progress.
         """
         least, n_stalled = np.inf, 0
         for iteration in range(max_iter):
@@ -308,7 +314,7 @@ class _RestrictedProblem:
                     return iteration
                 n_stalled = 0 if gap < 0.5 * least else n_stalled + 1
                 least = min(least, gap)
-                if n_stalled == MAX_STALLED:
+                if n_stalled == MAX_STALLED_ITERATIONS:
                     return iteration
             try:
                 self._factor()
@@ -317,11 +323,11 @@ class _RestrictedProblem:
             predictor = self._direction(0.0)
             predicted = self.iterate.after(predictor, self.iterate.max_length(predictor)).complementarity
             count = sum(len(left) for left, _ in self.iterate.pairs)
-            # Mehrotra's centring: the less the predictor leaves of the gap, the lower the aim
+            # Mehrotra's centring: the less the predictor leaves of the gap, the lower is the aim.
             step = self._direction(gap / count * (predicted / gap) ** 3, predictor)
             corrected = self.iterate.after(step, BOUNDARY_FRACTION * self.iterate.max_length(step))
             if self._infeasibility < gap < corrected.complementarity:
-                # the correction, made for a whole step, leads astray in a short one, round and round
+                # The correction is made for a whole step. In a short one it can raise the gap, for ever.
                 step = self._direction(PLAIN_CENTRING * gap / count)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration
@@ -342,6 +348,7 @@ class _RestrictedProblem:
         losses = shortfall**2 if self._squared else shortfall
         fixed_loss = self._fixed_total * (1.0 + t) - float(self._fixed_sum @ w)
         self._objective = 0.5 * float(w @ w) + float(self._C @ losses) + fixed_loss
+        # Unmet constraints can move the objective by at most the sum of their multipliers times their size.
         total = self._fixed_total + float(self._C.sum())
         unmet = float(np.abs(self._residual_slack).max() + np.abs(self._residual_below).max())
         self._infeasibility = total * unmet + abs(self._residual_t)
@@ -349,6 +356,7 @@ class _RestrictedProblem:
     def _factor(self) -> None:
         """Factor the matrix of the normal equations in (w, t)."""
         w, _, alpha, slack, beta, below, room, excess = self.iterate
+        # Eliminating the slacks, and then alpha and beta, leaves weighted sums of outer products of rows.
         resistance = slack / alpha + self._quadratic
         if self._bounded:
             resistance = resistance + excess / room
@@ -364,7 +372,7 @@ class _RestrictedProblem:
             matrix[-1, -1] += weights.sum()
         matrix[:-1, -1] = matrix[-1, :-1]
         matrix[np.arange(n_features), np.arange(n_features)] += 1.0
-        # columns of very different units leave the factor exact only after scaling
+        # With columns in very different units the factor is accurate only after scaling.
         self._scale = 1.0 / np.sqrt(np.diag(matrix))
         scaled = matrix * np.outer(self._scale, self._scale)
         scaled[np.diag_indices_from(scaled)] += RIDGE
@@ -405,5 +413,6 @@ def _weighted_gram(rows: Any, weights: Floats) -> Any:
     """Return ``rows.T @ diag(weights) @ rows``."""
     if sp.issparse(rows):
         return (rows.T @ sp.diags_array(weights) @ rows).toarray()
+    # A product of a matrix with its own transpose takes half the work of one of two matrices.
     weighted = rows * np.sqrt(weights)[:, None]
-    return weighted.T @ weighted  # half the work of a product of two matrices
+    return weighted.T @ weighted

@@ -1,13 +1,13 @@
 r"""The dual of the Infinite Push by Newton's method on proximal points, for sparse and wide data.
 
 From a dual point :math:`z = (\alpha, \beta)` the next one maximises :math:`D(z') - \|z' - z\|^2 / 2 \sigma`,
-with a :math:`\sigma` that grows. For given coefficients w the best z' is the projection of :math:`z + \sigma
-(1 - X_+ w, X_- w)` on the feasible set, and what is left is to minimise over w a convex function
-:math:`\tfrac12 \|w\|^2 + M(X w)` that is smooth and piecewise quadratic. Its gradient is :math:`w - X_+^T
-\alpha' + X_-^T \beta'`, and only the rows whose variables are strictly between their bounds enter its
-generalised Hessian, so that conjugate gradients for the Newton step read those rows alone.
+with a :math:`\sigma` that grows. For coefficients w the best z' is the projection of :math:`z + \sigma
+(1 - X_+ w, X_- w)` onto the feasible set. It remains to minimise over w a convex function
+:math:`\tfrac12 \|w\|^2 + M(X w)` that is smooth and piecewise quadratic, with the gradient :math:`w - X_+^T
+\alpha' + X_-^T \beta'`. Only the rows whose variables are strictly between their bounds enter its
+generalised Hessian, so that conjugate gradients for a Newton step read those rows alone.
 
-The first iterations are accelerated projected gradients on the dual itself, which suffice for many a problem.
+The first iterations are accelerated projected gradients on the dual itself, which solve many problems alone.
 
 Xudong Li, Defeng Sun, Kim-Chuan Toh, *A highly efficient semismooth Newton augmented Lagrangian method for
 solving Lasso problems*, SIAM Journal on Optimization 28 (2018), 433-458; Amir Beck, Marc Teboulle, *A fast
@@ -27,20 +27,22 @@ import scipy.sparse as sp
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual, project_to_feasible
+from pushrank.solvers.infinite_push.tolerances import (
+    CG_TOLERANCE,
+    CURVATURE_ROUNDING,
+    LIPSCHITZ_DECAY,
+    LIPSCHITZ_GROWTH,
+    MAX_CG_PRODUCTS,
+    MAX_NEWTON_STEPS,
+    MAX_PROXIMAL_POINTS,
+    MAX_STALLED_POINTS,
+    N_PROJECTED_GRADIENTS,
+    SIGMA_GROWTH,
+    SLOPE_REDUCTION,
+)
 from pushrank.solvers.line_search import exact_step
 from pushrank.solvers.preconditioning import newton_direction
 from pushrank.solvers.result import Callback, Certificate
-
-N_PROJECTED_GRADIENTS = 64  # at first; a few of Newton's steps cost as much
-LIPSCHITZ_GROWTH, LIPSCHITZ_DECAY = 2.0, 0.9  # of the step's inverse, in backtracking and after each step
-CURVATURE_ROUNDING = 1e-12  # relative: where the bound is attained both sides are equal
-SIGMA_GROWTH = 1.5  # of the weight of progress against that of the distance, at each proximal point
-MAX_PROXIMAL_POINTS = 70  # by then sigma has grown by 1e12, to where rounding leaves no more
-MAX_STALLED_POINTS = 25  # that did not halve the gap: columns in far units, of which rounding leaves no more
-MAX_NEWTON_STEPS = 50  # from a proximal point; a handful are needed
-CG_TOLERANCE = 0.1  # of the gradient: a Newton system far from the optimum is not worth more
-MAX_CG_PRODUCTS = 200  # in a step: conjugate gradients give a descent direction wherever they are cut short
-SLOPE_REDUCTION = 0.5  # of the slope at the start of a line search, which ends there
 
 
 def semismooth_newton(
@@ -52,8 +54,9 @@ def semismooth_newton(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    ``callback`` is called after every iteration with its number, the primal objective and the gap. One reads
-    the data twice, and the rows whose variables are between their bounds twice a step of conjugate gradients.
+    ``callback`` is called after every iteration with its number, the primal objective and the gap. An
+    iteration reads all rows twice, and the rows whose variables are between their bounds twice for every step
+    of conjugate gradients.
     """
     model = dual.model
     if not isinstance(model, LinearModel):
@@ -78,6 +81,7 @@ def semismooth_newton(
             n_iter += 1
             if callback is not None:
                 callback(n_iter, objective=best.certificate.primal, gap=best.certificate.gap)
+        # Rounding can keep proximal points from making progress before the gap is closed.
         n_stalled += 1
         if best.certificate.gap <= 0.5 * reference:
             reference, n_stalled = best.certificate.gap, 0
@@ -90,12 +94,13 @@ def semismooth_newton(
 class _ProximalProblem:
     """The dual less the squared distance from a centre, as a function of the coefficients.
 
-    ``variables``, shape (n_rows,), are the feasible dual variables that belong to ``coef``.
+    ``variables``, shape (n_rows,), are the feasible dual variables that are best for ``coef``.
     """
 
     def __init__(self, dual: InfinitePushDual, model: LinearModel, start: DualSolution) -> None:
         self._dual = dual
-        X = model.data  # rows of CSC data cannot be taken alone
+        X = model.data
+        # Newton's steps read some rows alone, which takes CSR.
         self._model = LinearModel(X.tocsr()) if sp.issparse(X) and X.format != "csr" else model
         self._rows = dual.row_constraints()
         self._sigma = float(dual.sample_C.mean())
@@ -104,9 +109,10 @@ class _ProximalProblem:
         self._set_variables(self._project(self._scores))
 
     def move_centre(self) -> None:
-        """Go on from the present dual variables, with less weight on the distance."""
+        """Make the present dual variables the centre, with less weight on the distance from it."""
         self._centre, self._sigma = self.variables, SIGMA_GROWTH * self._sigma
-        self._scores = self._model.scores(self.coef)  # afresh: rounding has piled up in the updates
+        # The updates of the scores have accumulated rounding.
+        self._scores = self._model.scores(self.coef)
         self._set_variables(self._project(self._scores))
 
     def gap(self) -> float:
@@ -117,14 +123,15 @@ class _ProximalProblem:
         return Certificate(primal, dual).gap
 
     def is_solved(self) -> bool:
-        """Return whether the gradient is small against the way of the dual variables from the centre."""
+        """Return whether the gradient is small against the distance of the dual variables from the centre."""
         moved = self.variables - self._centre
-        # half the squared gradient bounds what is left, as the function is strongly convex with modulus 1: it
-        # is Rockafellar's criterion (B) for the method of multipliers, with a constant for his sequence
+        # Half the squared gradient bounds the distance to the minimum, as the function is strongly convex
+        # with modulus 1. This is Rockafellar's criterion (B) for the method of multipliers, with a constant
+        # in place of his sequence.
         return float(self.gradient @ self.gradient) <= float(moved @ moved) / self._sigma
 
     def newton_step(self) -> None:
-        """Go along the Newton direction to where the slope is less than half of that at the start."""
+        """Move along the Newton direction until the slope is less than half of the first one."""
         direction = self._newton_direction()
         score_change = self._model.scores(direction)
         coef_slope, curvature = float(self.coef @ direction), float(direction @ direction)
@@ -132,10 +139,11 @@ class _ProximalProblem:
         variables = self.variables
 
         def slope_at(length: float) -> tuple[float, float]:
-            """Return the slope and, as the second derivative jumps, the secant's from the start."""
+            """Return the slope, and for the second derivative, which jumps, that of the secant."""
             nonlocal variables
             if length == 0.0:
-                return first, -first  # the quadratic model has its minimum at one
+                # The quadratic model has its minimum at one.
+                return first, -first
             variables = self._project(self._scores + length * score_change)
             slope = coef_slope + length * curvature - float((self._rows.sign * variables) @ score_change)
             return slope, (slope - first) / length
@@ -151,7 +159,7 @@ class _ProximalProblem:
         self.gradient = self.coef - self._dual_coef
 
     def _project(self, scores: Floats) -> Floats:
-        """Return the dual variables that belong to scores."""
+        """Return the dual variables that are best for some scores."""
         dual, sample = self._dual, self._dual.sample
         positive_scores, negative_scores = sample.gather(scores)
         alpha, beta = sample.gather(self._centre)
@@ -165,15 +173,16 @@ class _ProximalProblem:
         )
 
     def _newton_direction(self) -> Floats:
-        """Return an approximate solution of the Newton system, by preconditioned conjugate gradients."""
+        """Return an approximate solution of the Newton system by preconditioned conjugate gradients."""
         inside = np.flatnonzero((self.variables > 0.0) & (self.variables < self._rows.upper_bound))
         if not len(inside):
             return -self.gradient
         weights = self._sigma / (1.0 + self._sigma * self._rows.quadratic[inside])
         X, total = self._model.data, weights.sum()
-        rows: Any = X[inside] if sp.issparse(X) else self._model.rows(inside)  # but for a constant
+        # Dense rows are less a constant, which the projection onto equal sums makes irrelevant.
+        rows: Any = X[inside] if sp.issparse(X) else self._model.rows(inside)
         squares = rows.multiply(rows) if sp.issparse(rows) else rows**2
-        # at least one, whatever rounding leaves of the columns' variances
+        # Rounding can make the variance of a column negative.
         diagonal = 1.0 + np.maximum(squares.T @ weights - (rows.T @ weights) ** 2 / total, 0.0)
 
         def hessian_product(direction: Floats) -> Floats:
@@ -186,7 +195,7 @@ class _ProximalProblem:
 
 @dataclass(frozen=True, eq=False)
 class _Iterate:
-    """Dual variables with all that is linear in them."""
+    """Dual variables with the coefficients and scores that they make, which are linear in them."""
 
     alpha: Floats
     beta: Floats
@@ -195,12 +204,12 @@ class _Iterate:
 
     @classmethod
     def at(cls, dual: InfinitePushDual, alpha: Floats, beta: Floats) -> _Iterate:
-        """Return the iterate of variables."""
+        """Return the iterate at some variables."""
         coef = dual.model.rmatvec(dual.sample.scatter(alpha, -beta))
         return cls(alpha, beta, coef, dual.model.scores(coef))
 
     def extrapolated(self, last: _Iterate, momentum: float) -> _Iterate:
-        """Return the iterate as far past this one as ``momentum`` times the way from the last."""
+        """Return the iterate beyond this one, by ``momentum`` times its distance from the last one."""
         pairs = zip(vars(self).values(), vars(last).values(), strict=True)
         return _Iterate(*(now + momentum * (now - before) for now, before in pairs))
 
@@ -214,8 +223,7 @@ def accelerated_gradient(
 ) -> tuple[DualSolution, int]:
     """Return the best iterate of accelerated projected gradients on the dual, and the number of iterations.
 
-    For any model. An iteration reads the data twice; the step length is found by backtracking, and momentum
-    is dropped where it leads upwards.
+    An iteration reads the data twice. Backtracking sets the step length.
     """
     sample = dual.sample
     start = dual.zero() if start is None else start
@@ -242,6 +250,7 @@ def accelerated_gradient(
             if curvature <= lipschitz * length * (1.0 + CURVATURE_ROUNDING) or length == 0.0:
                 break
             lipschitz = max(LIPSCHITZ_GROWTH * lipschitz, curvature / length)
+        # Where momentum leads away from the optimum it starts again from zero.
         uphill = (
             gradient_a @ (following.alpha - iterate.alpha) + gradient_b @ (following.beta - iterate.beta)
             > 0.0

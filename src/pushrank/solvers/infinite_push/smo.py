@@ -2,8 +2,8 @@ r"""The dual of the Infinite Push by sequential minimal optimisation, two variab
 
 With the sign :math:`y_i` of a row's variable :math:`z_i` in the scores, the dual rises with :math:`y_i z_i`
 at the rate :math:`g_i = y_i \, \partial D / \partial z_i`: :math:`1 - f(x_i) - q_i \alpha_i` for a positive,
-:math:`-f(\tilde x_k)` for a negative. As the variables' signed sum is zero, one signed variable goes up and
-another one down by the same length. Up goes that of the largest rate; down goes the one that then promises
+:math:`-f(\tilde x_k)` for a negative. Because the signed variables add up to zero, one of them goes up and
+another one down by the same length. The variable of the largest rate goes up. The one that goes down promises
 the largest gain to second order, :math:`(g_i - g_j)^2 / 2 (K_{ii} + K_{jj} - 2 K_{ij} + q_i + q_j)`.
 
 Rong-En Fan, Pai-Hsuan Chen, Chih-Jen Lin, *Working set selection using second order information for training
@@ -18,13 +18,17 @@ from numpy.typing import NDArray
 from pushrank._parallel import compiled, read_only
 from pushrank.models import KernelModel
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
+from pushrank.solvers.infinite_push.tolerances import (
+    BLOCK,
+    BOUND_ROUNDING,
+    GAP_STEPS,
+    MAX_RESTARTS,
+    MIN_COLUMNS,
+    MIN_CURVATURE,
+    RATE_ROUNDING,
+    UPDATED_GAP,
+)
 from pushrank.solvers.result import Callback, Certificate
-
-GAP_STEPS = 32  # steps between two computations of the gap, which costs about as much as a step
-MIN_CURVATURE = 1e-12  # stands for that of two equal rows, which is zero
-BLOCK = 32  # kernel columns made at a time: together they cost little more than a few alone
-MIN_COLUMNS = 2 * BLOCK  # kept however little memory is granted
-MAX_RESTARTS = 20  # with scores computed afresh, where rounding kept the gap from closing
 
 
 def smo(
@@ -37,22 +41,23 @@ def smo(
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
     An iteration is as many steps as there are rows; ``callback`` gets the primal objective and the gap. A
-    step costs O(n), and the kernel columns of two rows unless they are kept; columns are made when they are
-    first needed, and the least recently used leave where the model's memory is full.
+    step costs O(n), and the kernel columns of two rows unless they are kept. Columns are made when they are
+    first needed, and the least recently used are dropped when the model's memory is full.
     """
     model = dual.model
     if not isinstance(model, KernelModel):
         raise TypeError("smo works on kernels; use the interior point method for a linear model.")
     solution = dual.zero() if start is None else start
     columns, n_steps, max_steps = _ColumnCache(model), 0, max_iter * model.n_rows
+    # Rounding in the updates of the scores can keep the gap from closing: a restart computes them afresh.
     for _ in range(MAX_RESTARTS):
         state = _State(dual, model, solution)
         before = n_steps
         while True:
             missing, n_steps = state.run(columns, tol, max_steps, n_steps)
             if callback is not None:
-                known = state.certificate
-                callback(-(-n_steps // model.n_rows), objective=known.primal, gap=known.gap)
+                last = state.certificate
+                callback(-(-n_steps // model.n_rows), objective=last.primal, gap=last.gap)
             if missing < 0:
                 break
             columns.make(missing, state.most_violating(columns.worth_making()))
@@ -74,7 +79,7 @@ class _State:
 
     @property
     def certificate(self) -> Certificate:
-        """Both objectives as they are known."""
+        """Both objectives when the gap was last computed."""
         primal, dual = self._objectives
         return Certificate(float(primal), float(dual))
 
@@ -86,7 +91,7 @@ class _State:
         return int(missing), int(n_steps)
 
     def most_violating(self, among: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the rows of a set whose signed variables have the largest rates up, and the largest down."""
+        """Return the rows of a set whose signed variables promise most by rising, and by falling."""
         positive, negative = self._rows.sign > 0, self._rows.sign < 0
         rates = positive - self._scores - self._rows.quadratic * self.variables
         can_rise = positive & (self.variables < self._rows.upper_bound)
@@ -102,9 +107,9 @@ class _State:
 
 
 class _ColumnCache:
-    """Kernel columns of some rows: the model's own where it can keep all, else those used last.
+    """Kernel columns of some rows: those of the model if it can keep all, else those used last.
 
-    The column of a row is ``values[slots[row]]``; its slot is -1 where it is not there.
+    The column of a row is ``values[slots[row]]``; the slot is -1 if it is missing.
     """
 
     def __init__(self, model: KernelModel) -> None:
@@ -121,15 +126,15 @@ class _ColumnCache:
         self._rows = np.full(len(self.values), -1)
 
     def worth_making(self) -> NDArray[np.bool_]:
-        """Return which rows' columns could be made beside a missing one.
+        """Return which rows' columns may be made together with a missing one.
 
-        Free room is filled with those that are not there, as larger blocks are quicker made. Where there is
-        none any row may be meant, so that only columns that are needed soon push others out.
+        While there is free room these are the rows whose columns are missing, since larger blocks are faster.
+        In a full cache they are all rows, so that only columns that will be needed soon replace others.
         """
         return (self.slots < 0) | (self._n_filled == len(self.values))
 
     def make(self, missing: int, others: NDArray[np.intp]) -> None:
-        """Make the missing column of a row, and those of other rows that are not there."""
+        """Make the missing column of a row, and those of other rows that are missing too."""
         rows = np.append(missing, others[(self.slots[others] < 0) & (others != missing)])[:BLOCK]
         if self._keeps_all:
             self._model.make(rows)
@@ -139,6 +144,7 @@ class _ColumnCache:
         self._n_filled += len(free)
         n_leaving = len(rows) - len(free)
         if n_leaving:
+            # The least recently used columns leave.
             candidates = np.argpartition(self.last_used[: self._n_filled - len(free)], n_leaving - 1)
             free = np.append(free, candidates[:n_leaving])
         leaving = self._rows[free]
@@ -154,48 +160,25 @@ def smo_steps(
 ):
     """Move pairs of variables; return the row whose kernel column is missing, or -1, and the steps."""
     sign, upper_bound, quadratic, _ = rows
-    n_rows = len(variables)
     clock = last_used.max()
     while True:
         if n_steps % GAP_STEPS == 0:
             _set_objectives(variables, scores, rows, squared, objectives)
-            if objectives[0] - objectives[1] <= 0.999 * tol * objectives[0]:  # rounding may add to the gap
+            if objectives[0] - objectives[1] <= UPDATED_GAP * tol * objectives[0]:
                 return -1, n_steps
         if n_steps >= max_steps:
             return -1, n_steps
-        up, highest = -1, -np.inf
-        for i in range(n_rows):
-            if sign[i] > 0:
-                if variables[i] < upper_bound[i]:
-                    rate = 1.0 - scores[i] - quadratic[i] * variables[i]
-                    if rate > highest:
-                        up, highest = i, rate
-            elif sign[i] < 0 and variables[i] > 0.0 and -scores[i] > highest:
-                up, highest = i, -scores[i]
+        up, highest = _choose_up(variables, scores, rows)
         if up < 0:
             return -1, n_steps
+        # Compiled code cannot make a column: the caller does, and calls again.
         if slots[up] < 0:
-            return up, n_steps  # the caller makes the column, which compiled code cannot, and comes back
+            return up, n_steps
         clock += 1
         last_used[slots[up]] = clock
         up_column = columns[slots[up]]
-        down, best_gain, lowest = -1, 0.0, np.inf
-        for j in range(n_rows):
-            if sign[j] < 0:
-                rate = -scores[j]
-            elif sign[j] > 0 and variables[j] > 0.0:
-                rate = 1.0 - scores[j] - quadratic[j] * variables[j]
-            else:
-                continue
-            lowest = min(lowest, rate)
-            difference = highest - rate
-            if difference > 0.0:
-                curvature = diagonal[up] + diagonal[j] - 2.0 * up_column[j] + quadratic[up] + quadratic[j]
-                gain = difference * difference / max(curvature, MIN_CURVATURE)
-                if gain > best_gain:
-                    down, best_gain = j, gain
-        # a rate is a difference of a score from one: rounding leaves no less
-        if down < 0 or highest - lowest <= 1e-15 * (1.0 + abs(highest)):
+        down, lowest = _choose_down(variables, scores, rows, diagonal, up, highest, up_column)
+        if down < 0 or highest - lowest <= RATE_ROUNDING * (1.0 + abs(highest)):
             return -1, n_steps
         if slots[down] < 0:
             return down, n_steps
@@ -214,18 +197,56 @@ def smo_steps(
             return -1, n_steps
         _move(variables, upper_bound, sign, up, length)
         _move(variables, upper_bound, sign, down, -length)
-        for i in range(n_rows):
+        for i in range(len(variables)):
             scores[i] += length * (up_column[i] - down_column[i])
         n_steps += 1
 
 
 @compiled()
+def _choose_up(variables, scores, rows):
+    """Return the row of the largest rate among the signed variables that can rise, or -1, and the rate."""
+    sign, upper_bound, quadratic, _ = rows
+    up, highest = -1, -np.inf
+    for i in range(len(variables)):
+        if sign[i] > 0:
+            if variables[i] < upper_bound[i]:
+                rate = 1.0 - scores[i] - quadratic[i] * variables[i]
+                if rate > highest:
+                    up, highest = i, rate
+        elif sign[i] < 0 and variables[i] > 0.0 and -scores[i] > highest:
+            up, highest = i, -scores[i]
+    return up, highest
+
+
+@compiled()
+def _choose_down(variables, scores, rows, diagonal, up, highest, up_column):
+    """Return the row that promises the largest gain by falling while ``up`` rises, and the lowest rate."""
+    sign, _, quadratic, _ = rows
+    down, best_gain, lowest = -1, 0.0, np.inf
+    for j in range(len(variables)):
+        if sign[j] < 0:
+            rate = -scores[j]
+        elif sign[j] > 0 and variables[j] > 0.0:
+            rate = 1.0 - scores[j] - quadratic[j] * variables[j]
+        else:
+            continue
+        lowest = min(lowest, rate)
+        difference = highest - rate
+        if difference > 0.0:
+            curvature = diagonal[up] + diagonal[j] - 2.0 * up_column[j] + quadratic[up] + quadratic[j]
+            gain = difference * difference / max(curvature, MIN_CURVATURE)
+            if gain > best_gain:
+                down, best_gain = j, gain
+    return down, lowest
+
+
+@compiled()
 def _move(variables, upper_bound, sign, row, length):
-    """Change a signed variable; within rounding of a bound it is at the bound."""
+    """Change a signed variable; one within rounding of a bound is set to the bound."""
     value = variables[row] + length if sign[row] > 0 else variables[row] - length
-    if value <= 1e-14 * abs(length):
+    if value <= BOUND_ROUNDING * abs(length):
         value = 0.0
-    elif value >= upper_bound[row] * (1.0 - 1e-14):
+    elif value >= upper_bound[row] * (1.0 - BOUND_ROUNDING):
         value = upper_bound[row]
     variables[row] = value
 
