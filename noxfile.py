@@ -10,20 +10,10 @@ import nox
 
 nox.options.sessions = ["lint", "test-fast"]
 
-FAST = (
-    "src",
-    "tests/cli/test_commands.py",
-    "tests/estimators/test_parameters_and_state.py",
-    "tests/estimators/test_rankers.py",
-    "tests/golden",
-    "tests/interop",
-    "tests/laws",
-    "tests/metrics/test_measures.py",
-    "tests/persistence",
-    "tests/plots",
-)
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}  # more wait in processor time
-N_RUNS = 3  # of each side of a comparison of times, in turn; the least times count
+# Threads that wait for each other would count as processor time.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+# Both checkouts are measured this often, in turn, and the least time of each counts.
+N_RUNS = 3
 
 
 @nox.session
@@ -37,25 +27,26 @@ def lint(session: nox.Session) -> None:
 def test(session: nox.Session) -> None:
     """Run all tests; what follows -- goes to pytest."""
     session.install("-e", ".[test]")
-    if sys.platform == "darwin":  # builds for other systems bring gigabytes for GPUs; the tests skip without
-        session.install("torch==2.13.0")
+    # Builds for other systems bring gigabytes for GPUs; without torch its tests are skipped.
+    if sys.platform == "darwin":
+        session.install("--group", "tensors")
     session.run("python", "-m", "pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session(name="test-fast")
 def test_fast(session: nox.Session) -> None:
-    """Run the tests of every floor that take seconds."""
+    """Run the tests marked fast: some of every floor, and the examples of all docstrings."""
     session.install("-e", ".[test]")
-    session.run("python", "-m", "pytest", "-n", "auto", *FAST, *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "auto", "-m", "fast", *session.posargs)
 
 
 @nox.session(python="3.11")
 def lowest(session: nox.Session) -> None:
-    """Run the same tests with the lowest versions that pyproject.toml allows."""
+    """Run the fast tests with the lowest versions that pyproject.toml allows."""
     session.install("uv")
     session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[test]")
-    # what they need themselves comes in its newest version, of which some warn: no errors here
-    session.run("python", "-m", "pytest", "-n", "auto", "-W", "default", *FAST, *session.posargs)
+    # Packages that these need in turn come in their newest versions and may warn, which is no error here.
+    session.run("python", "-m", "pytest", "-n", "auto", "-W", "default", "-m", "fast", *session.posargs)
 
 
 @nox.session
@@ -98,7 +89,7 @@ def bench(session: nox.Session) -> None:
         files = {name: str(Path(kept) / f"{name}.json") for name in sides}
         for _ in range(N_RUNS):
             for name, checkout in sides.items():
-                # found before the sources that are installed
+                # This path precedes the installed package, so each side measures its checkout.
                 sources = {"PYTHONPATH": str((checkout / "src").resolve())}
                 session.run("python", script, "measure", files[name], env=sources | ONE_THREAD)
         if "before" in sides:

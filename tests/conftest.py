@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# before NumPy is loaded: threads of BLAS and OpenMP in processes side by side, each with as many as there are
-# processors, spin for many times the work while they wait; our own compiled loops keep their threads
+# Test processes side by side, each with as many BLAS and OpenMP threads as there are processors, spend many
+# times the work on waiting. NumPy reads this when it is loaded. Our compiled loops keep their threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("default", max_examples=40, deadline=None)
@@ -17,9 +17,24 @@ settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile("default")
 
 
+def pytest_configure(config):
+    """Leave the nightly tests out, unless ``-m`` names them."""
+    chosen = config.option.markexpr
+    if "nightly" not in chosen:
+        config.option.markexpr = f"({chosen}) and not nightly" if chosen else "not nightly"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the examples of docstrings as fast."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem):
+            item.add_marker("fast")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Spare what collecting makes, a million objects that stay, every later search for garbage."""
+    """Keep the million objects that collecting makes out of every later garbage collection."""
     gc.disable()
     try:
         return (yield)

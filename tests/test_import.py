@@ -10,6 +10,8 @@ import pytest
 
 import pushrank
 
+pytestmark = pytest.mark.fast
+
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "pandas", "pyarrow")
 EXTRAS = (
     "dask", "distributed", "jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer",

@@ -21,6 +21,8 @@ from pushrank import metrics
 from pushrank.cli.model import MODELS, SavedModel
 from tests.cli.runner import FEW, auc, call
 
+pytestmark = pytest.mark.fast
+
 ROUNDS = {"ada-boost-ranker", "gradient-boosting", "push-boost", "random-forest", "rank-boost"}
 
 LABEL = ["--label", "class", "--positive", "malignant"]
@@ -381,7 +383,7 @@ def test_bad_input_at_score_time(files, frame):
     assert call("score", model, files / "data.csv", "-o", out, "--top", 0, code=2)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_permission_is_named(files):
     closed = files / "closed"
     closed.mkdir(mode=0o500)

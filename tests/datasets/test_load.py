@@ -15,6 +15,8 @@ from pushrank.datasets import list_datasets, load, load_dataset
 from pushrank.datasets._catalogue import CATALOGUE, WHOLE
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
 
+pytestmark = pytest.mark.fast
+
 # A wrong choice, which is refused before anything is read.
 UNKNOWN = [
     ("ionosphere", {"positive": "good"}, ValueError, r"positive='good' is not known .* \['b', 'g'\]"),

@@ -13,16 +13,17 @@ import pytest
 from pushrank.datasets import load, load_dataset
 from pushrank.datasets._catalogue import CATALOGUE
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("PUSHRANK_DATA"),
-    reason="PUSHRANK_DATA is not set: it names the folder with the Parquet files of the data sets",
-)
+if not os.environ.get("PUSHRANK_DATA"):
+    pytest.skip(
+        "PUSHRANK_DATA is not set: it names the folder with the Parquet files of the data sets",
+        allow_module_level=True,
+    )
 
-# those that lie in the folder: not all sets could be had as files
+# The folder need not hold every data set of the catalogue.
 HERE = {
     name: record
     for name, record in CATALOGUE.items()
-    if (Path(os.environ.get("PUSHRANK_DATA", "")) / record.file).exists()
+    if (Path(os.environ["PUSHRANK_DATA"]) / record.file).exists()
 }
 
 # name, options, shape of data, positives
@@ -74,7 +75,7 @@ BINARY = [
 ]
 
 
-# Every file is read once; that no set changes what was read is tested by the way.
+# Every file is read once for all tests, which would notice a data set that changes what was read.
 READ = cache(lambda name, _read=load._read: _read(CATALOGUE[name], None))
 
 
@@ -159,7 +160,7 @@ def test_lambdarank_has_grades_and_queries(split, rows, queries):
     assert bunch.data.shape == (rows, 300)
     assert set(np.unique(bunch.target)) == {0, 1, 2, 3, 4}
     assert len(np.unique(bunch.qid)) == queries
-    # each query is one run of rows
+    # The rows of a query follow each other.
     assert np.count_nonzero(np.diff(bunch.qid)) == queries - 1
 
 

@@ -407,7 +407,8 @@ def test_the_gap_of_float32_is_that_of_the_rounded_coefficients(name):
 def test_every_documented_attribute_is_there_after_any_fit(name):
     X, y = breast()
     ranker = {**KINDS, **LINEAR}[name](max_iter=3).fit(pd.DataFrame(X).add_prefix("column "), y)
-    docscrape = pytest.importorskip("numpydoc.docscrape")
+    from numpydoc import docscrape
+
     attributes = docscrape.NumpyDocString(inspect.getdoc(type(ranker)))["Attributes"]
     assert all(hasattr(ranker, one) for attribute in attributes for one in attribute.name.split(", "))
     kernel = getattr(ranker, "kernel", "linear") != "linear"

@@ -36,6 +36,8 @@ from pushrank._parallel import one_blas_thread
 from pushrank.estimators._target import Target
 from pushrank.solvers import SOLVERS
 
+pytestmark = pytest.mark.fast
+
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
 RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 

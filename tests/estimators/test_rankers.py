@@ -26,6 +26,8 @@ from pushrank import (
     prices,
 )
 
+pytestmark = pytest.mark.fast
+
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
 RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 POWERS = [1, 1.5, 2, 4, 16, 64, 256, 1000]

@@ -247,7 +247,8 @@ def fits_of(ranker):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("ranker", [CascadeRanker(), *CONFIGURED], ids=repr)
 def test_all_that_a_fit_leaves_is_documented(ranker):
-    docscrape = pytest.importorskip("numpydoc.docscrape")
+    from numpydoc import docscrape
+
     assert {CascadeRanker, *map(type, CONFIGURED)} == set(RANKERS)
     fits = fits_of(ranker)
     for fitted in (*fits, *(fit.weak_rankers_ for fit in fits if hasattr(fit, "weak_rankers_"))):

@@ -14,6 +14,8 @@ from experiments.rudin_2009.printed import LABELS_2
 from pushrank import PushObjective, metrics
 from pushrank.prices import ExponentialPrice, Identity, Power, Price
 
+pytestmark = pytest.mark.fast
+
 TABLE_2 = np.array([mark == "+" for mark in LABELS_2])
 F1 = np.arange(14, 0, -1) / 28
 

@@ -27,6 +27,8 @@ from pushrank.metrics import make_top_scorer
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 
+pytestmark = pytest.mark.fast
+
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
 LGBM = PushLGBMRanker(num_leaves=7, **SMALL)
 XGB = PushXGBRanker(max_depth=3, **SMALL)
@@ -271,7 +273,8 @@ def test_without_the_library_its_extra_is_named(monkeypatch):
 
 @pytest.mark.parametrize("ranker", [LGBM, XGB], ids=repr)
 def test_all_that_a_fit_leaves_is_documented(ranker, data):
-    docscrape = pytest.importorskip("numpydoc.docscrape")
+    from numpydoc import docscrape
+
     assert "%(" not in inspect.getdoc(type(ranker)) + type(ranker).fit.__doc__
     attributes = docscrape.NumpyDocString(inspect.getdoc(type(ranker)))["Attributes"]
     documented = {name for attribute in attributes for name in attribute.name.split(", ")}

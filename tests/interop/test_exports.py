@@ -36,6 +36,8 @@ from pushrank import (
 from pushrank.interop import onnx
 from pushrank.weak_rankers import Stumps
 
+pytestmark = pytest.mark.fast
+
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(size=(80, 3)), 1)
 Y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.5 * RNG.normal(size=80) > 1.0

@@ -15,6 +15,8 @@ from pushrank.solvers.boosting.steps import smooth_margin, smooth_margin_step
 from pushrank.theory.rudin_2005 import smooth_margin_progress
 from pushrank.weak_rankers import Columns, Stumps
 
+pytestmark = pytest.mark.fast
+
 ROUNDS = 50
 
 

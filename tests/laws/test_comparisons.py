@@ -15,6 +15,8 @@ from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample, log_inn
 from pushrank.pairs.graded import grade_blocks
 from pushrank.prices import Identity, LogOnePlus, Power
 
+pytestmark = pytest.mark.fast
+
 OBJECTIVES = [
     PushObjective(price=price, side=side, scale=scale)
     for price, scale in ((Identity(), "log"), (Power(3.0), "log"), (Power(2.0), "raw"), (LogOnePlus(), "raw"))

@@ -16,6 +16,8 @@ from pushrank.losses import Loss
 from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, SortedSums
 from pushrank.prices import Power, Price
 
+pytestmark = pytest.mark.fast
+
 LOSSES = [getattr(losses, name)() for name in losses.__all__]
 PRICES = [getattr(prices, name)() for name in prices.__all__] + [Power(1.5), Power(8)]
 SMOOTH = [loss for loss in LOSSES if loss.twice_differentiable]

@@ -13,6 +13,8 @@ from pushrank.losses import Loss, Piece
 from pushrank.prices import Price
 from pushrank.weak_rankers import Columns
 
+pytestmark = pytest.mark.fast
+
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] + np.random.default_rng(1).normal(size=60) > 0.5
 

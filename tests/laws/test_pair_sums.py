@@ -20,6 +20,8 @@ from pushrank.pairs.analytic import expansion
 from pushrank.pairs.graded import grade_blocks
 from pushrank.prices import Power
 
+pytestmark = pytest.mark.fast
+
 BUILT_IN = [getattr(losses, name)() for name in losses.__all__]
 SPREADS = [0.0, 1e-9, 0.3, 5.0, 40.0, 1e3, 1e6]
 

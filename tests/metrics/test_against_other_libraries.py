@@ -80,6 +80,7 @@ def test_recall_at_precision_and_partial_areas_are_of_the_curve(levels, weighted
     assert whole == pytest.approx(metrics.average_precision(y, scores, sample_weight=w), abs=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ties", ["pessimistic", "optimistic"])
 @pytest.mark.parametrize("levels", [4, 50, 10**9])
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
@@ -103,6 +104,7 @@ def test_early_recognition_equals_rdkit(ties, levels, share):
         )
 
 
+@pytest.mark.nightly
 def test_expected_early_recognition_is_rdkits_mean_over_orders():
     scoring = pytest.importorskip("rdkit.ML.Scoring.Scoring")
     rng, y, scores = draw(3, 2, 0.3, n=40)

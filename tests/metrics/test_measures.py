@@ -26,6 +26,8 @@ from pushrank import PushBoost, metrics, plots
 from pushrank.metrics import scorers
 from pushrank.metrics._registry import METRICS
 
+pytestmark = pytest.mark.fast
+
 SCALAR = [
     "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain",
     "margin", "partial_auc", "positives_at_top", "precision_at_recall", "r_max", "rp_error", "smooth_margin",

@@ -13,6 +13,8 @@ from threadpoolctl import threadpool_limits
 from pushrank import PNormPush
 from pushrank.models import LinearModel
 
+pytestmark = pytest.mark.fast
+
 LAYOUTS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,

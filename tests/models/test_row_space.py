@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -56,9 +59,9 @@ def test_scores_and_norms_are_those_of_the_features(seed, copies, layout, single
     np.testing.assert_allclose(model.project(model.lift(v)), v, atol=1e-9)
 
 
-@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+@pytest.mark.parametrize("library", ["array_api_strict", *(["torch"] if find_spec("torch") else [])])
 def test_arrays_of_other_libraries_stay_where_they_are(library):
-    asarray, X = pytest.importorskip(library).asarray, wide()[0]
+    asarray, X = importlib.import_module(library).asarray, wide()[0]
     here, there = in_row_space(LinearModel(X)), in_row_space(ArrayLinearModel(asarray(X)))
     assert type(there.data) is type(asarray(X))
     w = np.random.default_rng(0).normal(size=50)

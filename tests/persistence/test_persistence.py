@@ -29,6 +29,8 @@ from pushrank.exceptions import ModelFileError
 from pushrank.losses import Logistic
 from pushrank.prices import Power
 
+pytestmark = pytest.mark.fast
+
 
 @pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 @pytest.mark.parametrize("name", estimators.__all__)

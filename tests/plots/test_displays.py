@@ -41,6 +41,8 @@ from pushrank import (
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.prices import LogOnePlus, Maximum, Power
 
+pytestmark = pytest.mark.fast
+
 pyplot.switch_backend("Agg")
 
 CURVES = [

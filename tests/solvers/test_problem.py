@@ -13,6 +13,8 @@ from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.solvers import LinearProblem
 
+pytestmark = pytest.mark.fast
+
 
 def over_pairs(y, scores, w, p, side):
     """Return ``(1/p) ln R`` and its gradient in the scores, over the whole matrix of pairs, in log space."""

@@ -13,6 +13,8 @@ from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
 from pushrank.solvers import SOLVERS, LinearProblem, lbfgs
 
+pytestmark = pytest.mark.fast
+
 
 def overlapping(n=150, d=4, seed=0, binary=False):
     rng = np.random.default_rng(seed)

@@ -15,6 +15,8 @@ from pushrank.objectives import PushObjective
 from pushrank.prices import LogOnePlus, Power
 from pushrank.theory import agarwal_2011, kar_2015, rudin_2005, rudin_2009
 
+pytestmark = pytest.mark.fast
+
 COVER = partial(theory.log_covering_number, 3, 1.0)
 MARGIN_THEOREM = partial(rudin_2005.theorem_1, theta=1.0, log_covering_number=0.0)
 

@@ -21,6 +21,8 @@ from pushrank.weak_rankers import Classifiers, Columns, Functions, Regressors, S
 from pushrank.weak_rankers import stumps as stump_family
 from weak_rankers_oracle import all_stumps
 
+pytestmark = pytest.mark.fast
+
 
 def data(seed=0, n=60, missing=True):
     rng = np.random.default_rng(seed)
