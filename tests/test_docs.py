@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -152,7 +152,7 @@ def test_what_a_guide_names_exists(text):
             continue  # shell, or mathematics
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and hasattr(pushrank, ast.unparse(node).partition(".")[0]):
-                attrgetter(ast.unparse(node))(pushrank)
+                pkgutil.resolve_name(f"pushrank.{ast.unparse(node)}")
             elif isinstance(node, ast.Call):
                 for takes, doc in members.get(ast.unparse(node.func).rpartition(".")[2], []):
                     assert {keyword.arg for keyword in node.keywords} <= takes, span
