@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from pushrank.datasets import list_datasets, load, load_dataset
-from pushrank.datasets._catalogue import CATALOGUE, WHOLE
+from pushrank.datasets._catalogue import WHOLE, catalogue
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
 
 pytestmark = pytest.mark.fast
@@ -37,6 +37,7 @@ UNKNOWN = [
     ("magik", {}, ValueError, r"name='magik' is no data set; use one of \['magic', .*'abalone', "),
     (None, {}, ValueError, r"name=None is no data set; use one of \["),
 ]
+CATALOGUE = catalogue()
 ON_OPENML = [name for name, record in CATALOGUE.items() if record.openml is not None]
 
 

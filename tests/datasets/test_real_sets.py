@@ -11,13 +11,15 @@ import pandas as pd
 import pytest
 
 from pushrank.datasets import load, load_dataset
-from pushrank.datasets._catalogue import CATALOGUE
+from pushrank.datasets._catalogue import catalogue
 
 if not os.environ.get("PUSHRANK_DATA"):
     pytest.skip(
         "PUSHRANK_DATA is not set: it names the folder with the Parquet files of the data sets",
         allow_module_level=True,
     )
+
+CATALOGUE = catalogue()
 
 # The folder need not hold every data set of the catalogue.
 HERE = {

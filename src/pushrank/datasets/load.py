@@ -1,4 +1,4 @@
-"""Real data sets by name: from a Parquet file in a folder, else from OpenML, both checked to be the same."""
+"""Real data sets by name, from a Parquet file in a folder or from OpenML, checked against the catalogue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 
 from pushrank._optional import import_optional
 from pushrank._validation import check_number
-from pushrank.datasets._catalogue import CATALOGUE, WHOLE, DataSet
+from pushrank.datasets._catalogue import WHOLE, DataSet, catalogue
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
 
 __all__ = ["list_datasets", "load_dataset"]
@@ -24,7 +24,7 @@ DATA_VARIABLE = "PUSHRANK_DATA"
 DataHome = str | os.PathLike[str] | None
 
 BUNDLED = Path(__file__).with_name("bundled")
-# A row id that OpenML counts among the columns of some versions of a set.
+# OpenML counts a row id among the columns of some versions of a set.
 _ROW_IDS = ("ID", "id")
 
 
@@ -42,7 +42,7 @@ def list_datasets() -> dict[str, str]:
     >>> list_datasets()["magic"]
     'MAGIC gamma telescope: showers of gamma rays against hadrons'
     """
-    return {name: CATALOGUE[name].title for name in sorted(CATALOGUE)}
+    return {name: data_set.title for name, data_set in sorted(catalogue().items())}
 
 
 def load_dataset(
@@ -59,46 +59,46 @@ def load_dataset(
 ) -> Bunch | tuple[Any, Any]:
     """Load a real data set by its name.
 
-    The Parquet file of the set is looked for in the folder ``data_home``, or in the one that the environment
-    variable ``PUSHRANK_DATA`` names. Without it ``"magic"`` comes with the library, and the same rows of
-    others are fetched from OpenML, where OpenML has them, through scikit-learn's cache. All ways give the
-    same columns, and the numbers of rows and of labels are checked against the known ones. Class 1 is the
-    positive class, the one that belongs at the top.
+    The set is read from its Parquet file in the folder ``data_home``, or in the folder that the environment
+    variable ``PUSHRANK_DATA`` names. Without the file, ``"magic"`` is read from a copy in the library, and
+    the same rows of other sets are fetched from OpenML, if it has them, through scikit-learn's cache. The
+    columns are the same in all cases, and the numbers of rows and labels are checked. Class 1 is the positive
+    class, which belongs at the top.
 
     Parameters
     ----------
     name : str
-        The data set, one of those listed in the notes.
+        The data set, one of the names in the notes.
     positive : str or None, default=None
-        The original label that is class 1; None for the one in the notes. All other labels are class 0.
+        The original label that is class 1; None for the default in the notes. All other labels are class 0.
     split : {"train", "test", None}, default=None
-        One part of a set that comes in two, or all rows, training rows first.
+        One of the two parts of a set that has parts, or all rows, training rows first.
     target : str, int or None, default=None
-        The target or assay of a set of molecules; None for the one in the notes, and a wrong one brings up
-        the list. ``"tox21"`` has only the compounds that were tested in the assay, and ``"chembl"`` the same
-        decoys for every target.
+        The target or assay of a set of molecules; None for the default in the notes. The error for a wrong
+        one lists all. ``"tox21"`` has only the compounds that were tested in the assay, and ``"chembl"`` the
+        same decoys for every target.
     threshold : float or None, default=None
         Rings above which an abalone is class 1, at least 1 and below 29; None for 10.
     medv : bool or None, default=None
         Whether the median value of houses, the target of the original regression, is a feature of
         ``"housing"``; None for True.
     return_X_y : bool, default=False
-        Return ``(data, target)`` in place of a Bunch.
+        Whether to return ``(data, target)`` in place of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects in place of arrays; the Bunch then has ``frame`` too.
+        Whether to return pandas objects in place of arrays; the Bunch then also has ``frame``.
     data_home : path-like or None, default=None
-        Folder of Parquet files, looked into before any other; what OpenML sends is kept there too. None for
-        the folder that ``PUSHRANK_DATA`` names, and scikit-learn's own cache.
+        The folder of Parquet files, and of the cache for OpenML; None for the folder that ``PUSHRANK_DATA``
+        names, and scikit-learn's default cache.
 
     Returns
     -------
     sklearn.utils.Bunch or tuple
-        ``data`` (n_samples, n_features): float64; object where some columns are text, missing values NaN;
-        (n_samples,) strings for molecules, as SMILES, which any fingerprint can turn into features.
-        ``target`` (n_samples,) int64: 0 and 1, or grades, the highest the most relevant. ``feature_names``,
+        ``data`` (n_samples, n_features): float64, or object if some columns are text, with missing values
+        NaN; for molecules (n_samples,) SMILES strings, from which a fingerprint makes features. ``target``
+        (n_samples,) int64: 0 and 1, or grades, the highest the most relevant. ``feature_names``,
         ``target_names`` (one for each class), ``frame``, ``DESCR`` and ``source``. Some sets also have one
-        value for each row: ``split``; ``label``, the letter; ``rings``; ``qid``, the query, in runs;
-        ``compound_ids``.
+        value for each row: ``split``; ``label``, the letter; ``rings``; ``qid``, the query, whose rows are
+        consecutive; ``compound_ids``.
 
     Raises
     ------
@@ -107,9 +107,9 @@ def load_dataset(
     TypeError
         When ``threshold`` is not a number.
     DatasetNotFoundError
-        When the file is in no folder and OpenML has no such set or cannot be reached.
+        When there is no file, and OpenML has no such set or cannot be reached.
     DatasetFormatError
-        When the file is damaged or what was found is another set.
+        When the file is damaged, or it contains another set.
     ImportError
         When pandas or, for a file, pyarrow is missing.
 
@@ -138,7 +138,7 @@ def load_dataset(
     ``tox21``                  6549    SMILES        768  target="NR-AhR" (of 12)
     ======================  =======  ========  =========  ===========================================
 
-    What a positive is, what to mind, reference and licence are in the ``DESCR`` of each set.
+    The ``DESCR`` of each set has the meaning of a positive, remarks, the reference and the licence.
 
     References
     ----------
@@ -155,12 +155,12 @@ def load_dataset(
     ['g', 'h']
     """
     record = _find(name)
-    given = {"positive": positive, "split": split, "target": target, "threshold": threshold, "medv": medv}
-    options = _check_options(record, {option: value for option, value in given.items() if value is not None})
+    passed = {"positive": positive, "split": split, "target": target, "threshold": threshold, "medv": medv}
+    options = _check_options(record, {option: value for option, value in passed.items() if value is not None})
     frame, source = _read(record, data_home)
     if options.get("split") is not None:
         frame = frame[frame["split"] == options["split"]]
-    task = record.prepare(record, frame, options)
+    task = record.prepare(frame, options)
     data, labels, table = task.rows[list(task.features)].reset_index(drop=True), task.target, None
     if len(task.features) == 1:
         data = data[task.features[0]]
@@ -186,23 +186,24 @@ def load_dataset(
 
 
 def _find(name: str) -> DataSet:
-    if name in CATALOGUE:
-        return CATALOGUE[name]
-    closest = get_close_matches(str(name), CATALOGUE, n=len(CATALOGUE), cutoff=0.5)
-    names = [*closest, *(other for other in sorted(CATALOGUE) if other not in closest)]
+    data_sets = catalogue()
+    if name in data_sets:
+        return data_sets[name]
+    closest = get_close_matches(str(name), data_sets, n=len(data_sets), cutoff=0.5)
+    names = [*closest, *(other for other in sorted(data_sets) if other not in closest)]
     raise ValueError(f"name={name!r} is no data set; use one of {names}.")
 
 
-def _check_options(record: DataSet, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a set, those not given at their defaults."""
-    for option, value in given.items():
+def _check_options(record: DataSet, passed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of a set, with the defaults of those that were not passed."""
+    for option, value in passed.items():
         if option not in record.options:
             raise ValueError(
                 f"the data set {record.name!r} has no option {option}={value!r}; "
                 f"its options are {list(record.options)}."
             )
         if option == "threshold":
-            # rings go from 1 to 29: any other threshold would leave a class empty
+            # Abalones have 1 to 29 rings: any other threshold would leave a class empty.
             check_number(option, value, 1, below=29)
         elif option == "medv":
             if not isinstance(value, bool):
@@ -213,7 +214,7 @@ def _check_options(record: DataSet, given: Mapping[str, Any]) -> dict[str, Any]:
                 raise ValueError(
                     f"{option}={value!r} is not known for {record.name!r}; use one of {list(choices)}."
                 )
-    return {**record.options, **given}
+    return {**record.options, **passed}
 
 
 def _describe(record: DataSet, source: str) -> str:
@@ -225,20 +226,20 @@ def _describe(record: DataSet, source: str) -> str:
         "Original labels": counts,
         "Positive": record.meaning,
         "Options": record.options,
-        "Mind": record.notes,
+        "Remarks": record.notes,
         "Reference": record.reference,
         "Licence": record.licence,
         "Read from": source,
     }
-    known = (f"{name}: {fact}" for name, fact in facts.items() if fact)
-    return "\n".join([record.title, "", f"Rows: {record.rows}; features: {len(record.features)}", *known])
+    lines = (f"{name}: {fact}" for name, fact in facts.items() if fact)
+    return "\n".join([record.title, "", f"Rows: {record.rows}; features: {len(record.features)}", *lines])
 
 
 def _read(record: DataSet, data_home: DataHome) -> tuple[Any, str]:
-    """Return the rows of a data set in canonical form, and where they came from.
+    """Return the rows of a data set in canonical form, and the file or address that they were read from.
 
-    The frame has the features of the record (float64, or object holding strings and NaN), ``label`` (strings,
-    or float64 where the label is a number), ``split`` where the source has one, and the extra columns.
+    The frame has the features of the record (float64, or object with strings and NaN), ``label`` (strings, or
+    float64 if the label is a number), ``split`` if the source has one, and the extra columns.
     """
     import_optional("pandas", "io")
     name, folder = "data_home", data_home
@@ -278,7 +279,7 @@ def _from_parquet(record: DataSet, path: Path) -> Any:
             f"{path} has no column {absent}; it is not the data set {record.name!r}. Its columns begin "
             f"{list(map(str, raw.columns[:5]))}."
         )
-    # Files without a header at the origin number their columns; these are renamed by position.
+    # A file whose origin has no header numbers its columns: they are renamed by position.
     complete = set(record.features) <= set(raw.columns)
     features = raw[list(record.features)] if complete else raw.drop(columns=named)
     label = raw["label"] if record.labelled else None
@@ -310,13 +311,13 @@ def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> Any:
     if record.openml_order and len(frame) == record.rows:
         sizes = [sum(record.counts[split].values()) for split in record.openml_order]
         frame["split"] = np.repeat(record.openml_order, sizes)
-        # The files hold the training rows first.
+        # The files have the training rows first, and so does this frame.
         frame = pd.concat([frame[frame["split"] == split] for split in record.splits], ignore_index=True)
     return frame
 
 
 def _canonical(record: DataSet, features: Any, label: Any, where: str) -> Any:
-    """Rename the features by position; make numbers float64, and text object with NaN where it is missing."""
+    """Rename the features by position; make numbers float64, and text object with NaN for missing values."""
     pd = import_optional("pandas", "io")
     if features.shape[1] != len(record.features):
         raise DatasetFormatError(
@@ -330,7 +331,7 @@ def _canonical(record: DataSet, features: Any, label: Any, where: str) -> Any:
     try:
         for name in frame.columns:
             if name == "label" and record.labels:
-                # Adult's test labels end with a full stop
+                # Adult's test labels end with a full stop.
                 names = {value: str(value).strip().rstrip(".") for value in frame[name].unique()}
                 columns[name] = frame[name].map(names).astype(object)
             elif name in record.text:
@@ -346,7 +347,7 @@ def _canonical(record: DataSet, features: Any, label: Any, where: str) -> Any:
 
 
 def _check_counts(record: DataSet, frame: Any, source: str) -> None:
-    """Compare the rows and the classes with what the catalogue knows, so that both sources give one set."""
+    """Compare the numbers of rows and labels with the catalogue, so that all sources have the same set."""
     if len(frame) != record.rows:
         raise DatasetFormatError(
             f"{source} has {len(frame)} rows, the data set {record.name!r} has {record.rows}; it is another "
@@ -354,11 +355,11 @@ def _check_counts(record: DataSet, frame: Any, source: str) -> None:
         )
     for split, expected in record.counts.items():
         rows = frame if split == WHOLE else frame[frame["split"] == split]
-        found = rows["label"].value_counts().to_dict()
-        if found != dict(expected):
+        counts = rows["label"].value_counts().to_dict()
+        if counts != dict(expected):
             part = "" if split == WHOLE else f" in split {split!r}"
             raise DatasetFormatError(
-                f"{source} has the label counts {found}{part}, the data set {record.name!r} has "
+                f"{source} has the label counts {counts}{part}, the data set {record.name!r} has "
                 f"{dict(expected)}; it is another version or another set."
             )
 

@@ -1,4 +1,4 @@
-r"""A set in which a ranker that looks at the top beats logistic regression, by a margin that is known.
+r"""A set in which a ranker of the top beats logistic regression, by a margin that can be computed.
 
 Two features matter. Four clusters of rows, boxes with sides parallel to the axes, share them::
 
@@ -9,13 +9,13 @@ Two features matter. Four clusters of rows, boxes with sides parallel to the axe
     -1                                      . ordinary positives (2, -1)
         -4                        0         2           4   x1
 
-*Ordinary* positives lie half way between the many easy negatives and the few hard ones: every direction that
-lifts them above the easy negatives lifts the hard negatives higher still, or sinks them. *Hidden* positives
-stand alone along x2, where ordinary positives are slightly worse than anything else.
+*Ordinary* positives lie half way between the many easy negatives and the few hard ones: a direction in which
+they score higher than the easy negatives puts the hard negatives higher still, or the hidden positives last.
+*Hidden* positives have the highest values of x2, and ordinary positives the lowest.
 
-Logistic regression counts all rows alike. Most positives are ordinary and most negatives easy, so it follows
-x1, and the hard negatives come first. A push makes the highest negatives expensive, so it gives up the
-ordinary positives, follows x2, and the hidden positives come first.
+Logistic regression gives all rows the same weight. Most positives are ordinary and most negatives easy, so it
+follows x1, and the hard negatives come first. A push makes the highest negatives expensive, so it gives up
+the ordinary positives and follows x2, and the hidden positives come first.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ __all__ = ["make_hidden_positives"]
 
 Floats = npt.NDArray[np.float64]
 
-_HIDDEN_HEIGHT = 3.0  # x2 of the hidden positives
-_ORDINARY_DEPTH = 1.0  # minus x2 of the ordinary positives
+# The hidden positives have x2 = 3, and the ordinary ones x2 = -1.
+_HIDDEN_HEIGHT = 3.0
+_ORDINARY_DEPTH = 1.0
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 @dataclass(frozen=True)
 class _Cluster:
-    """A box of equally likely points: its label, its share of all rows, its centre and half widths."""
+    """A box of equally likely points; ``mass`` is its share of all rows."""
 
     name: str
     label: int
@@ -57,14 +58,12 @@ class _Cluster:
         return points, np.outer(_NODE_WEIGHTS, _NODE_WEIGHTS).ravel() * self.mass / 4
 
     def mass_above(self, direction: Floats, threshold: float) -> float:
-        """Return the mass of the points x of the box with direction @ x > threshold.
-
-        The score is a sum of two uniform variables on [-a, a] and [-b, b]; its distribution function is a
-        second difference of squares.
-        """
+        """Return the mass of the points x of the box with direction @ x > threshold."""
+        # A score is a sum of two uniform variables on [-a, a] and [-b, b], whose distribution function is a
+        # second difference of squares. The lower limits of a and b keep the divisor from being zero.
         widths = np.abs(direction) * self.half_width
         a = max(float(widths.max()), 1e-300)
-        b = max(float(widths.min()), 1e-6 * a)  # a width of zero would divide by zero
+        b = max(float(widths.min()), 1e-6 * a)
         z = float(direction @ np.asarray(self.centre)) - threshold
         corners = np.array([z + a + b, z + a - b, z - a + b, z - a - b])
         squares = np.maximum(corners, 0.0) ** 2
@@ -85,43 +84,43 @@ def make_hidden_positives(
     random_state: int | np.random.RandomState | None = None,
     return_X_y: bool = False,
 ) -> Bunch | tuple[Floats, npt.NDArray[np.int64]]:
-    r"""Make a set with hidden positives and hard negatives, whose best and logistic precision are known.
+    r"""Make a set with hidden positives and hard negatives, and compute its best and its logistic precision.
 
     The measure is the precision of the first :math:`\kappa I` rows, with I positives and
     :math:`\kappa` = ``top``. Write :math:`\pi` for ``positive_fraction``, h for ``hidden_fraction``,
     :math:`\nu` for ``hard_negatives`` and r for ``noise``.
 
-    *Best.* Scoring by x2 puts the hidden positives, 3 - r and more, above all other rows, r and less. Since
-    :math:`h \ge \kappa` they fill the top: the precision is 1.
+    *Best.* By x2 the hidden positives score at least 3 - r, and all other rows at most r. As
+    :math:`h \ge \kappa`, they fill the top, and the precision is 1.
 
-    *Logistic.* The direction is the minimiser of the expected logistic loss, with intercept. Only x1 and x2
-    have weight, since the other features are symmetric and independent of the label. It is computed by
-    quadrature, and its precision from the exact distribution of the scores. Where that direction puts the
-    hard negatives first and then positives only, as at the defaults, the precision is
+    *Logistic.* The direction minimises the expected logistic loss, with intercept. Only x1 and x2 have
+    weight, since the other features are symmetric and independent of the label. It is computed by quadrature,
+    and its precision from the exact distribution of the scores. If that direction puts the hard negatives
+    first and then positives only, as at the defaults, the precision is
     :math:`1 - (1 - \pi)\nu / (\kappa\pi)`, or 0 if that is negative; at the defaults it is 0.2.
 
     *Push.* As p grows, the P-Norm Push tends to :math:`\ln \sum_i e^{-s_i} + \max_k t_k`, which a linear
     ranker can bring below its value at zero if and only if the mean of the positives is outside the convex
     hull of the negatives. Along x2 it is outside by the returned ``mean_margin``
-    :math:`= 3h - (1 - h) - r`, at the defaults 0.35: the push follows x2. Where this is between -2r and 0,
-    the zero ranker minimises that limit, and the Infinite Push with it, although x2 still ranks perfectly:
-    the case for surrogates that are not convex and for perceptrons of the top. Moderate p suffer gradually.
-    (Below -2r the ordinary positives outweigh the hidden ones, and the push ranks by -x2.)
+    :math:`= 3h - (1 - h) - r`, at the defaults 0.35, and the push follows x2. If it is between -2r and 0, the
+    zero ranker minimises that limit and the Infinite Push, although x2 still ranks perfectly; moderate p
+    become worse gradually. There surrogates that are not convex and perceptrons of the top are better. Below
+    -2r the ordinary positives outweigh the hidden ones, and the push ranks by -x2.
 
     Parameters
     ----------
     n_samples : int, default=2000
-        Rows. Each cluster has its share of them, rounded, so that class counts do not vary.
+        The number of rows. Each cluster has its share of them, rounded, so class counts do not vary.
     n_features : int, default=10
-        Columns, at least 2. The columns after the second are uniform on [-1, 1] and tell nothing.
+        The number of columns, at least 2. Columns after the second are uniform on [-1, 1], and noise.
     positive_fraction : float, default=0.2
         Share of positives among the rows, in (0, 1).
     hidden_fraction : float, default=0.4
-        Share of hidden ones among the positives, at least ``top`` and below 1. The harder, the smaller: below
+        Share of hidden ones among the positives, at least ``top`` and below 1. The smaller, the harder: below
         (1 + ``noise``) / 4 the limit of the convex pushes is the zero ranker.
     hard_negatives : float, default=0.05
-        Share of hard ones among the negatives, in (0, 1). The more, the worse the logistic top, until
-        they are so many (about 0.2 at the defaults) that logistic regression minds them too.
+        Share of hard ones among the negatives, in (0, 1). The larger, the worse the logistic top, up to about
+        0.2 at the defaults, where logistic regression begins to avoid them.
     noise : float, default=0.25
         Half width of the clusters, in (0, 1]; the easy negatives are longer along x1, from -4 to 0.
     top : float, default=0.25
@@ -131,7 +130,7 @@ def make_hidden_positives(
     random_state : int, numpy.random.RandomState or None, default=None
         Source of randomness; an int gives the same set every time.
     return_X_y : bool, default=False
-        Return ``(data, target)`` in place of a Bunch.
+        Whether to return ``(data, target)`` in place of a Bunch.
 
     Returns
     -------
@@ -210,10 +209,11 @@ def _check(
     n_samples: Any, n_features: Any, positive_fraction: Any, hidden: Any, hard: Any, noise: Any, top: Any
 ) -> None:
     check_number("n_samples", n_samples, integer=True)
-    check_number("n_features", n_features, 2, integer=True)  # two features matter
+    check_number("n_features", n_features, 2, integer=True)
     for name, value in {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}.items():
         check_number(name, value, above=0.0, below=1.0)
-    check_number("noise", noise, above=0.0, most=1.0)  # wider clusters would overlap
+    # Wider clusters would overlap.
+    check_number("noise", noise, above=0.0, most=1.0)
     check_number("hidden_fraction", hidden)
     if not top <= hidden < 1:
         raise ValueError(
@@ -275,8 +275,8 @@ def _precision_at_top(clusters: tuple[_Cluster, ...], direction: Floats, top: fl
         return sum(cluster.mass_above(direction, threshold) for cluster in clusters) - wanted
 
     threshold = brentq(excess, -100.0, 100.0, xtol=1e-13)
-    found = {
-        label: sum(c.mass_above(direction, threshold) for c in clusters if c.label == label)
+    negative, positive = (
+        sum(cluster.mass_above(direction, threshold) for cluster in clusters if cluster.label == label)
         for label in (0, 1)
-    }
-    return found[1] / (found[0] + found[1])
+    )
+    return positive / (negative + positive)
