@@ -1,4 +1,4 @@
-"""DaskPNormPush on two workers against PNormPush in one process, and what becomes of lost workers.
+"""PNormPush on DaskRows of two workers against one process, and what becomes of lost workers.
 
     python benchmarks/on_dask.py > benchmarks/on_dask.txt
 
@@ -32,7 +32,7 @@ from distributed.comm.tcp import TCP
 
 import distributed
 from pushrank import PNormPush
-from pushrank.distributed import DaskPNormPush
+from pushrank.distributed import DaskRows
 from pushrank.exceptions import LostPartitionsError
 
 N_FEATURES, N_PARTITIONS, P = 50, 16, 16.0
@@ -94,7 +94,7 @@ def cluster(n_workers: int = 2) -> Iterator[Any]:
         count_bytes()
         client.run(count_bytes)
         X, y = collections(16_000)
-        DaskPNormPush(max_iter=1, tol=1e9).fit(X, y)  # compile
+        PNormPush(max_iter=1, tol=1e9).fit(DaskRows(X, y))  # compile
         yield client
 
 
@@ -142,7 +142,7 @@ def against_one_process(n_rows: int, repeats: int) -> None:
             seconds = []
             for _ in range(repeats if n_workers == 2 else 1):
                 start = time.perf_counter()
-                ranker = DaskPNormPush(p=P).fit(X, y)
+                ranker = PNormPush(p=P).fit(DaskRows(X, y))
                 seconds.append(time.perf_counter() - start)
             found[n_workers] = ranker
             del X, y
@@ -178,7 +178,7 @@ def against_rows(sizes: list[int]) -> None:
 
             watcher = threading.Thread(target=watch)
             watcher.start()
-            DaskPNormPush(p=P, max_iter=20, tol=1e-9).fit(X, y)
+            PNormPush(p=P, max_iter=20, tol=1e-9).fit(DaskRows(X, y))
             running.set()
             watcher.join()
             n_bytes = moved(client) - before
@@ -195,13 +195,13 @@ def with_killed_workers(n_rows: int, n_fits: int) -> None:
     X, y = collections(n_rows)
     with cluster() as client:
         sent = killing(client, None)
-        expected = DaskPNormPush(p=P).fit(X, y)
+        expected = PNormPush(p=P).fit(DaskRows(X, y))
     same, lost = 0, 0
     for fit in range(n_fits):
         with cluster() as client, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             killing(client, len(sent) * (fit + 1) // (n_fits + 1))
-            ranker = DaskPNormPush(p=P).fit(X, y)
+            ranker = PNormPush(p=P).fit(DaskRows(X, y))
         lost += any("lost" in str(warning.message) for warning in caught)
         same += (
             ranker.coef_.tobytes() == expected.coef_.tobytes() and ranker.threshold_ == expected.threshold_
@@ -247,7 +247,7 @@ def tell(X: Any, y: Any) -> None:
     """Print the error of a fit, and after how long it came."""
     start = time.perf_counter()
     try:
-        DaskPNormPush(p=P).fit(X, y)
+        PNormPush(p=P).fit(DaskRows(X, y))
     except LostPartitionsError as error:
         print(f"  after {time.perf_counter() - start:.1f} s, {type(error).__name__}: {error}")
     else:

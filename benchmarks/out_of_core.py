@@ -30,8 +30,8 @@ from pushrank import IRPush, PNormPush
 from pushrank.datasets import DiskRows
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
-from pushrank.solvers.problem import BlockProblem
-from pushrank.solvers.stored_rows import StoredRows
+from pushrank.rows import StoredRows
+from pushrank.solvers.problem import SumsProblem
 
 N_FEATURES = 50
 BLOCK = 100_000
@@ -109,7 +109,7 @@ def time_passes(rows: DiskRows, repeats: int, *, fits_memory: bool) -> None:
     source = StoredRows(rows)
     for name, price, scale in (("PNormPush", Power(4.0), "log"), ("IRPush", "log_one_plus", "mean")):
         side = "push" if scale == "log" else "pull"
-        problem = BlockProblem(PushObjective(price=price, scale=scale, side=side), source, 1e-3)
+        problem = SumsProblem(PushObjective(price=price, scale=scale, side=side), source, 1e-3)
         coef = np.random.default_rng(1).normal(size=N_FEATURES) / 10
         problem.value_and_gradient(coef)  # compiles
         for cold in (True, False) if fits_memory else (True,):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import gc
 import os
 import pickle
@@ -15,15 +14,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from pushrank import TrimmedPush, distributed
+from pushrank import IRPush, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.distributed import (
-    DaskIRPush,
-    DaskPNormPush,
-    DaskPushRanker,
-    DaskTrimmedPush,
+    DaskRows,
     _partitions,
+    average_precision,
+    decision_function,
+    predict,
 )
-from pushrank.distributed._sums import aligned_parts, load_rows
+from pushrank.distributed.rows import aligned_parts
 from pushrank.exceptions import LostPartitionsError
 
 dask = pytest.importorskip("dask")
@@ -31,8 +30,6 @@ pytest.importorskip("dask.bag")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
-
-RANKERS = [name for name in distributed.__all__ if name.startswith("Dask")]
 
 
 def table(n=400, d=4, dtype=np.float64, seed=0):
@@ -51,11 +48,6 @@ def frame(**column):
     return dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], **column}), npartitions=2)
 
 
-def in_memory(ranker, *data):
-    """Return the ranker in memory with the same parameters, fitted."""
-    return clone(ranker.to_local()).fit(*data)
-
-
 def assert_equal_fits(found, expected):
     np.testing.assert_allclose(
         found.coef_, expected.coef_, rtol=1e-10, atol=1e-10 * abs(expected.coef_).max()
@@ -71,31 +63,30 @@ def assert_equal_fits(found, expected):
 @pytest.mark.parametrize(
     ("ranker", "weighted"),
     [
-        (DaskPNormPush(p=4.0, side="both", max_iter=2), True),
-        (DaskIRPush(max_iter=2), False),
-        pytest.param(DaskPNormPush(p=8.0), False, marks=pytest.mark.nightly),
-        pytest.param(DaskIRPush(), True, marks=pytest.mark.nightly),
-        pytest.param(DaskPushRanker(price="log_one_plus", side="pull"), False, marks=pytest.mark.nightly),
+        (PNormPush(p=4.0, side="both", max_iter=2), True),
+        (IRPush(max_iter=2), False),
+        pytest.param(PNormPush(p=8.0), False, marks=pytest.mark.nightly),
+        pytest.param(IRPush(), True, marks=pytest.mark.nightly),
+        pytest.param(PushRanker(price="log_one_plus", side="pull"), False, marks=pytest.mark.nightly),
     ],
 )
 @pytest.mark.usefixtures("client")
 def test_a_fit_is_that_in_memory(ranker, weighted):
     X, y, weights = table(dtype=np.float32)
     data = (X, y, weights) if weighted else (X, y)
-    found = clone(ranker).fit(*spread(*data))
-    assert_equal_fits(found, in_memory(found, *data))
+    assert_equal_fits(clone(ranker).fit(DaskRows(*spread(*data))), clone(ranker).fit(*data))
 
 
 def test_one_worker_finds_what_two_do_to_the_last_bit(client, monkeypatch):
     data = spread(*table(dtype=np.float32)[:2])
     address, n_threads = next(iter(client.nthreads().items()))
-    found = []
+    rankers = []
     for threads in (client.nthreads(), {address: n_threads}):
         monkeypatch.setattr(client, "nthreads", lambda threads=threads: threads)
-        found.append(DaskPNormPush(tol=0.1, client=client).fit(*data))
-    assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
-    assert found[0].threshold_ == found[1].threshold_
-    assert found[0].objective_path_.tolist() == found[1].objective_path_.tolist()
+        rankers.append(PNormPush(tol=0.1).fit(DaskRows(*data, client=client)))
+    assert rankers[0].coef_.tobytes() == rankers[1].coef_.tobytes()
+    assert rankers[0].threshold_ == rankers[1].threshold_
+    assert rankers[0].objective_path_.tolist() == rankers[1].objective_path_.tolist()
 
 
 @pytest.mark.usefixtures("client")
@@ -110,12 +101,13 @@ def test_one_worker_finds_what_two_do_to_the_last_bit(client, monkeypatch):
 def test_a_trimmed_fit_is_that_in_memory(k, p, alpha, weighted):
     X, y, weights = table()
     data = (np.round(X), y, weights) if weighted else (X, y)  # rounded scores tie
-    found = DaskTrimmedPush(k=k, p=p, alpha=alpha, tol=0.1).fit(*spread(*data))
-    expected = in_memory(found, *data)
+    ranker = TrimmedPush(k=k, p=p, alpha=alpha, tol=0.1)
+    found, expected = clone(ranker).fit(DaskRows(*spread(*data))), ranker.fit(*data)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-10)
     np.testing.assert_allclose(found.objective_path_, expected.objective_path_, rtol=1e-12)
     assert found.threshold_ == pytest.approx(expected.threshold_, rel=1e-9)
     assert found.converged_ == expected.converged_
+    assert found.trimmed_ is None
 
 
 @pytest.mark.usefixtures("client")
@@ -123,8 +115,7 @@ def test_a_trimmed_fit_is_that_in_memory(k, p, alpha, weighted):
 def test_a_trimmed_path_is_that_in_memory():
     X, y, _ = table()
     found, expected = (
-        ranker.path(*data, [0.4, 0.8])
-        for ranker, data in ((DaskTrimmedPush(), spread(X, y)), (TrimmedPush(), (X, y)))
+        TrimmedPush().path(*data, [0.4, 0.8]) for data in ((DaskRows(*spread(X, y)), None), (X, y))
     )
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-9)
@@ -138,38 +129,35 @@ def test_frames_texts_names_and_empty_partitions():
     there = dd.from_pandas(here, npartitions=4)
     there, here = there[there["a"] > 1.0].partitions[[0, 1, 2]], here[:150][here["a"][:150] > 1.0]
     there = dd.concat([there, there[there["a"] > 1e6].partitions[[0]]])
-    ranker = DaskPNormPush(tol=0.1).fit(there[list("abcd")], there["hit"], there["weight"])
-    local = in_memory(ranker, here[list("abcd")], here["hit"], here["weight"])
+    features = list("abcd")
+    ranker = PNormPush(tol=0.1).fit(DaskRows(there[features], there["hit"], there["weight"]))
+    local = PNormPush(tol=0.1).fit(here[features], here["hit"], here["weight"])
     assert_equal_fits(ranker, local)
-    assert ranker.feature_names_in_.tolist() == list("abcd")
-    predicted = ranker.predict(there[list("abcd")]).compute()
+    assert ranker.feature_names_in_.tolist() == features
+    predicted = predict(ranker, there[features]).compute()
     pd.testing.assert_series_equal(
-        predicted, pd.Series(local.predict(here[list("abcd")]), index=here.index), check_dtype=False
+        predicted, pd.Series(local.predict(here[features]), index=here.index), check_dtype=False
     )
-    assert ranker.score(there[list("abcd")], there["hit"]) == pytest.approx(
-        local.score(here[list("abcd")], here["hit"]), rel=1e-12
+    assert average_precision(there["hit"], decision_function(ranker, there[features])) == pytest.approx(
+        local.score(here[features], here["hit"]), rel=1e-12
     )
     with pytest.raises(ValueError, match="feature names"):
-        ranker.decision_function(there[list("dcba")])
+        decision_function(ranker, there[list("dcba")])
 
 
-def test_sparse_chunks_scores_and_what_is_learned_from_them(client):
+def test_sparse_chunks_scores_and_warm_starts(client):
     X, y, _ = table(120)
     X[X < 2.0] = 0.0
     chunks = [da.from_delayed(dask.delayed(sp.csr_array)(X[i : i + 40]), (40, 4), float) for i in (0, 40, 80)]
     there = da.concatenate(chunks)
-    data = there, da.from_array(y, chunks=40)
-    ranker = clone(DaskPNormPush(warm_start=True, client=client)).fit(*data)
-    local = in_memory(ranker, sp.csr_array(X), y)
+    rows = DaskRows(there, da.from_array(y, chunks=40), client=client)
+    ranker = PNormPush(warm_start=True).fit(rows)
+    local = PNormPush().fit(sp.csr_array(X), y)
     assert_equal_fits(ranker, local)
     np.testing.assert_allclose(
-        ranker.decision_function(there).compute(), local.decision_function(X), atol=1e-12
+        decision_function(ranker, there).compute(), local.decision_function(X), atol=1e-12
     )
-    copied = pickle.loads(pickle.dumps(ranker))  # noqa: S301
-    assert copied.client is None
-    assert copied.fit(*data).n_iter_ <= 1
-    with pytest.raises(NotImplementedError, match="argtopk"):
-        ranker.rank(there)
+    assert ranker.fit(rows).n_iter_ <= 1
 
 
 def test_what_is_sent_does_not_grow_with_the_rows(client, monkeypatch):
@@ -185,7 +173,7 @@ def test_what_is_sent_does_not_grow_with_the_rows(client, monkeypatch):
     bytes_moved = []
     for n in (400, 40000):
         sent.clear(), received.clear()
-        DaskPNormPush(tol=0.1).fit(*spread(*table(n, dtype=np.float32)[:2], chunks=n // 4))
+        PNormPush(tol=0.1).fit(DaskRows(*spread(*table(n, dtype=np.float32)[:2], chunks=n // 4)))
         bytes_moved.append([*sorted(sent)[-5:], *sorted(received)[-9:]])
     np.testing.assert_allclose(bytes_moved[1], bytes_moved[0], rtol=0.01)
 
@@ -193,34 +181,34 @@ def test_what_is_sent_does_not_grow_with_the_rows(client, monkeypatch):
 def test_persisted_partitions_stay_where_they_are(client):
     for seed, address in enumerate(client.nthreads(), 1):
         data = client.persist(spread(*table(seed=seed)[:2]), workers=[address])
-        assert set(load_rows(DaskPNormPush(), *data).rows.holders) == {address}
+        assert set(DaskRows(*data).partitions.holders) == {address}
 
 
 def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_tasks(client):
     here, elsewhere = client.nthreads()
-    rows = load_rows(DaskPNormPush(), *client.persist(spread(*table()[:2]), workers=[here])).rows
-    expected = rows.map(lambda own: own.labels.sum())
+    rows = DaskRows(*client.persist(spread(*table()[:2]), workers=[here])).partitions
+    expected = rows.map(lambda part: part.labels.sum())
     rows.holders[:] = [elsewhere] * len(rows.holders)
-    assert rows.map(lambda own: own.labels.sum()) == expected
+    assert rows.map(lambda part: part.labels.sum()) == expected
     rows.holders[:] = ["tcp://127.0.0.1:1"] * len(rows.holders)
     with pytest.warns(UserWarning, match="lost tcp://127.0.0.1:1; its partitions were made anew"):
-        assert rows.map(lambda own: own.labels.sum()) == expected
+        assert rows.map(lambda part: part.labels.sum()) == expected
     assert set(rows.holders) <= {here, elsewhere}
     with pytest.raises(ZeroDivisionError):
-        rows.map(lambda own: 1 // (own is None))
+        rows.map(lambda part: 1 // (part is None))
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"X": np.zeros((4, 2))}, TypeError, "X is ndarray"),
-        ({"y": np.zeros(4)}, TypeError, "y is ndarray"),
-        ({"X": dask.delayed(np.zeros((4, 2)))}, TypeError, "X is Delayed"),
-        ({"X": dask.bag.from_sequence([1, 2])}, TypeError, "X is Bag"),
+        ({"X": np.zeros((4, 2))}, TypeError, "X must be a Dask array or data frame, and is ndarray"),
+        ({"y": np.zeros(4)}, TypeError, "y must be a Dask array or data frame, and is ndarray"),
+        ({"X": dask.delayed(np.zeros((4, 2)))}, TypeError, "and is Delayed"),
+        ({"X": dask.bag.from_sequence([1, 2])}, TypeError, "and is Bag"),
         ({"X": frame(kind="a")}, ValueError, "column 'kind' of X holds str.*, and features must be numbers"),
         ({"X": frame(kind=pd.Timestamp("2020"))}, ValueError, "column 'kind' of X holds datetime64"),
         (
-            {"ranker": DaskPNormPush(client="tcp://scheduler:8786")},
+            {"client": "tcp://scheduler:8786"},
             TypeError,
             "client must be None or a dist",
         ),
@@ -241,7 +229,7 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
                 "y": da.from_array([0, 1] * 2),
             },
             ValueError,
-            "partition 0: found the columns 3 for 2 of X",
+            "partition 0: found the columns 3 for 2 of the collection X",
         ),
         ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
         (
@@ -264,18 +252,31 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
             "partition 0: sample_weight must not be negative",
         ),
         ({"sample_weight": da.zeros(4, chunks=2)}, ValueError, "no positive example"),
-        ({"ranker": DaskPNormPush(solver="newton-cg")}, ValueError, "solver must be 'lbfgs' on Dask"),
-        ({"ranker": DaskIRPush(discount="rank")}, ValueError, "discount must be 'reverse_height' on Dask"),
-        ({"ranker": DaskPushRanker(loss="logistic")}, ValueError, "exponential loss"),
-        ({"ranker": DaskPNormPush(p=0.5)}, ValueError, "p must"),
     ],
 )
 @pytest.mark.usefixtures("client")
-def test_what_cannot_be_learned_from_is_refused(change, error, message):
+def test_collections_that_are_no_rows_of_two_classes_are_refused(change, error, message):
     data = {"X": da.ones((4, 2), chunks=2), "y": da.from_array([0, 1, 1, 0], chunks=2)} | change
-    ranker = data.pop("ranker", DaskPNormPush())
     with pytest.raises(error, match=message):
-        ranker.fit(**data)
+        DaskRows(**data)
+
+
+@pytest.mark.usefixtures("client")
+def test_what_needs_all_rows_at_once_is_refused():
+    rows = DaskRows(da.eye(4, chunks=2), da.from_array([0, 1, 1, 0], chunks=2))
+    for ranker, message in (
+        (PNormPush(solver="newton-cg"), "solver must be 'lbfgs' for DaskRows"),
+        (IRPush(discount="rank"), "discount must be 'reverse_height' for DaskRows"),
+        (PushRanker(loss="logistic"), "exponential loss"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ranker.fit(rows)
+    with pytest.raises(ValueError, match=r"DaskRows hold rows of two classes.* y must be None"):
+        PNormPush().fit(rows, [0, 1, 1, 0])
+    with pytest.raises(TypeError, match="RankSVM needs X in memory here, and X is DaskRows"):
+        RankSVM().fit(rows, [0, 1, 1, 0])
+    with pytest.raises(TypeError, match="X must be a Dask array or data frame, and is DaskRows"):
+        decision_function(PNormPush().fit(rows), rows)
 
 
 def test_partitions_with_columns_in_another_order_are_refused():
@@ -286,15 +287,15 @@ def test_partitions_with_columns_in_another_order_are_refused():
         [dask.delayed(part)(names) for names in ("ab", "ba")], meta=part("ab"), verify_meta=False
     )
     with pytest.raises(ValueError, match=r"partition 1: found the columns \['b', 'a'\] for \['a', 'b'\]"):
-        DaskPNormPush().fit(there, da.from_array([0, 1, 1, 0], chunks=2))
+        DaskRows(there, da.from_array([0, 1, 1, 0], chunks=2))
 
 
 def test_columns_of_pandas_own_types_are_numbers():
     X, y, _ = table(40, d=2)
     here = pd.DataFrame({"a": pd.array(X[:, 0].astype(int), "Int64"), "b": pd.array(X[:, 1], "Float32")})
     there, labels = (dd.from_pandas(part, npartitions=2) for part in (here, pd.Series(y)))
-    ranker = DaskPNormPush(tol=0.1).fit(there, labels)
-    np.testing.assert_allclose(ranker.coef_, in_memory(ranker, here, y).coef_, rtol=1e-10)
+    ranker = PNormPush(tol=0.1).fit(DaskRows(there, labels))
+    np.testing.assert_allclose(ranker.coef_, PNormPush(tol=0.1).fit(here, y).coef_, rtol=1e-10)
 
 
 def test_a_failed_fit_leaves_nothing_on_the_cluster(client):
@@ -303,7 +304,7 @@ def test_a_failed_fit_leaves_nothing_on_the_cluster(client):
     X, y, _ = table()
     for wrong in (np.where(X[-1] == X, np.nan, X), X):
         with pytest.raises(ValueError, match=r"NaN|class"):
-            DaskPNormPush().fit(*spread(wrong, 0 * y))
+            DaskRows(*spread(wrong, 0 * y))
     gc.collect()
     assert set(client.futures) <= before
 
@@ -312,7 +313,7 @@ def test_a_fit_in_a_task_leaves_its_thread_to_others(client):
     X, y, _ = table(40)
     data = spread(X, y)
     tasks = [
-        client.submit(lambda: [load_rows(DaskPNormPush(), *data).n_rows for _ in range(2)], pure=False)
+        client.submit(lambda: [DaskRows(*data).n_rows for _ in range(2)], pure=False)
         for _ in client.nthreads()
     ]
     assert [task.result(timeout=20) for task in tasks] == [[40, 40]] * len(tasks)
@@ -344,7 +345,7 @@ def test_inputs_are_looked_for_in_one_graph(client, monkeypatch):
     optimize, calls = dask.optimize, []
     monkeypatch.setattr(dask, "optimize", lambda *given: calls.append(given) or optimize(*given))
     X, y, _ = table()
-    load_rows(DaskPNormPush(client=client), *spread(X, y))
+    DaskRows(*spread(X, y), client=client)
     assert len(calls) == 1
 
 
@@ -352,7 +353,7 @@ def test_a_client_that_cannot_answer_is_refused(client, monkeypatch):
     for place, name, value in ((client, "status", "closed"), (type(client), "asynchronous", True)):
         monkeypatch.setattr(place, name, value)
         with pytest.raises(ValueError, match=r"wait for answers, and is (closed|asynchronous)"):
-            DaskPNormPush(client=client).fit(*spread(*table()[:2]))
+            DaskRows(*spread(*table()[:2]), client=client)
 
 
 def test_no_client_no_workers_and_scattered_data(client, monkeypatch):
@@ -360,7 +361,7 @@ def test_no_client_no_workers_and_scattered_data(client, monkeypatch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("distributed.get_client", lambda: (_ for _ in ()).throw(ValueError("none")))
         with pytest.raises(ValueError, match="found no client"):
-            DaskPNormPush().fit(X, y)
+            DaskRows(X, y)
     monkeypatch.setattr(_partitions, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(_partitions, "PATIENCE_SECONDS", 0.02)
     monkeypatch.setattr(client, "nthreads", dict)
@@ -370,18 +371,6 @@ def test_no_client_no_workers_and_scattered_data(client, monkeypatch):
     gone.cancel()
     with pytest.raises(LostPartitionsError, match="scattered"):
         _partitions._wait(client, [gone])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.usefixtures("client")
-def test_examples_run_on_a_cluster(name):
-    parser, checker = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    member = getattr(distributed, name)
-    test = parser.get_doctest(member.__doc__, {name: member}, name, None, None)
-    for example in test.examples:
-        example.options.pop(doctest.SKIP, None)
-    assert checker.run(test).failed == 0
 
 
 @pytest.fixture
@@ -415,10 +404,10 @@ def test_a_killed_worker_costs_its_partitions_alone(processes, monkeypatch, shar
     data = spread(X, y)
     with monkeypatch.context() as patch:
         sent = messages_counted(processes, patch)
-        expected = DaskPNormPush(client=processes).fit(*data)
+        expected = PNormPush().fit(DaskRows(*data, client=processes))
     messages_counted(processes, monkeypatch, kill_at=int(np.ceil(share * len(sent))))
     with pytest.warns(UserWarning, match="partitions were made anew"):
-        found = DaskPNormPush(client=processes).fit(*data)
+        found = PNormPush().fit(DaskRows(*data, client=processes))
     assert found.coef_.tobytes() == expected.coef_.tobytes()
     assert found.threshold_ == expected.threshold_
 
@@ -437,4 +426,4 @@ def test_scattered_rows_that_are_lost_are_told(processes, monkeypatch):
     ]
     messages_counted(processes, monkeypatch, kill_at=20)
     with pytest.raises(LostPartitionsError, match="scattered"):
-        DaskPNormPush(client=processes).fit(*there)
+        PNormPush().fit(DaskRows(*there, client=processes))

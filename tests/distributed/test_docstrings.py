@@ -19,7 +19,7 @@ STAND_INS = {
 @pytest.mark.usefixtures("client")
 def test_the_docstrings_examples_run():
     runner, tests = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), doctest.DocTestFinder()
-    for test in tests.find(import_module("pushrank.distributed.linear")):
+    for test in tests.find(import_module("pushrank.distributed.rows")):
         for example in test.examples:
             example.options.pop(doctest.SKIP, None)
         assert runner.run(test).failed == 0

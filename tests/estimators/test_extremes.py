@@ -211,7 +211,8 @@ def test_as_many_are_predicted_positive_as_are_when_no_scores_tie(dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_threshold_parts_neighbouring_floats(dtype):
     """Half of all neighbours have a midpoint that rounds to the upper one."""
-    from pushrank.estimators._target import break_even_threshold, midway
+    from pushrank._numeric import midway
+    from pushrank.estimators._target import sample_threshold
     from pushrank.pairs import BipartiteSample
 
     sample = BipartiteSample.from_labels([0, 1])
@@ -219,7 +220,7 @@ def test_the_threshold_parts_neighbouring_floats(dtype):
     for _ in range(10):
         high = np.nextafter(low, dtype(2))
         scores = np.array([low, high])
-        threshold = dtype(break_even_threshold(scores, sample))
+        threshold = dtype(sample_threshold(scores, sample))
         assert (scores - threshold > 0).tolist() == [False, True]
         assert (scores > dtype(midway(float(low), float(high), scores))).tolist() == [False, True]
         low = high

@@ -10,7 +10,8 @@ from pushrank import AdaBoostRanker, PNormPush, PushObjective, RankBoost, Smooth
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import SOLVERS, LinearProblem
+from pushrank.rows import MemoryRows
+from pushrank.solvers import SOLVERS, linear_problem
 from pushrank.theory import max_margin
 
 
@@ -230,7 +231,7 @@ def test_the_optimum_gives_the_pairs_unique_weights(p):
     H, y = overlapping(4, n=60, n_rankers=5)
     H = np.column_stack([H, H[:, 0]])  # the coefficients themselves are not unique
     objective = PushObjective(price=Power(p), scale="log")
-    problem = LinearProblem(objective, LinearModel(H), BipartiteSample.from_labels(y), 0.0)
+    problem = linear_problem(objective, MemoryRows(LinearModel(H), BipartiteSample.from_labels(y)), 0.0)
     found = []
     for solver, solve in SOLVERS.items():
         for seed in range(3):

@@ -33,8 +33,8 @@ def small_chunks(monkeypatch):
     """Cut few rows into several chunks, and these into several blocks and reads."""
     monkeypatch.setattr("pushrank._parallel.CHUNK_ELEMENTS", 5000)
     monkeypatch.setattr("pushrank.models.linear.BLOCK_ELEMENTS", 1000)
-    monkeypatch.setattr("pushrank.solvers.stored_rows.READ_BYTES", 20_000)
-    monkeypatch.setattr("pushrank.solvers.stored_rows.SCORED_ROWS", 7000)
+    monkeypatch.setattr("pushrank.rows.disk.READ_BYTES", 20_000)
+    monkeypatch.setattr("pushrank.rows.disk.SCORED_ROWS", 7000)
 
 
 @pytest.fixture
@@ -313,7 +313,7 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch, tmp_path):
     X, y, _ = table
     # one after the other: how many threads hold a block at a time is chance
     in_order = lambda function, chunks, _: [function(*chunk) for chunk in chunks]  # noqa: E731
-    monkeypatch.setattr("pushrank.solvers.stored_rows.map_chunks", in_order)
+    monkeypatch.setattr("pushrank.rows.disk.map_chunks", in_order)
 
     def peak(n):
         rows = DiskRows.write(tmp_path / f"rows{next(numbers)}", ((X, y) for _ in range(n)))

@@ -33,6 +33,7 @@ from pushrank import (
     prices,
 )
 from pushrank._parallel import one_blas_thread
+from pushrank.estimators._rows import TrainingRows
 from pushrank.estimators._target import Target
 from pushrank.solvers import SOLVERS
 
@@ -388,7 +389,8 @@ def test_probabilities_are_said_to_be_had_by_calibration():
 @pytest.mark.parametrize("ranker", [PNormPush(), RankSVM(), InfinitePush(), RampAtK()], ids=str)
 def test_a_later_fit_interrupted_near_its_end_leaves_the_earlier_one_whole(monkeypatch, ranker):
     expected = ranker.fit(X, Y).predict(X)
-    monkeypatch.setattr(Target, "thresholds", interrupt)
+    for part in (Target, TrainingRows):
+        monkeypatch.setattr(part, "thresholds", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ranker.fit(X + np.arange(4), 1 - Y)
     np.testing.assert_array_equal(ranker.predict(X), expected)

@@ -23,7 +23,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import LinearProblem, lbfgs
+from pushrank.rows import MemoryRows
+from pushrank.solvers import lbfgs, linear_problem
 from pushrank.solvers.newton import newton
 
 PS, ALPHAS = (1.0, 4.0, 16.0), (1e-3, 1e-2, 1e-1)
@@ -127,10 +128,9 @@ def test_integer_weights_are_copies(data):
 def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
     X, y = data
     p, side = objective
-    problem = LinearProblem(
+    problem = linear_problem(
         PushObjective(price=Power(p), side=side, scale="log"),
-        LinearModel(X),
-        BipartiteSample.from_mask(y == 1),
+        MemoryRows(LinearModel(X), BipartiteSample.from_mask(y == 1)),
         0.05,
     )
     rng = np.random.default_rng(2)
@@ -138,18 +138,20 @@ def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
     hessian = problem.moments(coef, whole=True).covariance
     product = hessian @ direction + 0.05 * direction
     np.testing.assert_allclose(product, problem.hessian_product(coef, direction), rtol=1e-8, atol=1e-10)
-    found = newton(problem, np.zeros(10), np.ones(10), 1e-9, 50)
-    assert found.converged
-    np.testing.assert_allclose(found.coef, lbfgs(problem, np.zeros(10), 1e-6, 1000).coef, atol=1e-6)
-    assert newton(problem, found.coef + 1e-4, np.ones(10), 1e-9, 50).n_iter <= 5
+    result = newton(problem.point(np.zeros(10)), np.ones(10), 1e-9, 50)
+    assert result.converged
+    np.testing.assert_allclose(result.coef, lbfgs(problem, np.zeros(10), 1e-6, 1000).coef, atol=1e-6)
+    assert newton(problem.point(result.coef + 1e-4), np.ones(10), 1e-9, 50).n_iter <= 5
 
 
 def test_newton_says_where_it_stopped(data):
     X, y = data
-    problem = LinearProblem(
-        PushObjective(price=Power(4.0), scale="log"), LinearModel(X), BipartiteSample.from_mask(y == 1), 0.01
+    problem = linear_problem(
+        PushObjective(price=Power(4.0), scale="log"),
+        MemoryRows(LinearModel(X), BipartiteSample.from_mask(y == 1)),
+        0.01,
     )
-    stopped = newton(problem, np.zeros(10), np.ones(10), 1e-12, 2)
+    stopped = newton(problem.point(np.zeros(10)), np.ones(10), 1e-12, 2)
     assert (stopped.converged, stopped.n_iter, stopped.message) == (False, 2, "steps ran out.")
 
 

@@ -17,7 +17,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import LinearProblem
+from pushrank.rows import MemoryRows
+from pushrank.solvers import linear_problem
 from pushrank.solvers.smoothing import smoothing
 
 CONVEX = ["exponential", "hinge", "logistic", "smoothed_hinge", "squared_hinge"]
@@ -76,7 +77,7 @@ def test_the_continuation_agrees_with_the_infinite_push(alpha):
     X, y = data()
     objective = PushObjective("hinge", "maximum", scale="mean")
     sample = BipartiteSample.from_labels(y)
-    problem = LinearProblem(objective, LinearModel(X), sample, alpha)
+    problem = linear_problem(objective, MemoryRows(LinearModel(X), sample), alpha)
     found = smoothing(problem, np.zeros(X.shape[1]), 1e-5, 1000)
     paper = InfinitePush(C=1.0 / alpha, tol=1e-9).fit(X, y)
     assert found.converged

@@ -15,12 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from pushrank import PNormPush, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import positives_at_top
-from pushrank.models import LinearModel
+from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers.path import RegularisationPath
-from pushrank.solvers.trimming import TrimmedRows, highest_weights, trimmed_path
+from pushrank.rows import MemoryRows
+from pushrank.rows.order_statistics import highest_weights
+from pushrank.solvers.problem import SumsProblem
+from pushrank.solvers.trimming import trimmed_path
 
 
 def overlapping(seed, n=60, d=3):
@@ -94,14 +96,13 @@ def test_a_path_is_the_fits_along_it():
 @pytest.mark.parametrize("n_features", [3, 80])  # 80: in the space of the rows
 def test_single_newton_steps_never_raise_the_objective(n_features):
     X, y = overlapping(4, d=n_features)
-    path = RegularisationPath(LinearModel(X), BipartiteSample.from_mask(y == 1, np.ones(60)), 1e-4, 1000)
-    objective_of_push = PushObjective(price=Power(4.0), scale="log")
-    problem = TrimmedRows(path, objective_of_push, y == 1, np.ones(60), 0.1)
-    found = trimmed_path(problem, [12, 7, 5], path.tol, 30, exact=False)
-    for one, total in zip(found, (12, 7, 5), strict=True):
-        assert len(one.objective_path) > 2
-        assert np.diff(one.objective_path).max() <= 1e-9
-        assert one.kept.sum() == pytest.approx(total)
+    rows = MemoryRows(in_row_space(LinearModel(X)), BipartiteSample.from_mask(y == 1))
+    problem = SumsProblem(PushObjective(price=Power(4.0), scale="log"), rows, 0.1)
+    solutions = trimmed_path(problem, [12, 7, 5], 1e-4, 30, exact=False)
+    for solution, total in zip(solutions, (12, 7, 5), strict=True):
+        assert len(solution.objective_path) > 2
+        assert np.diff(solution.objective_path).max() <= 1e-9
+        assert solution.rows.class_weights[0] == pytest.approx(total)
 
 
 def test_weights_are_copies_and_order_and_format_change_nothing():

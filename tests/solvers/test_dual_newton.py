@@ -8,7 +8,8 @@ from pushrank import PNormPush, PushObjective, TrimmedPush
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import LinearProblem, lbfgs
+from pushrank.rows import MemoryRows
+from pushrank.solvers import lbfgs, linear_problem
 from pushrank.solvers.dual_newton import dual_newton
 
 
@@ -18,7 +19,9 @@ def make_problem(*, p=8.0, side="push", alpha=0.05, weights=None, sparse=False, 
     y = X @ np.arange(6.0) + 3.0 * units * rng.normal(size=80) > 3.0 * units
     model = LinearModel(sp.csr_array(X) if sparse else X)
     sample = BipartiteSample.from_labels(y, weights)
-    return LinearProblem(PushObjective(price=Power(p), side=side, scale="log"), model, sample, alpha)
+    return linear_problem(
+        PushObjective(price=Power(p), side=side, scale="log"), MemoryRows(model, sample), alpha
+    )
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -66,7 +69,10 @@ def test_scores_that_go_far_take_few_iterations(solver, side, p):
 def test_progress_is_told_once_an_iteration_and_the_limit_kept(max_iter):
     X, y = fingerprints()
     objective = PushObjective(price=Power(16), scale="log")
-    problem, seen = LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y), 1e-3), []
+    problem, seen = (
+        linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y)), 1e-3),
+        [],
+    )
     found = lbfgs(problem, np.zeros(1100), 1e-4, max_iter, lambda number, **_: seen.append(number))
     assert seen == list(range(1, found.n_iter + 1))
     assert found.converged == (max_iter == 1000)

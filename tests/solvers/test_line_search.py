@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -107,15 +109,14 @@ def test_exact_step(slope, longest, expected):
 
 @given(st.floats(1e-3, 1e5), st.floats(0.0, 1e-9))
 def test_backtracking_halves_until_it_descends(curvature, rounding):
-    def evaluate(step):
-        return 0.5 * curvature * step**2 - step, step
+    def parabola(step):
+        return SimpleNamespace(value=0.5 * curvature * step**2 - step, step=step)
 
-    found = armijo_step(evaluate, 0.0, -1.0, rounding)
-    step, value, at = found
-    assert value == evaluate(step)[0] <= -1e-4 * step + rounding
-    assert at == step
-    assert step == 1.0 or evaluate(2.0 * step)[0] > -2e-4 * step + rounding
+    step, point = armijo_step(parabola, 0.0, -1.0, rounding)
+    assert point == parabola(step)
+    assert point.value <= -1e-4 * step + rounding
+    assert step == 1.0 or parabola(2.0 * step).value > -2e-4 * step + rounding
 
 
 def test_backtracking_gives_up_where_nothing_descends():
-    assert armijo_step(lambda step: (step, None), 0.0, -1.0) is None
+    assert armijo_step(lambda step: SimpleNamespace(value=step), 0.0, -1.0) is None

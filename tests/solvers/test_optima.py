@@ -11,7 +11,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, Power
-from pushrank.solvers import SOLVERS, LinearProblem, coordinate_descent
+from pushrank.rows import MemoryRows
+from pushrank.solvers import SOLVERS, coordinate_descent, linear_problem
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import Direction
 from pushrank.solvers.boosting.steps import best_step as best_step_along
@@ -22,7 +23,7 @@ def best_step(problem, scores, column):
     """The step along one column of a linear problem, in units of its coefficient."""
     columns = Columns().fit(column[:, None])
     unit = 1.0 / columns.ranges_[0]
-    on_rows = score_objective(problem.objective, problem.sample)
+    on_rows = score_objective(problem.objective, problem.rows.sample)
     along = Direction(columns.training_outputs(column[:, None]).values(0), ridge=problem.alpha * unit**2)
     return best_step_along(on_rows, on_rows.evaluate(scores), scores, along) * unit
 
@@ -35,7 +36,7 @@ def overlapping(n=120, d=3, seed=0):
 
 def problem_of(X, y, p=4.0, alpha=0.0, side="push", w=None):
     objective = PushObjective(price=Power(p), side=side, scale="log", bottom_weight=0.5)
-    return LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), alpha)
+    return linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), alpha)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -142,7 +143,7 @@ class TestBoosting:
         column = np.where(h, values[1], values[0])
         scores = rng.normal(size=60)
         problem = problem_of(column[:, None], y, p)
-        step = best_step(problem, scores, problem.model.column(0))
+        step = best_step(problem, scores, problem.rows.model.column(0))
         a = np.exp(-scores[y]) / np.exp(-scores[y]).sum()
         b = np.exp(p * scores[~y]) / np.exp(p * scores[~y]).sum()
         a1, b1 = a[h[y]].sum(), b[h[~y]].sum()
@@ -206,8 +207,10 @@ def test_identity_is_the_power_of_one():
     X, y = overlapping(seed=8)
     results = [
         SOLVERS["lbfgs"](
-            LinearProblem(
-                PushObjective(price=price, scale="log"), LinearModel(X), BipartiteSample.from_labels(y), 0.01
+            linear_problem(
+                PushObjective(price=price, scale="log"),
+                MemoryRows(LinearModel(X), BipartiteSample.from_labels(y)),
+                0.01,
             ),
             np.zeros(3),
             1e-8,

@@ -11,7 +11,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers import LinearProblem
+from pushrank.rows import MemoryRows
+from pushrank.solvers import linear_problem
 
 pytestmark = pytest.mark.fast
 
@@ -56,7 +57,7 @@ def test_value_and_gradient_are_those_of_all_pairs(seed, n, p, side, spread, ord
     w = rng.choice([0.25, 1.0, 3.0], n)
     coef = np.ones(3)
     objective = PushObjective(price=Power(p), side=side, scale="log")
-    problem = LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), 0.0)
+    problem = linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), 0.0)
     value, gradient = problem.value_and_gradient(coef)
     expected, in_scores = over_pairs(y, X @ coef, w, p, side)
     # scores of size s carry a rounding of s * 1e-16, which p then multiplies
@@ -75,8 +76,12 @@ def test_rows_of_weight_zero_are_not_there(p):
     wild = np.where(w[:, None] > 0, X, 1e6 * X)  # even where they would rule
     objective = PushObjective(price=Power(p), scale="log")
     coef = np.array([1.0, -0.5, 2.0])
-    weighted = LinearProblem(objective, LinearModel(wild), BipartiteSample.from_labels(y, w), 0.1)
-    kept = LinearProblem(objective, LinearModel(X[w > 0]), BipartiteSample.from_labels(y[w > 0]), 0.1)
+    weighted = linear_problem(
+        objective, MemoryRows(LinearModel(wild), BipartiteSample.from_labels(y, w)), 0.1
+    )
+    kept = linear_problem(
+        objective, MemoryRows(LinearModel(X[w > 0]), BipartiteSample.from_labels(y[w > 0])), 0.1
+    )
     for ours, theirs in zip(weighted.value_and_gradient(coef), kept.value_and_gradient(coef), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
@@ -93,7 +98,7 @@ def test_a_chunk_of_one_class_alone_is_weighed_rightly():
     for sign in (1.0, -1.0):
         coef = np.r_[sign, np.zeros(d - 1)]
         objective = PushObjective(price=Power(8), scale="log")
-        problem = LinearProblem(objective, model, BipartiteSample.from_mask(y), 0.0)
+        problem = linear_problem(objective, MemoryRows(model, BipartiteSample.from_mask(y)), 0.0)
         value, gradient = problem.value_and_gradient(coef)
         expected, in_scores = objective.evaluate(y, X @ coef)
         assert value == pytest.approx(expected, rel=1e-10)
@@ -111,7 +116,7 @@ def test_one_pass_is_the_general_way(p, side, weighted, n):
     y = rng.random(n) < 0.2
     w = rng.integers(0, 3, n).astype(float) if weighted else None
     objective = PushObjective(price=Power(p), side=side, scale="log")
-    problem = LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), 0.0)
+    problem = linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), 0.0)
     coef = np.r_[2.0, rng.normal(size=29)]
     value, gradient = problem.value_and_gradient(coef)
     expected, in_scores = objective.evaluate(y, X @ coef, w)

@@ -11,7 +11,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Identity, LogOnePlus, Power
-from pushrank.solvers import SOLVERS, LinearProblem, lbfgs
+from pushrank.rows import MemoryRows
+from pushrank.solvers import SOLVERS, lbfgs, linear_problem
 
 pytestmark = pytest.mark.fast
 
@@ -24,7 +25,7 @@ def overlapping(n=150, d=4, seed=0, binary=False):
 
 
 def make_problem(X, y, objective, alpha=0.0, w=None):
-    return LinearProblem(objective, LinearModel(X), BipartiteSample.from_labels(y, w), alpha)
+    return linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), alpha)
 
 
 OBJECTIVES = {

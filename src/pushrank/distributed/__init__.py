@@ -1,17 +1,17 @@
-"""Rankers and measures on the Dask collections of a cluster."""
+"""Rows, scores and measures on the Dask collections of a cluster."""
 
 from __future__ import annotations
 
-from pushrank.distributed.linear import DaskIRPush, DaskPNormPush, DaskPushRanker, DaskTrimmedPush
 from pushrank.distributed.measures import auc, average_precision, positives_at_top, precision_at_k
+from pushrank.distributed.rows import DaskRows
+from pushrank.distributed.scores import decision_function, predict
 
 __all__ = [
-    "DaskIRPush",
-    "DaskPNormPush",
-    "DaskPushRanker",
-    "DaskTrimmedPush",
+    "DaskRows",
     "auc",
     "average_precision",
+    "decision_function",
     "positives_at_top",
     "precision_at_k",
+    "predict",
 ]

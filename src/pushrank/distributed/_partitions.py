@@ -33,7 +33,7 @@ class Partitions:
         self.client, self.futures, self.holders = client, futures, holders
 
     @classmethod
-    def of_delayed(cls, client: Any, parts: Sequence[Any]) -> Partitions:
+    def from_delayed(cls, client: Any, parts: Sequence[Any]) -> Partitions:
         """Return delayed values, computed and kept on workers: where their data lie, or in equal shares.
 
         Raises

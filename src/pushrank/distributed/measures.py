@@ -22,11 +22,11 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
-from pushrank.distributed._sums import aligned_parts, joined_labels
+from pushrank.distributed.rows import aligned_parts, joined_labels
 from pushrank.metrics._counts import CutCounts, RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import PARAGRAPHS
 from pushrank.metrics._ranking import check_depth, checked_scores, summable_weights
-from pushrank.solvers.order_statistics import Values, order_statistic
+from pushrank.rows.order_statistics import Values, order_statistic
 
 __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 

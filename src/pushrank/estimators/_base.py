@@ -14,12 +14,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.utils.validation import check_is_fitted
 
-from pushrank._array import is_numpy, like, namespace, to_host
+from pushrank._array import is_numpy, namespace, to_host
 from pushrank._optional import import_optional
 from pushrank._validation import warn as warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import FORMATS, Target, checked_data, float_types
-from pushrank.models import ArrayLinearModel, LinearModel
+from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 
 
@@ -170,16 +170,6 @@ class RankerMixin(ClassifierMixin):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
-    if not is_numpy(X) and X.dtype == coef.dtype:
-        elsewhere: NDArray[np.floating] = X @ coef
-        return elsewhere
-    model = LinearModel(X, centred=False) if is_numpy(X) else ArrayLinearModel(X)
-    scores: NDArray[np.floating] = like(model.scores(like(coef, X)), X, coef.dtype)
-    return scores
 
 
 def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -25,7 +25,8 @@ from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, 
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
-from pushrank.solvers import LinearProblem
+from pushrank.rows import MemoryRows
+from pushrank.solvers import linear_problem
 from pushrank.solvers.boosting.loop import (
     BoostingProblem,
     BoostingResult,
@@ -347,7 +348,7 @@ def _boosting_problem(
         # The weight of a column is its coefficient times its range, and alpha penalises coefficients.
         ridge = spec.alpha * learner.units_**2 if spec.alpha > 0.0 else 0.0
         if spec.scale_slopes:
-            linear = LinearProblem(spec.objective, LinearModel(X), train, spec.alpha)
+            linear = linear_problem(spec.objective, MemoryRows(LinearModel(X), train), spec.alpha)
             scales = slope_units(linear, learner.units_)
     lower, upper = _weight_bounds(ranker, learner, outputs.n_rankers, constant=spec.constant)
     return BoostingProblem(

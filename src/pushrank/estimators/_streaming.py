@@ -20,7 +20,7 @@ from pushrank._validation import (
     warn_of_texts,
 )
 from pushrank.estimators._base import finite_scores, linear_scores, warn
-from pushrank.estimators._target import DTYPES, Target, break_even_threshold, checked_data, row_weights
+from pushrank.estimators._target import DTYPES, Target, checked_data, row_weights, sample_threshold
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_within
 from pushrank.pairs import BipartiteSample
@@ -313,7 +313,7 @@ def break_even(sample: LabelledRows, coef: NDArray[np.floating]) -> float:
     if (counted <= sample.positive).all():
         return float(np.nextafter(scores.min(), -np.inf))
     weights = None if (sample.sample_weight == 1.0).all() else sample.sample_weight
-    return break_even_threshold(scores, BipartiteSample.from_mask(sample.positive, weights))
+    return sample_threshold(scores, BipartiteSample.from_mask(sample.positive, weights))
 
 
 def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: bool = False) -> None:

@@ -17,7 +17,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
-from pushrank._numeric import midway as midway
 from pushrank._validation import (
     check_number,
     check_ordered_categorical,
@@ -29,6 +28,8 @@ from pushrank.datasets import DiskRows
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
+from pushrank.rows import OuterRows
+from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
@@ -46,16 +47,21 @@ class Target:
     codes: NDArray[Any] | None = None  # each row's place among the classes
     groups: NDArray[np.intp] | None = None  # each row's query group
 
+    @property
+    def weights_below(self) -> Floats:
+        """The weight of the rows below each class but the lowest; none for explicit pairs."""
+        if isinstance(self.sample, ArraySample):
+            return np.array([self.sample.class_weights[1]])
+        if self.codes is None or self.classes is None:
+            return np.zeros(0)
+        # The target's weights hold class weights too, which those of the sample may not.
+        return np.cumsum(np.bincount(self.codes, self.weights, len(self.classes)))[:-1].astype(np.float64)
+
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
-        if isinstance(self.sample, ArraySample):
-            return np.array([break_even_threshold(scores, self.sample)])
-        if self.codes is None or self.classes is None:
-            return np.zeros(1)
-        levels = range(len(self.classes) - 1)
-        # by the weights of the target, which hold class weights too, and not by those of the sample
-        samples = (BipartiteSample.from_mask(self.codes > level, self.weights) for level in levels)
-        return np.array([break_even_threshold(scores, sample) for sample in samples])
+        weights = None if self.weights is None else to_host(self.weights)
+        parts = InOnePart(Values(to_host(scores), weights))
+        return break_even_thresholds(parts, scores, self.weights_below)
 
 
 def validate_ranking(
@@ -227,7 +233,7 @@ def _is_out_of_memory(X: Any) -> bool:
     """Return whether X stands for rows elsewhere: on disk, in files that it names, or in an iterator."""
     some = X[0] if isinstance(X, list | tuple) and X else X
     # only a dataset of pyarrow has fragments
-    return isinstance(some, DiskRows | str | Path | Iterator) or hasattr(X, "get_fragments")
+    return isinstance(some, DiskRows | OuterRows | str | Path | Iterator) or hasattr(X, "get_fragments")
 
 
 def _is_number(text: str) -> bool:
@@ -348,31 +354,19 @@ def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
     return replace(target, weights=by_row, sample=sample), sample.pair_weight / target.sample.pair_weight
 
 
-def break_even_threshold(scores: Any, sample: BipartiteSample | ArraySample) -> float:
-    """Return the threshold above which as much weight is predicted positive as is positive.
+def break_even_thresholds(scores: ValueParts, like: Any, weights_below: Floats) -> Floats:
+    """Return the break-even threshold above each class but the highest; zero for explicit pairs.
 
-    It lies midway between two neighbouring scores; rows that tie across it all fall below it, or above it
-    where no score is higher.
-
-    Notes
-    -----
-    O(n) without weights, by selection; O(n log n) with.
+    ``like`` is an array of the scores' dtype, and ``weights_below`` the weight of the rows below each class
+    but the lowest.
     """
-    xp = namespace(scores)
-    if sample.positive_weights is None or sample.negative_weights is None:
-        last = sample.negatives.shape[0] - 1
-        cut = (np.partition(scores, last) if xp is np else xp.sort(scores))[last]
-    else:
-        positive_scores, negative_scores = sample.gather(scores)
-        scores = xp.concat([positive_scores, negative_scores])
-        ascending = xp.argsort(scores, stable=True)
-        weights = xp.concat([sample.positive_weights, sample.negative_weights])
-        weight_below = np.cumsum(to_host(weights)[to_host(ascending)])
-        # a little less than the negatives' weight, which the sum may miss by rounding
-        enough = (1.0 - 1e-12) * float(xp.sum(sample.negative_weights))
-        cut = scores[int(ascending[int(np.searchsorted(weight_below, enough))])]
-    above = scores[scores > cut]
-    if above.shape[0]:
-        return midway(float(cut), float(xp.min(above)), scores)
-    below = scores[scores < cut]
-    return midway(float(xp.max(below)), float(cut), scores) if below.shape[0] else float(cut)
+    if not len(weights_below):
+        return np.zeros(1)
+    like = to_host(like)
+    return np.array([break_even_threshold(scores, like, float(weight)) for weight in weights_below])
+
+
+def sample_threshold(scores: NDArray[np.floating], sample: BipartiteSample) -> float:
+    """Return the break-even threshold of the scores of two classes."""
+    parts = InOnePart(Values(scores, sample.row_weights))
+    return break_even_threshold(parts, scores, sample.class_weights[1])

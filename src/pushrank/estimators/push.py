@@ -19,19 +19,17 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.datasets import DiskRows
-from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades, warn
+from pushrank.estimators._base import RankerMixin, progress_bar, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._on_disk import rows_on_disk
-from pushrank.estimators._target import check_alpha, check_solver, validate_ranking
+from pushrank.estimators._rows import ranking_rows
+from pushrank.estimators._target import check_alpha, check_solver
 from pushrank.losses import Loss
-from pushrank.models import RowSpace, linear_model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, RankSample, Sample
 from pushrank.prices import Power, Price
-from pushrank.solvers import SOLVERS, LinearProblem, Result, lbfgs
-from pushrank.solvers.problem import BlockProblem, SumProblem
+from pushrank.rows import OuterRows
+from pushrank.solvers import SOLVERS, Problem, Result, linear_problem
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 
@@ -478,35 +476,45 @@ def fit_linear(
 
     ``compare`` says which rows are compared, where those are others than the target's.
     """
-    if isinstance(X, DiskRows):
-        check_by_sums(ranker, objective, "for rows on disk")
-        rows = rows_on_disk(ranker, X, y=y, sample_weight=sample_weight, qid=qid, pairs=pairs)
-        fit_by_sums(ranker, objective, rows)
-        return
     check_solvable(ranker, objective)
-    X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
-    if compare is not None:
-        target = replace(target, sample=compare(target.sample))
-    check_total_weight(objective, target.sample)
+    by_coordinates = ranker.solver == "coordinate"
+    rows = ranking_rows(
+        # Coordinate descent moves the coefficients of the features, not those of the row space.
+        ranker,
+        X,
+        y,
+        sample_weight,
+        qid=qid,
+        pairs=pairs,
+        compare=compare,
+        reduced=not by_coordinates,
+    )
+    source = rows.source
+    if isinstance(source, OuterRows):
+        check_outer(ranker, type(X).__name__)
+    check_total_weight(objective, source.class_weights)
+    problem = linear_problem(objective, source, float(ranker.alpha))
     continues = ranker.warm_start and hasattr(ranker, "coef_")
-    start = to_host(ranker.coef_).astype(np.float64) if continues else np.zeros(X.shape[1])
+    start = to_host(ranker.coef_).astype(np.float64) if continues else np.zeros(ranker.n_features_in_)
     solve = SOLVERS[ranker.solver] if objective.differentiable else minimise_kinked
-    name, price = type(ranker).__name__, prices.resolve(objective.price)
     with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
-        # the coefficients that are moved one at a time are those of the features
-        model = linear_model(X, reduced=ranker.solver != "coordinate")
-        problem = LinearProblem(objective, model, target.sample, float(ranker.alpha))
-        start = model.project(start)
+        start = source.project(start)
         result: Result = solve(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
-        exact_coef = model.lift(result.coef)
-        coef = like(exact_coef, X, X.dtype)
-        set_grades(ranker, target, linear_scores(X, coef))
-        ranker.coef_ = coef
-        if isinstance(model, RowSpace):
-            problem = LinearProblem(objective, model.features, target.sample, problem.alpha)
-        set_certificate(ranker, problem, exact_coef, result.certificate)
+        exact_coef = source.lift(result.coef)
+        coef = like(exact_coef, rows.coef_like, rows.coef_like.dtype)
+        thresholds = rows.thresholds(coef)
+        ranker.coef_, ranker.classes_ = coef, rows.classes
+        ranker.thresholds_, ranker.threshold_ = thresholds, float(thresholds[0])
+        in_features = linear_problem(objective, source.in_features(), problem.alpha)
+        set_certificate(ranker, in_features, exact_coef, result.certificate)
     ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
     ranker.converged_ = result.converged
+    warn_of_result(ranker, prices.resolve(objective.price), result)
+
+
+def warn_of_result(ranker: Any, price: Price, result: Result) -> None:
+    """Warn where the coefficients are not those that were asked for."""
+    name = type(ranker).__name__
     if result.collapse:
         warn(f"{name} collapsed: {result.collapse}", ConvergenceWarning)
     elif not (result.coef.any() or price.convex or isinstance(price, prices.LogOnePlus)):
@@ -519,54 +527,16 @@ def fit_linear(
         warn(f"{name} did not converge: {result.message}", ConvergenceWarning)
 
 
-def fit_by_sums(ranker: Any, objective: PushObjective, rows: Any) -> None:
-    """Minimise, set the fitted attributes, warn: the fit of a linear push ranker to rows that are elsewhere.
-
-    ``rows`` are a :class:`~pushrank.solvers.sums.RowSource`, with their ``dtype``, ``classes`` and
-    ``break_even_threshold``.
-
-    Raises
-    ------
-    ValueError
-        When the weights of a class add up to too much for the price.
-    """
-    check_total_weight(objective, rows)
-    continues = ranker.warm_start and hasattr(ranker, "coef_")
-    start = np.asarray(ranker.coef_, dtype=np.float64) if continues else np.zeros(rows.n_features)
-    problem = BlockProblem(objective, rows, float(ranker.alpha))
-    with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
-        result = lbfgs(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
-        coef = result.coef.astype(rows.dtype)
-        threshold = rows.break_even_threshold(coef)
-        ranker.coef_ = coef
-        set_certificate(ranker, problem, result.coef, result.certificate)
-    ranker.classes_, ranker.threshold_, ranker.thresholds_ = rows.classes, threshold, np.array([threshold])
-    ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
-    ranker.converged_ = result.converged
-    if not result.converged:
-        warn(f"{type(ranker).__name__} did not converge: {result.message}", ConvergenceWarning)
-
-
-def check_by_sums(ranker: Any, objective: PushObjective, where: str) -> None:
-    """Raise unless a ranker can be fitted to rows that are not in memory together, but ``where`` says.
-
-    Raises
-    ------
-    ValueError
-        When a parameter is out of range, or the objective or the solver needs all rows at once.
-    TypeError
-        When a parameter has the wrong type.
-    """
-    check_solvable(ranker, objective)
-    BlockProblem.check(objective)
+def check_outer(ranker: Any, rows: str) -> None:
+    """Raise where a ranker's parameters need rows in memory, and it is fitted to others."""
     for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
-        found = getattr(ranker, name, only)
-        if found != only:
-            raise ValueError(f"{name} must be {only!r} {where}, got {found!r}.")
+        value = getattr(ranker, name, only)
+        if value != only:
+            raise ValueError(f"{name} must be {only!r} for {rows}, got {value!r}.")
 
 
 def set_certificate(
-    ranker: Any, problem: SumProblem, exact_coef: Floats, certificate: Certificate | None = None
+    ranker: Any, problem: Problem, exact_coef: Floats, certificate: Certificate | None = None
 ) -> None:
     """Set the objective at the ranker's coefficients, and the bound that those before rounding prove."""
     if certificate is None:
@@ -579,15 +549,7 @@ def set_certificate(
 
 
 def check_solvable(ranker: Any, objective: PushObjective) -> None:
-    """Raise where parameters are out of range, or the solver cannot minimise the objective.
-
-    Raises
-    ------
-    ValueError
-        When a number is out of range, or the solver or alpha does not suit the objective.
-    TypeError
-        When a parameter has the wrong type, or a kink has no smoothed form.
-    """
+    """Raise where parameters are out of range, or the solver cannot minimise the objective."""
     check_alpha("alpha", ranker.alpha)
     check_number("tol", ranker.tol, above=0.0)
     check_number("max_iter", ranker.max_iter, 1, integer=True)
@@ -611,15 +573,9 @@ def check_solvable(ranker: Any, objective: PushObjective) -> None:
         raise ValueError(f"{described} needs alpha > 0, without which nothing bounds its optimum.")
 
 
-def check_total_weight(objective: PushObjective, sample: Sample) -> None:
-    """Raise where a price that is no power, and takes sums of losses as they are, would overflow.
-
-    Raises
-    ------
-    ValueError
-        When the weights of a class add up to more than 1e100.
-    """
-    total = max(sample.class_weights)
+def check_total_weight(objective: PushObjective, class_weights: tuple[float, float]) -> None:
+    """Raise where a price that is no power, and takes sums of losses as they are, would overflow."""
+    total = max(class_weights)
     if total > MAX_TOTAL_WEIGHT and not prices.resolve(objective.price).homogeneous:
         raise ValueError(
             f"sample_weight adds up to {total:.1e} in a class, and price={objective.price} takes at most "

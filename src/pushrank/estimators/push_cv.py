@@ -28,7 +28,7 @@ from pushrank.estimators._search import (
     check_numbers,
     choose,
 )
-from pushrank.estimators._target import break_even_threshold, check_alpha, validate_two_classes
+from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes
 from pushrank.estimators.push import push_objective, set_certificate
 from pushrank.losses import Loss
 from pushrank.models import LinearModel
@@ -36,7 +36,8 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Side
 from pushrank.pairs import ACCURACY, BipartiteSample
 from pushrank.prices import Power, Price
-from pushrank.solvers import LinearProblem
+from pushrank.rows import MemoryRows
+from pushrank.solvers import linear_problem
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.result import Result
 
@@ -324,7 +325,7 @@ def fit_path(
         for a, q in grid:
             result = by_push[q][a]
             scores = linear_scores(X, result.coef.astype(X.dtype))
-            threshold = break_even_threshold(scores[fold.train], sample)
+            threshold = sample_threshold(scores[fold.train], sample)
             yield Member(
                 {"alpha": alphas[a], push_name: pushes[q]}, scores[fold.test], threshold, solution=result
             )
@@ -350,9 +351,8 @@ def fit_path(
     ranker.n_iter_ = int(n_iter.sum()) + final.n_iter
     ranker.objective_path_, ranker.converged_ = final.objective_path, final.converged
     set_two_classes(ranker, target, linear_scores(X, ranker.coef_))
-    set_certificate(
-        ranker, LinearProblem(objectives[q], LinearModel(X), target.sample, alphas[a]), final.coef
-    )
+    problem = linear_problem(objectives[q], MemoryRows(LinearModel(X), target.sample), alphas[a])
+    set_certificate(ranker, problem, final.coef)
     warn_of_unfinished(ranker, [final, *(result for solutions in results.solutions for result in solutions)])
 
 

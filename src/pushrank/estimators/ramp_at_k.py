@@ -30,13 +30,13 @@ from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
+from pushrank.rows import MemoryRows
 from pushrank.solvers import Callback
-from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
-from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import TrimmedRows, trimmed_path
+from pushrank.solvers.trimming import trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
 MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more positives it finds other ends
@@ -374,11 +374,12 @@ def trimmed_coef(rows: LabelledRows, share: float, alpha: float) -> Floats:
     """Return the coefficients of a trimmed push that keeps some share of the positives."""
     kept = share * float(rows.sample_weight[rows.positive].sum())
     sample = BipartiteSample.from_mask(rows.positive, rows.sample_weight)
-    path = RegularisationPath(LinearModel(rows.X), sample, TRIMMED_TOL, MAX_SOLVER_ITERATIONS)
+    source = MemoryRows(in_row_space(LinearModel(rows.X)), sample)
     objective = PushObjective(price=Power(TRIMMED_P), scale="log")
-    problem = TrimmedRows(path, objective, rows.positive, rows.sample_weight, float(alpha))
-    (found,) = trimmed_path(problem, [kept], TRIMMED_TOL, MAX_TRIMMED_TURNS, exact=False)
-    return path.model.lift(found.coef)
+    problem = SumsProblem(objective, source, float(alpha))
+    (solution,) = trimmed_path(problem, [kept], TRIMMED_TOL, MAX_TRIMMED_TURNS, exact=False)
+    coef: Floats = source.lift(solution.coef)
+    return coef
 
 
 def perceptron_coef(rows: LabelledRows, share: float, seed: int) -> Floats:

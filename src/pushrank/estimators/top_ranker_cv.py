@@ -40,10 +40,11 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import TrimmedRows, trimmed_path
+from pushrank.solvers.trimming import trimmed_path
 
 # Objectives that give up on more than 95 % of the positives learn from too few of them.
 MIN_KEPT = 0.05
@@ -135,10 +136,10 @@ def trimmed_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[So
     solutions = []
     for p, alpha in product(grid["p"], grid["alpha"]):
         objective = PushObjective(price=Power(float(p)), scale="log")
-        problem = TrimmedRows(rows.path, objective, rows.is_positive, rows.weights, alpha)
+        problem = SumsProblem(objective, rows.path.rows, alpha)
         path = trimmed_path(problem, totals, rows.path.tol, max_trimming, exact=rows.is_final)
         solutions += [
-            Solution({"k": k, "p": p, "alpha": alpha}, rows.path.model.lift(trimmed.coef), trimmed.converged)
+            Solution({"k": k, "p": p, "alpha": alpha}, rows.path.rows.lift(trimmed.coef), trimmed.converged)
             for k, trimmed in zip(ks, path, strict=True)
         ]
     return solutions

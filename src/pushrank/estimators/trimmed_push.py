@@ -10,29 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.datasets import DiskRows
-from pushrank.estimators._base import (
-    RankerMixin,
-    linear_scores,
-    progress_bar,
-    set_features,
-    set_two_classes,
-    warn,
-)
+from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._on_disk import rows_on_disk
-from pushrank.estimators._target import check_alpha, validate_two_classes
-from pushrank.models import LinearModel
+from pushrank.estimators._rows import two_class_rows
+from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PrecisionAtK, PushObjective
-from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.solvers.path import RegularisationPath
-from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
-from pushrank.solvers.trimming import TrimmedRows, TrimmedSolution, TrimmedSource, trimmed_path
+from pushrank.solvers.problem import SumsProblem
+from pushrank.solvers.trimming import TrimmedSolution, trimmed_path
 
 
 @shared_docs
@@ -179,74 +167,37 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         return rankers
 
 
-def checked_surrogates(rankers: list[Any]) -> list[PrecisionAtK]:
-    """Return what counts the positives of each, after checks of the parameters, which are alike but for k."""
+def fit_trimmed(
+    rankers: list[TrimmedPush], X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> None:
+    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn.
+
+    The rankers differ in k alone.
+    """
     first, surrogates = rankers[0], [PrecisionAtK(ranker.k) for ranker in rankers]
     check_number("p", first.p, 1.0)
     check_alpha("alpha", first.alpha)
     check_number("tol", first.tol, above=0.0)
     check_number("max_iter", first.max_iter, 1, integer=True)
-    return surrogates
-
-
-def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
-    first = rankers[0]
-    surrogates = checked_surrogates(rankers)
-    if isinstance(X, DiskRows):
-        fit_trimmed_by_sums(rankers, rows_on_disk(first, X, y=y, sample_weight=sample_weight))
-        return
-    data, target = validate_two_classes(first, X, y, sample_weight)
-    for ranker in rankers[1:]:
-        validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
-    is_positive = np.asarray(target.codes, dtype=bool)
-    weights = np.ones(len(is_positive)) if target.weights is None else target.weights
-    n_positive = float(weights[is_positive].sum())
-    totals = [surrogate.count(n_positive) for surrogate in surrogates]
+    rows = two_class_rows(first, X, y, sample_weight)
+    totals = [surrogate.count(rows.source.class_weights[0]) for surrogate in surrogates]
     downwards = sorted(range(len(rankers)), key=lambda r: -totals[r])
-    objective = PushObjective(price=Power(float(first.p)), scale="log")
-    sample = BipartiteSample.from_mask(is_positive, weights)
-    with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
-        path = RegularisationPath(LinearModel(data), sample, float(first.tol), MAX_SOLVER_ITERATIONS)
-        solutions = trimmed_path(
-            TrimmedRows(path, objective, is_positive, weights, float(first.alpha)),
-            [totals[r] for r in downwards],
-            float(first.tol),
-            int(first.max_iter),
-            callback,
-        )
-    for r, solution in zip(downwards, solutions, strict=True):
-        ranker = rankers[r]
-        ranker.coef_ = path.model.lift(solution.coef).astype(data.dtype)
-        counted = weights[is_positive]
-        ranker.trimmed_ = np.flatnonzero(is_positive)[(counted > 0.0) & (solution.kept < counted)]
-        set_trimmed(ranker, solution)
-        set_two_classes(ranker, target, linear_scores(data, ranker.coef_))
-
-
-def fit_trimmed_by_sums(rankers: list[Any], rows: Any) -> None:
-    """Descend from the largest k to the smallest, set the fitted attributes, warn: for rows elsewhere.
-
-    ``rows`` choose their highest positives, and have what :func:`pushrank.estimators.push.fit_by_sums` asks.
-    """
-    first, surrogates = rankers[0], checked_surrogates(rankers)
-    totals = [surrogate.count(rows.class_weights[0]) for surrogate in surrogates]
-    downwards = sorted(range(len(rankers)), key=lambda r: -totals[r])
+    ordered = [totals[r] for r in downwards]
     objective = PushObjective(price=Power(float(first.p)), scale="log")
     with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
-        problem = TrimmedSource(rows, objective, float(first.alpha))
-        ordered = [totals[r] for r in downwards]
+        problem = SumsProblem(objective, rows.source, float(first.alpha))
         solutions = trimmed_path(problem, ordered, float(first.tol), int(first.max_iter), callback)
         for r, solution in zip(downwards, solutions, strict=True):
-            ranker, coef = rankers[r], solution.coef.astype(rows.dtype)
+            ranker, coef = rankers[r], rows.source.lift(solution.coef)
             set_features(ranker, first)
-            ranker.coef_, ranker.classes_, ranker.trimmed_ = coef, rows.classes, solution.kept.left_out()
-            ranker.threshold_ = rows.break_even_threshold(coef)
-            set_trimmed(ranker, solution)
+            ranker.coef_, ranker.classes_ = coef.astype(rows.coef_like.dtype), rows.classes
+            ranker.threshold_ = float(rows.thresholds(ranker.coef_)[0])
+            ranker.trimmed_ = solution.rows.trimmed_positives()
+            set_convergence(ranker, solution)
 
 
-def set_trimmed(ranker: Any, solution: TrimmedSolution) -> None:
-    """Set what is told of the descent, and warn where it did not end."""
+def set_convergence(ranker: TrimmedPush, solution: TrimmedSolution) -> None:
+    """Set the convergence attributes and warn if the fit did not converge."""
     ranker.objective_path_ = np.array(solution.objective_path)
     ranker.n_iter_, ranker.converged_ = len(solution.objective_path) - 1, solution.converged
     if not solution.converged:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
 from pushrank.estimators._scoring import HeldOutScorer
-from pushrank.estimators._target import break_even_threshold
+from pushrank.estimators._target import sample_threshold
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.targets import sample_of_labels
@@ -130,7 +130,7 @@ class CustomMetric:
         scorer = HeldOutScorer(self.scoring, classes, labels, weights, qid)
         scores = np.asarray(scores, dtype=np.float64)
         samples = (BipartiteSample.from_mask(labels > grade, weights) for grade in classes[:-1])
-        thresholds = np.array([break_even_threshold(scores, sample) for sample in samples])
+        thresholds = np.array([sample_threshold(scores, sample) for sample in samples])
         return scorer.score(None, scores, thresholds)
 
 

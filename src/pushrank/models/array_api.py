@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pushrank._array import like, namespace, to_host
+from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
-from pushrank.models.linear import ClassMoments, FeatureSpace, column_blocks
+from pushrank.models.linear import ClassMoments, FeatureSpace, LinearModel, column_blocks
 
 BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold: 128 MB
 
@@ -119,3 +120,13 @@ class ArrayLinearModel(FeatureSpace):
         for start in range(0, self.n_rows, height):
             rows = slice(start, min(start + height, self.n_rows))
             yield rows, xp.astype(self.data[rows, :], xp.float64, copy=False)
+
+
+def linear_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
+    if not is_numpy(X) and X.dtype == coef.dtype:
+        product: NDArray[np.floating] = X @ coef
+        return product
+    model = LinearModel(X, centred=False) if is_numpy(X) else ArrayLinearModel(X)
+    scores: NDArray[np.floating] = like(model.scores(like(coef, X)), X, coef.dtype)
+    return scores

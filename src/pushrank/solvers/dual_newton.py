@@ -22,6 +22,9 @@ Machine Learning 85 (2011), 41-75, for the dual; Boyd and Vandenberghe, *Convex 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
@@ -30,7 +33,7 @@ from sklearn.utils.extmath import row_norms
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.line_search import armijo_step
-from pushrank.solvers.problem import LinearProblem
+from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import (
     FORCING,
@@ -46,18 +49,27 @@ from pushrank.solvers.tolerances import (
 )
 
 
+class DualPoint(NamedTuple):
+    """Minus the dual objective at some weights of the rows, and their combination v of the rows."""
+
+    value: float
+    weights: Floats
+    v: Floats
+
+
 class WeightsDual:
     """The dual of a two-sum problem; its vectors are over the rows that have a sample weight."""
 
-    def __init__(self, problem: LinearProblem) -> None:
-        model, codes, log_weights = problem.host_model, problem.class_codes, problem.log_weights
+    def __init__(self, problem: Problem) -> None:
+        rows = problem.memory_rows
+        model, codes, log_weights = rows.host_model, rows.class_codes, rows.log_weights
         if log_weights is None:
             log_weights = np.zeros(model.n_rows)
         counted = log_weights > -np.inf
         if not counted.all():
             model, codes, log_weights = LinearModel(model.data[counted]), codes[counted], log_weights[counted]
         self.model, self.log_weights, self.codes = model, log_weights, codes.astype(np.intp)
-        self.powers = np.where(codes == 1, *(problem.powers or (1.0, 1.0)))
+        self.powers = np.where(codes == 1, *(problem.objective.powers or (1.0, 1.0)))
         self.signs = np.where(codes == 1, -1.0, 1.0)
         self.squares = row_norms(model.data, squared=True)
 
@@ -99,6 +111,20 @@ class WeightsDual:
             return np.arange(len(order))
         return np.sort(order[n_light:])
 
+    def line(self, weights: Floats, log_changes: Floats, alpha: float) -> Callable[[float], DualPoint]:
+        """Return the function from a step along the changes to the point there."""
+
+        def moved(step: float) -> DualPoint:
+            # A step along the weights cannot follow them below zero, and a step along their logarithms
+            # overshoots where they grow: each weight takes the lower of the two.
+            by_logarithms = weights * np.exp(np.minimum(step * log_changes, MAX_EXPONENT))
+            by_weights = np.maximum(weights * (1.0 + step * log_changes), SUDDEN_WEIGHT / len(weights))
+            new_weights = self.distributions(np.minimum(by_logarithms, by_weights))
+            v = self.combination(new_weights)
+            return DualPoint(self.negated_value(new_weights, v, alpha), new_weights, v)
+
+        return moved
+
     def newton_step(self, weights: Floats, residuals: Floats, alpha: float) -> Floats | None:
         """Return the changes of the logarithms of the weights; None where the system is too hard to solve."""
         heavy = self.heavy_rows(weights, alpha)
@@ -135,7 +161,7 @@ class WeightsDual:
 
 
 def dual_newton(
-    problem: LinearProblem, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise a problem of two sums of exponentials and a positive penalty, in the dual.
 
@@ -160,21 +186,12 @@ def dual_newton(
         if log_changes is None:
             break
 
-        def evaluate(
-            step: float, weights: Floats = weights, changes: Floats = log_changes, alpha: float = alpha
-        ) -> tuple[float, tuple[Floats, Floats]]:
-            # a linear step cannot take a weight below zero, and growth by a power of e overshoots
-            told = weights * np.exp(np.minimum(step * changes, MAX_EXPONENT))
-            grown = np.maximum(weights * (1.0 + step * changes), SUDDEN_WEIGHT / len(weights))
-            moved = dual.distributions(np.minimum(told, grown))
-            moved_v = dual.combination(moved)
-            return dual.negated_value(moved, moved_v, alpha), (moved, moved_v)
-
+        line = dual.line(weights, log_changes, alpha)
         value, slope = dual.negated_value(weights, v, alpha), float(residuals @ (weights * log_changes))
-        found = armijo_step(evaluate, value, slope, VALUE_ROUNDING * abs(value))
-        if found is None:
+        accepted = armijo_step(line, value, slope, VALUE_ROUNDING * abs(value))
+        if accepted is None:
             break
-        step, _, (weights, v) = found
+        step, (_, weights, v) = accepted
         coef = v / alpha
         objective, gradient = problem.value_and_gradient(coef)
         path.append(objective)

@@ -2,9 +2,9 @@
 
 As p grows, the weight of a P-Norm Push gathers on few negatives and its level sets become long and thin;
 a quasi-Newton method alone then needs thousands of iterations. In variables that whiten the weighted rows the
-level sets are round, and the weights settle early, so a few restarts of a few dozen iterations do. Of wide
-data the variables are too many to whiten, and the scores have far to go before the weights settle: there the
-two-sum exponential objective goes on in its dual, whose variables the weights are.
+level sets are round, and the weights settle early, so a few restarts of a few dozen iterations do. Wide data
+have too many coefficients to whiten. There the two-sum exponential objective is solved in its dual, whose
+variables are the weights of the rows.
 """
 
 from __future__ import annotations
@@ -12,23 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import InitVar, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
 from pushrank._numeric import Floats
+from pushrank.models.linear import ClassMoments
 from pushrank.solvers import tolerances
 from pushrank.solvers.dual_newton import dual_newton
-from pushrank.solvers.preconditioning import (
-    Preconditioner,
-    can_whiten,
-    column_scales,
-    diagonal,
-    preconditioner_at,
-    whitening,
-)
-from pushrank.solvers.problem import LinearProblem, SumProblem
+from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, preconditioner_at
+from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result, offset_callback
 
 UNBOUNDED = (
@@ -41,7 +35,7 @@ NO_PRECONDITIONER = Preconditioner(lambda v: v, lambda coef_gradient: coef_gradi
 
 
 def lbfgs(
-    problem: SumProblem,
+    problem: Problem,
     start: Floats,
     tol: float,
     max_iter: int,
@@ -55,13 +49,13 @@ def lbfgs(
     Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization*, SIAM J. Sci.
     Comput. 16 (1995).
     """
-    # scipy's own stopping rules, which know neither our units nor our proofs, are off
+    # The stopping rules of scipy are off: they do not see the units of the columns, nor any proof.
     options = {"ftol": 0.0, "gtol": 0.0, "maxfun": 1_000_000_000, "maxls": 50}
     return minimise("L-BFGS-B", options, problem, start, tol, max_iter, callback, proven)
 
 
 def newton_cg(
-    problem: SumProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise by Newton-CG in restarts, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
 
@@ -69,15 +63,58 @@ def newton_cg(
     ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 7.2.
     """
-    # scipy's own stopping rule is off, and its bound on steps, which knows no units, out of reach
+    # The stopping rule of scipy is off. Its bound on the length of a step, in preconditioned variables, means
+    # nothing to the problem: it is out of reach.
     options = {"gtol": 0.0, "max_trust_radius": 1e10}
     return minimise("trust-ncg", options, problem, start, tol, max_iter, callback)
+
+
+class Strategy(NamedTuple):
+    """How to minimise a problem, as the shape of its rows and its start suggest.
+
+    The first run starts with the whole curvature as its preconditioner if ``whitened``, otherwise with the
+    diagonal; runs end after ``first_run`` and ``later_runs`` iterations. The gradient is brought down to
+    ``refinement`` times the tolerance. The dual is solved once: before all runs if ``dual_first``, otherwise
+    after the run that completes ``dual_after`` iterations, or never, for None.
+    """
+
+    whitened: bool
+    first_run: int
+    later_runs: int
+    refinement: float
+    dual_first: bool
+    dual_after: int | None
+
+
+def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> Strategy:
+    """Return how to minimise a problem from a start."""
+    n_rows, n_features = problem.n_rows, problem.n_features
+    wide = not can_whiten(problem)
+    cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
+    few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
+    # With nearly as many columns as rows no small set of directions dominates, so a diagonal scaling does not
+    # help.
+    whitened = cheap or (not wide and few_rows)
+    # The dual has one variable per row, so it is available only when the rows are in memory.
+    has_dual = problem.has_dual and (wide or problem.in_row_space)
+    dual_first = has_dual and problem.in_row_space and not start.any()
+    # With many rows per column a dual step is expensive and rarely needed: wait for some restarts first.
+    patience = 0 if few_rows else tolerances.FIRST_RESTART + tolerances.LATER_RESTARTS_WIDE
+    return Strategy(
+        whitened=whitened,
+        first_run=tolerances.LATER_RESTARTS if whitened else tolerances.FIRST_RESTART,
+        later_runs=tolerances.LATER_RESTARTS_WIDE if wide else tolerances.LATER_RESTARTS,
+        # A caller with a proof decides itself what is enough: the gradient need not be refined below tol.
+        refinement=tolerances.REFINED if cheap and proven is None else 1.0,
+        dual_first=dual_first,
+        dual_after=patience if has_dual and not dual_first else None,
+    )
 
 
 def minimise(
     method: str,
     options: dict[str, Any],
-    problem: SumProblem,
+    problem: Problem,
     start: Floats,
     tol: float,
     max_iter: int,
@@ -89,79 +126,64 @@ def minimise(
     It stops after ``max_iter`` iterations in all, or when no entry of the gradient, in units of the columns'
     standard deviations, exceeds ``tol``, nor the duality gap where there is one; where whitening is cheap,
     when the value shows no more descent either. Where rounding ends the descent before the gap is closed the
-    gradient is enough. Where it is small enough ``proven`` is asked, in place of the gap, whether the
-    coefficients are good enough; if not it has to shrink further. scipy's own stopping rules should be off in
+    gradient is enough. ``proven(coef)`` replaces the test of the duality gap: it is called once the gradient
+    is below ``tol``, and the fit goes on while it returns False. The stopping rules of scipy should be off in
     ``options``.
     """
-    problem.check_range()
-    n_rows, n_features = problem.n_rows, problem.n_features
-    wide = not can_whiten(problem)
-    cheap = not wide and n_rows * n_features**2 <= tolerances.CHEAP_WORK
-    # of nearly as many columns as rows no few stand out, and units of their own lead nowhere
-    few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
-    whitened = cheap or (not wide and few_rows)
-    length = tolerances.LATER_RESTARTS if whitened else tolerances.FIRST_RESTART
-    in_row_space = problem.in_row_space
-    # whose variables are the rows' weights, for which these have to be in memory
-    dual = problem if isinstance(problem, LinearProblem) and (wide or in_row_space) else None
-    if dual is not None and (dual.powers is None or dual.alpha == 0.0):
-        dual = None
-    starts_in_dual = dual is not None and in_row_space and not start.any()
-    # units are those of the data, whatever the start
-    goes_on = not starts_in_dual and not start.any()
-    moments = problem.moments(np.zeros_like(start), whole=whitened and goes_on)
-    scales = column_scales(moments, n_rows)
-    # a proof says what is small enough
-    refined = tolerances.REFINED if cheap and proven is None else 1.0
-    # line searches go after a descent that rounding may hide; a trust region does not
+    problem.rows.check_range()
+    strategy = choose_strategy(problem, start, proven)
+    # The moments measured at zero serve the first run too, where it starts there.
+    reuse_moments = not strategy.dual_first and not start.any()
+    moments: ClassMoments | None
+    moments = problem.moments(np.zeros_like(start), whole=strategy.whitened and reuse_moments)
+    # Scale columns by their spread in the data, not by the weights at the start: then tol means the same for
+    # every start.
+    scales = column_scales(moments, problem.n_rows)
+    if not reuse_moments:
+        moments = None
+    # A line search keeps trying when rounding hides the descent; a trust region does not.
     searches = method == "L-BFGS-B"
-    iterates = _Iterates(problem, start, scales, tol, refined, proven, searches)
-    stalled, message = 0, CONVERGED if iterates.converged else ""
-    # with many rows a column the steps of the dual cost more, and are seldom needed
-    patience = 0 if few_rows else tolerances.FIRST_RESTART + tolerances.LATER_RESTARTS_WIDE
-    if dual is not None and starts_in_dual and not message:
-        iterates.jump(dual_newton(dual, scales, refined * tol, max_iter, callback))
-        dual = None
-        message = _reason_to_stop(problem, iterates, max_iter)
-    if not message:
-        if not goes_on:
-            moments = problem.moments(iterates.coef, columns=not whitened, whole=whitened)
-        iterates.preconditioner = (
-            whitening(moments, problem.alpha, scales) if whitened else diagonal(moments, problem.alpha)
-        )
-    del moments
+    iterates = _Iterates(problem, start, scales, tol, strategy.refinement, proven, searches)
+    message = CONVERGED if iterates.converged else ""
+    whitened, length, n_stalled = strategy.whitened, strategy.first_run, 0
+    solve_dual, dual_after = strategy.dual_first, strategy.dual_after
     while not message:
-        before, n_before = iterates.path[-1], len(iterates.path)
-        limit = min(length, max_iter - n_before + 1)
-        _run(problem, iterates, method, {**options, "maxiter": limit}, callback)
-        cut_short = searches and len(iterates.path) - n_before < limit
-        stalled = stalled + 1 if iterates.path[-1] >= before else 0
-        message = _reason_to_stop(problem, iterates, max_iter, stalled, cut_short=cut_short)
         n_done = len(iterates.path) - 1
-        if dual is not None and not message and n_done >= patience:
-            # scores that have not settled by now have far to go
+        if solve_dual:
+            dual_tol = strategy.refinement * tol if strategy.dual_first else tol
             shifted = offset_callback(callback, n_done)
-            iterates.jump(dual_newton(dual, scales, tol, max_iter - n_done, shifted))
-            dual = None
+            iterates.jump(dual_newton(problem, scales, dual_tol, max_iter - n_done, shifted))
+            solve_dual, dual_after = False, None
             message = _reason_to_stop(problem, iterates, max_iter)
-        if not message:
-            length = tolerances.LATER_RESTARTS_WIDE if wide else tolerances.LATER_RESTARTS
-            iterates.preconditioner = (
-                NO_PRECONDITIONER  # the last one may hold a good part of the memory that its successor needs
-            )
-            iterates.preconditioner = preconditioner_at(problem, iterates.coef, scales)
+            continue
+        # The last preconditioner may hold a good part of the memory that its successor needs.
+        iterates.preconditioner = NO_PRECONDITIONER
+        iterates.preconditioner = preconditioner_at(
+            problem, iterates.coef, scales, whitened=whitened, moments=moments
+        )
+        moments = None
+        before, limit = iterates.path[-1], min(length, max_iter - n_done)
+        _run(problem, iterates, method, {**options, "maxiter": limit}, callback)
+        n_stalled = n_stalled + 1 if iterates.path[-1] >= before else 0
+        line_search_failed = searches and len(iterates.path) - 1 < n_done + limit
+        message = _reason_to_stop(
+            problem, iterates, max_iter, n_stalled, line_search_failed=line_search_failed
+        )
+        # Scores that have not settled by now have far to go.
+        solve_dual = dual_after is not None and len(iterates.path) - 1 >= dual_after
+        whitened, length = can_whiten(problem), strategy.later_runs
     coef = iterates.coef
     if message == UNBOUNDED:
         coef = coef / problem.margin(coef)
     converged = iterates.converged or message == CONVERGED
-    # the row space leaves out what rounding hides, which a bound has to count
-    certificate = None if in_row_space or message == UNBOUNDED else iterates.certificate
+    # The row space leaves out what rounding hides, which a bound has to count.
+    certificate = None if problem.in_row_space or message == UNBOUNDED else iterates.certificate
     advice = "" if converged else message
     return Result(coef, np.array(iterates.path), converged, iterates.size, advice, certificate)
 
 
 def _run(
-    problem: SumProblem,
+    problem: Problem,
     iterates: _Iterates,
     method: str,
     options: dict[str, Any],
@@ -199,13 +221,17 @@ def _run(
 
 @dataclass(eq=False)
 class _Iterates:
-    """The objective along the iterations, the best point among them, and whether to stop there."""
+    """The objective along the iterations, the best point among them, and whether to stop there.
 
-    problem: SumProblem
+    ``refinement`` is the part of the tolerance that the gradient is brought down to where it costs little;
+    ``searches`` says whether the method is one with line searches.
+    """
+
+    problem: Problem
     start: InitVar[Floats]
     scales: Floats
     tol: float
-    refined: float  # the part of the tolerance that is worth its time
+    refinement: float
     proven: Proof | None
     searches: bool
     preconditioner: Preconditioner = NO_PRECONDITIONER
@@ -230,9 +256,9 @@ class _Iterates:
     @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
-        refined = self.size <= self.refined * self.tol
+        refined = self.size <= self.refinement * self.tol
         lost = self.is_small and (self.searches or refined) and self.level
-        # without a penalty a log-scale objective sinks so far where only separable data can take it
+        # Without a penalty a log-scale objective sinks so far only on separable data.
         unbounded = self.problem.alpha == 0.0 and self.path[-1] < tolerances.MIN_LOG_OBJECTIVE
         return (refined and self.converged) or lost or unbounded
 
@@ -273,20 +299,20 @@ class _Iterates:
         if self.is_small and self.proven is not None and not self.proven(coef):
             self.tol = tolerances.TIGHTER * self.size
 
-    def jump(self, found: Result) -> None:
+    def jump(self, result: Result) -> None:
         """Go through another solver's iterations to the better of their end and the point before."""
         before, coef = self.path[-1], self.coef
-        self.path += found.objective_path[1:-1].tolist()
-        self.accept(found.coef if found.objective_path[-1] < before else coef)
+        self.path += result.objective_path[1:-1].tolist()
+        self.accept(result.coef if result.objective_path[-1] < before else coef)
 
 
 def _reason_to_stop(
-    problem: SumProblem,
+    problem: Problem,
     iterates: _Iterates,
     max_iter: int,
     stalled: int = 0,
     *,
-    cut_short: bool = False,
+    line_search_failed: bool = False,
 ) -> str:
     """Return why there should be no restart and what the user can do; empty to go on."""
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
@@ -294,13 +320,13 @@ def _reason_to_stop(
         gradient += f", the relative duality gap {iterates.certificate.gap:.1e}"
     if not iterates.converged and problem.is_separated(iterates.coef):
         return UNBOUNDED
-    # a run is cut short where steps show no descent, which so near the minimum is rounding
-    if iterates.finished or (iterates.converged and cut_short):
+    # So near the minimum a line search fails for rounding.
+    if iterates.finished or (iterates.converged and line_search_failed):
         return CONVERGED
     if len(iterates.path) - 1 >= max_iter:
         return f"stopped at max_iter={max_iter} ({gradient}): raise max_iter, alpha or tol."
     if stalled >= tolerances.MAX_STALLED_RESTARTS:
-        # where only rounding keeps the gap open, a Newton step sees next to no descent either
+        # Where only rounding keeps the gap open, a Newton step sees next to no descent either.
         size = max(abs(iterates.path[-1]), iterates.certificate.floor)
         if iterates.is_small and (not problem.has_bound or iterates.descent_left <= iterates.tol * size):
             return CONVERGED

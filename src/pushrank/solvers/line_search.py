@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from pushrank.solvers.tolerances import MAX_HALVINGS, MAX_TRIALS, SUFFICIENT_DESCENT, ZERO_SLOPE
 
 Slope = Callable[[float], tuple[float, float]]
-Found = TypeVar("Found")
+
+
+class HasValue(Protocol):
+    """A point of a function."""
+
+    @property
+    def value(self) -> float:
+        """The function there."""
+
+
+P = TypeVar("P", bound=HasValue)
 
 
 def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> float:
@@ -56,13 +66,13 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
 
 
 def armijo_step(
-    evaluate: Callable[[float], tuple[float, Found]], value: float, slope: float, rounding: float = 0.0
-) -> tuple[float, float, Found] | None:
-    """Return the first of the steps 1, 1/2, 1/4, ... that descends enough; None where none does.
+    at: Callable[[float], P], value: float, slope: float, rounding: float = 0.0
+) -> tuple[float, P] | None:
+    """Return the first of the steps 1, 1/2, 1/4, ... that descends enough, and the point there, or None.
 
-    Returned are the step and what ``evaluate`` gave there: the function, and whatever the caller wants to
-    keep of the point. ``value`` and ``slope`` are the function and its (negative) derivative at a step of
-    zero; ``rounding`` is what the function may rise by rounding alone.
+    ``at`` returns the point at a step, with the function as its ``value``; ``value`` and ``slope`` are the
+    function and its (negative) derivative at a step of zero. ``rounding`` is what the function may rise by
+    rounding alone.
 
     References
     ----------
@@ -70,13 +80,15 @@ def armijo_step(
 
     Examples
     --------
-    >>> armijo_step(lambda step: ((3.0 * step - 1.0) ** 2, "point"), value=1.0, slope=-6.0)
-    (0.5, 0.25, 'point')
+    >>> from types import SimpleNamespace
+    >>> parabola = lambda step: SimpleNamespace(value=(3.0 * step - 1.0) ** 2)
+    >>> armijo_step(parabola, value=1.0, slope=-6.0)
+    (0.5, namespace(value=0.25))
     """
     step = 1.0
     for _ in range(MAX_HALVINGS):
-        moved_value, found = evaluate(step)
-        if moved_value <= value + SUFFICIENT_DESCENT * step * slope + rounding:
-            return step, moved_value, found
+        point = at(step)
+        if point.value <= value + SUFFICIENT_DESCENT * step * slope + rounding:
+            return step, point
         step *= 0.5
     return None

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -29,12 +28,12 @@ import scipy.linalg
 from pushrank._numeric import Floats
 from pushrank.models import KernelModel, LinearModel
 from pushrank.objectives import PushObjective
-from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
+from pushrank.rows import MemoryRows
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
-from pushrank.solvers.preconditioning import newton_direction
-from pushrank.solvers.problem import BlockProblem, LinearProblem
+from pushrank.solvers.preconditioning import can_whiten, newton_direction
+from pushrank.solvers.problem import Point, Problem, linear_problem
 from pushrank.solvers.result import Callback, Certificate, Result
 from pushrank.solvers.tolerances import (
     EXACT,
@@ -53,158 +52,98 @@ from pushrank.solvers.tolerances import (
 
 
 def newton(
-    problem: LinearProblem,
-    start: Floats,
+    point: Point,
     scales: Floats,
     tol: float,
     max_iter: int,
-    scores: Floats | None = None,
-    resample: Callable[[Floats], Sample] | None = None,
+    resample: Callable[[Point], Problem] | None = None,
 ) -> Result:
-    r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance.
+    r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point.
 
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
     that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`.
 
     It stops when no entry of the gradient, in units of ``scales``, exceeds ``tol``, after ``max_iter`` steps,
-    or when none brings a descent. The penalty has to be positive; ``scores`` are those of the start. With
-    ``resample`` the sample is another one after every step, by the scores there.
+    or when none brings a descent. The penalty has to be positive. With ``resample`` the problem is another
+    one after every step, which depends on the point reached.
 
-    A step costs O(n_rows * n_features^2); its line search, along the scores, does not read the data. Close to
-    the minimum the error squares with every step, so that along a path of penalties a few steps do. Far from
-    it a method that gathers curvature is quicker.
+    A step costs O(n_rows * n_features^2); where the rows lie in memory its line search does not read them.
+    Close to the minimum the error squares with every step, so that along a path of penalties a few steps do.
+    Far from it a method that gathers curvature is quicker.
 
     References
     ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
-    model = problem.model
-    coef, scores = start, model.scores(start) if scores is None else scores
-    value, at_point = problem.at(coef, scores)
-    path, factor = [value], None
+    path, factor = [point.value], None
     step, size = 1.0, np.inf
     reuse = REUSE_FACTOR if resample is None else REUSE_RESAMPLED
     while True:
-        gradient = model.rmatvec(problem.sample.scatter(*at_point.gradient())) + problem.alpha * coef
+        gradient = point.gradient
         before, size = size, float(np.max(np.abs(gradient) / scales))
         if size <= tol or len(path) > max_iter:
-            return Result(coef, np.array(path), size <= tol, size, "" if size <= tol else "steps ran out.")
+            message = "" if size <= tol else "steps ran out."
+            return Result(point.coef, np.array(path), size <= tol, size, message)
         if factor is None or step < 1.0 or size > reuse * before:
-            row_weights = problem.sample.scatter(*at_point.diagonal())
-            hessian = model.class_covariance(row_weights, problem.class_codes)
-            hessian[np.diag_indices_from(hessian)] += problem.alpha
             try:
-                factor = scipy.linalg.cho_factor(hessian, check_finite=False)
+                factor = scipy.linalg.cho_factor(point.hessian(), check_finite=False)
             except scipy.linalg.LinAlgError:
-                return Result(coef, np.array(path), False, size, "the Hessian is singular in floating point.")
+                message = "the Hessian is singular in floating point."
+                return Result(point.coef, np.array(path), False, size, message)
         direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
-
-        def evaluate(
-            step: float,
-            at: tuple[Floats, Floats] = (coef, scores),
-            along: tuple[Floats, Floats] = (direction, model.scores(direction)),
-            problem: LinearProblem = problem,
-        ) -> tuple[float, tuple[Floats, Floats, ObjectiveEvaluation]]:
-            moved, moved_scores = at[0] + step * along[0], at[1] + step * along[1]
-            value, at_point = problem.at(moved, moved_scores)
-            return value, (moved, moved_scores, at_point)
-
-        found = armijo_step(evaluate, value, float(gradient @ direction), VALUE_ROUNDING * abs(value))
-        if found is None:
-            return Result(coef, np.array(path), False, size, "no step brought a descent.")
-        step, value, (coef, scores, at_point) = found
-        path.append(value)
+        slope, rounding = float(gradient @ direction), VALUE_ROUNDING * abs(point.value)
+        accepted = armijo_step(point.line(direction), point.value, slope, rounding)
+        if accepted is None:
+            return Result(point.coef, np.array(path), False, size, "no step brought a descent.")
+        step, point = accepted
+        path.append(point.value)
         if resample is not None:
-            problem = LinearProblem(problem.objective, model, resample(scores), problem.alpha)
-            value, at_point = problem.at(coef, scores)
+            point = resample(point).point(point.coef, point.scores)
 
 
-def newton_by_sums(
-    problem: BlockProblem,
-    start: Floats,
-    scales: Floats,
-    tol: float,
-    max_iter: int,
-    resample: Callable[[Floats], BlockProblem] | None = None,
-) -> Result:
-    """Minimise as :func:`newton` does, of rows that are asked for sums alone.
+def has_newton(problem: Problem) -> bool:
+    """Return whether the Hessian is a covariance, not singular, and small enough to factor."""
+    return problem.objective.powers is not None and problem.alpha > 0.0 and can_whiten(problem)
 
-    A trial of the line search, mostly the only one of its step, is a pass over the rows that gives the next
-    gradient too, and a Hessian is two. With ``resample`` the problem is another one after every step, by the
-    coefficients there.
+
+def newton_or_lbfgs(problem: Problem, point: Point, scales: Floats, tol: float, max_iter: int) -> Result:
+    """Minimise the two-sum objective with a penalty by Newton's method, from a point near the minimum.
+
+    Where Newton's method stops early, a path of penalties or L-BFGS finishes; ``max_iter`` counts the steps
+    of all three.
     """
-    coef, (value, gradient) = start, problem.value_and_gradient(start)
-    path, factor, step, size = [value], None, 1.0, np.inf
-    reuse = REUSE_FACTOR if resample is None else REUSE_RESAMPLED
-    while True:
-        before, size = size, float(np.max(np.abs(gradient) / scales))
-        if size <= tol or len(path) > max_iter:
-            return Result(coef, np.array(path), size <= tol, size, "" if size <= tol else "steps ran out.")
-        if factor is None or step < 1.0 or size > reuse * before:
-            hessian = np.asarray(problem.moments(coef, columns=False, whole=True).covariance)
-            hessian[np.diag_indices_from(hessian)] += problem.alpha
-            try:
-                factor = scipy.linalg.cho_factor(hessian, check_finite=False)
-            except scipy.linalg.LinAlgError:
-                return Result(coef, np.array(path), False, size, "the Hessian is singular in floating point.")
-        direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
-
-        def evaluate(
-            step: float, at: Floats = coef, along: Floats = direction, problem: BlockProblem = problem
-        ) -> tuple[float, tuple[Floats, Floats]]:
-            moved = at + step * along
-            value, gradient = problem.value_and_gradient(moved)
-            return value, (moved, gradient)
-
-        found = armijo_step(evaluate, value, float(gradient @ direction), VALUE_ROUNDING * abs(value))
-        if found is None:
-            return Result(coef, np.array(path), False, size, "no step brought a descent.")
-        step, value, (coef, gradient) = found
-        path.append(value)
-        if resample is not None:
-            problem = resample(coef)
-            value, gradient = problem.value_and_gradient(coef)
-
-
-def after_newton(
-    problem: Any, result: Result, scales: Floats, tol: float, max_iter: int, method: Callable[..., Result]
-) -> Result:
-    """Return where a descent ends that began with ``NEWTON_STEPS`` of a method, one of the two above.
-
-    That was asked for ``PATH_REFINED`` of the tolerance. ``max_iter`` counts its steps, too.
-    """
+    n_steps = min(NEWTON_STEPS, max_iter)
+    # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
+    result = newton(point, scales, PATH_REFINED * tol, n_steps)
     too_far = result.gradient_size > tol and max_iter > NEWTON_STEPS
     if too_far and problem.margin(result.coef) > 0.0:
-        result = _along_penalties(problem, result, scales, tol, max_iter, method)
+        result = _along_penalties(problem, result, scales, tol, max_iter)
     if result.gradient_size <= tol:
         return replace(result, converged=True, message="")
     if result.n_iter >= max_iter:
         return result
-    # not lost, though Newton's method did not get there
     before = result.objective_path[:-1]
     result = lbfgs(problem, result.coef, tol, max_iter - len(before))
     return replace(result, objective_path=np.append(before, result.objective_path))
 
 
-def _along_penalties(
-    problem: Any, reached: Result, scales: Floats, tol: float, max_iter: int, method: Callable[..., Result]
-) -> Result:
+def _along_penalties(problem: Problem, reached: Result, scales: Floats, tol: float, max_iter: int) -> Result:
     """Return the end of a path of halving penalties, where it is below what was reached without it.
 
-    On separable rows the margin grows until the penalty stops it. If that is small the minimum is far and
-    Newton's steps from afar are short, but from one penalty's minimum to the next it is a few steps.
-    Those on the way are not counted.
+    On separable rows the margin grows until the penalty stops it. If the penalty is small the minimum is far
+    and Newton's steps from afar are short, but from one penalty's minimum to the next it is a few steps.
+    The steps on the way are not counted.
     """
     coef, on_the_way = np.zeros_like(reached.coef), copy(problem)
-    # the largest curvature at zero, whose minimum is near it
-    on_the_way.alpha = sum(problem.objective.powers) * float(np.max(scales)) ** 2
+    # With the largest curvature at zero as the penalty the minimum is near zero.
+    on_the_way.alpha = sum(problem.push_objective.powers or ()) * float(np.max(scales)) ** 2
     while on_the_way.alpha > problem.alpha:
-        coef = method(on_the_way, coef, scales, PENALTY_TOL, NEWTON_STEPS).coef
+        coef = newton(on_the_way.point(coef), scales, PENALTY_TOL, NEWTON_STEPS).coef
         on_the_way.alpha *= NEXT_PENALTY
     n_steps = min(NEWTON_STEPS, max_iter - reached.n_iter)
-    found = method(problem, coef, scales, PATH_REFINED * tol, n_steps)
-    lower = found.objective_path[found.objective_path < reached.objective_path[-1]]
-    return replace(found, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
+    end = newton(problem.point(coef), scales, PATH_REFINED * tol, n_steps)
+    lower = end.objective_path[end.objective_path < reached.objective_path[-1]]
+    return replace(end, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
 
 
 def functional_newton(
@@ -224,40 +163,58 @@ def functional_newton(
     and their scores. ``callback`` is called after every step with its number, the objective and the gap.
     """
     coef = np.zeros(model.n_rows) if start is None else start.copy()
-    scores = model.scores(coef)
+    point = FunctionPoint(objective, model, sample, C, coef, model.scores(coef))
     iteration = 0
     while True:
-        certificate = certify(coef, scores)
+        certificate = certify(point.coef, point.scores)
         if callback is not None and iteration:
             callback(iteration, objective=certificate.primal, gap=certificate.gap)
         if certificate.gap <= tol or iteration == max_iter:
-            return coef, certificate, iteration
-        at_point = objective.evaluation(sample, scores)
-        gradient = coef + C * sample.scatter(*at_point.gradient())
-
-        def curved(direction_scores: Floats, at_point: ObjectiveEvaluation = at_point) -> Floats:
-            """Return the coefficients of C times the Hessian of the risk times a function."""
-            return C * sample.scatter(*at_point.hessian_product(sample.gather(direction_scores)))
-
+            return point.coef, certificate, iteration
         accuracy = min(FORCING, np.sqrt(certificate.gap))
-        direction, direction_scores = _conjugate_gradients(model, curved, gradient, accuracy)
-
-        def evaluate(
-            step: float,
-            at: tuple[Floats, Floats] = (coef, scores),
-            along: tuple[Floats, Floats] = (direction, direction_scores),
-        ) -> tuple[float, tuple[Floats, Floats]]:
-            moved, moved_scores = at[0] + step * along[0], at[1] + step * along[1]
-            norm = model.squared_norm(moved, moved_scores)
-            value = 0.5 * norm + C * objective.evaluation(sample, moved_scores).value
-            return value, (moved, moved_scores)
-
-        value = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
-        found = armijo_step(evaluate, value, float(gradient @ direction_scores))
-        if found is None:
-            return coef, certificate, iteration  # as far as rounding lets it
-        coef, scores = found[2]
+        gradient = point.gradient()
+        direction, direction_scores = _conjugate_gradients(model, point.curved, gradient, accuracy)
+        slope = float(gradient @ direction_scores)
+        accepted = armijo_step(point.line(direction, direction_scores), point.value, slope)
+        if accepted is None:
+            # rounding lets no step descend
+            return point.coef, certificate, iteration
+        point = accepted[1]
         iteration += 1
+
+
+class FunctionPoint:
+    """The penalised risk at a function in the space of a kernel."""
+
+    def __init__(
+        self,
+        objective: PushObjective,
+        model: KernelModel,
+        sample: Sample,
+        C: float,
+        coef: Floats,
+        scores: Floats,
+    ) -> None:
+        self._problem = objective, model, sample, C
+        self._sample, self._C = sample, C
+        self.coef, self.scores = coef, scores
+        self._evaluation = objective.evaluation(sample, scores)
+        self.value = 0.5 * model.squared_norm(coef, scores) + C * self._evaluation.value
+
+    def gradient(self) -> Floats:
+        """Return the coefficients of the gradient in the inner product of the space."""
+        return self.coef + self._C * self._sample.scatter(*self._evaluation.gradient())
+
+    def curved(self, direction_scores: Floats) -> Floats:
+        """Return the coefficients of C times the Hessian of the risk times a function."""
+        product = self._evaluation.hessian_product(self._sample.gather(direction_scores))
+        return self._C * self._sample.scatter(*product)
+
+    def line(self, direction: Floats, direction_scores: Floats) -> Callable[[float], FunctionPoint]:
+        """Return the function from a step along a direction to the point there."""
+        return lambda step: FunctionPoint(
+            *self._problem, self.coef + step * direction, self.scores + step * direction_scores
+        )
 
 
 def _conjugate_gradients(
@@ -296,7 +253,7 @@ def certified_lbfgs(
     start: Floats | None = None,
 ) -> tuple[Floats, Certificate, int]:
     """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations."""
-    problem = LinearProblem(objective, model, sample, 1.0 / C)
+    problem = linear_problem(objective, MemoryRows(model, sample), 1.0 / C)
     first = np.zeros(model.n_features) if start is None else start
     certificate: Certificate | None = None
 
@@ -323,7 +280,7 @@ def certified_lbfgs(
     return coef, certificate, n_iter
 
 
-def _newton_step(problem: LinearProblem, coef: Floats) -> Floats:
+def _newton_step(problem: Problem, coef: Floats) -> Floats:
     """Return the way to the minimum of the quadratic model."""
     diagonal = np.asarray(problem.moments(coef).variances) + problem.alpha
     gradient = problem.value_and_gradient(coef)[1]

@@ -12,12 +12,12 @@ from pushrank._parallel import one_blas_thread
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
+from pushrank.rows import MemoryRows
 from pushrank.solvers.gradient import lbfgs
-from pushrank.solvers.newton import after_newton, newton
-from pushrank.solvers.preconditioning import can_whiten, column_scales
-from pushrank.solvers.problem import LinearProblem
+from pushrank.solvers.newton import has_newton, newton_or_lbfgs
+from pushrank.solvers.preconditioning import units_at_zero
+from pushrank.solvers.problem import Problem, linear_problem
 from pushrank.solvers.result import Callback, Result
-from pushrank.solvers.tolerances import NEWTON_STEPS, PATH_REFINED
 
 
 class RegularisationPath:
@@ -25,7 +25,7 @@ class RegularisationPath:
 
     def __init__(self, model: LinearModel, sample: Sample, tol: float, max_iter: int) -> None:
         model.check_range()
-        self.model, self.sample = in_row_space(model), sample
+        self.rows = MemoryRows(in_row_space(model), sample)
         self.tol, self.max_iter = tol, max_iter
         self._scales: dict[object, Floats] = {}
 
@@ -46,9 +46,7 @@ class RegularisationPath:
                 for number, a in enumerate(downwards, 1 + o * len(alphas)):
                     neighbours = [last, solved[o - 1][a] if o else None]
                     starts = [result.coef for result in neighbours if result is not None]
-                    last = self.descend(
-                        objective, alphas[a], self._scored(starts or [np.zeros(self.model.n_features)])
-                    )
+                    last = self._descend(objective, alphas[a], starts or [np.zeros(self.rows.n_features)])
                     solved[o][a] = last
                     if callback is not None:
                         callback(number, objective=last.objective_path[-1], gradient=last.gradient_size)
@@ -56,42 +54,24 @@ class RegularisationPath:
 
     def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
         """Return the solution for one objective and penalty, from the best of some starts."""
-        projected = [self.model.project(start) for start in starts]
-        return self._lifted(self.descend(objective, alpha, self._scored(projected)))
+        projected = [self.rows.project(start) for start in starts]
+        return self._lifted(self._descend(objective, alpha, projected))
 
-    def descend(
-        self,
-        objective: PushObjective,
-        alpha: float,
-        starts: Sequence[tuple[Floats, Floats]],
-        sample: Sample | None = None,
-    ) -> Result:
-        """Return the solution from the best of some starts, given with their scores.
-
-        Coefficients are those of ``model``, in the row space of wide data. The solution may be for a part of
-        the rows, whose columns are taken to vary as those of all.
-        """
-        problem = LinearProblem(objective, self.model, sample or self.sample, alpha)
-        start, scores = starts[0]
-        if len(starts) > 1:
-            start, scores = min(starts, key=lambda known: problem.at(*known)[0])
-        # the Hessian is a covariance, not singular, and small enough to factor
-        if objective.powers is not None and alpha > 0.0 and can_whiten(problem):
-            scales, n_steps = self.units(problem), min(NEWTON_STEPS, self.max_iter)
-            result = newton(problem, start, scales, PATH_REFINED * self.tol, n_steps, scores)
-            return after_newton(problem, result, scales, self.tol, self.max_iter, newton)
-        return lbfgs(problem, start, self.tol, self.max_iter)
-
-    def _scored(self, starts: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
-        return [(start, self.model.scores(start)) for start in starts]
+    def _descend(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
+        """Return the solution from the best of some starts, in the coordinates of the model."""
+        problem = linear_problem(objective, self.rows, alpha)
+        if not has_newton(problem):
+            start = starts[0] if len(starts) == 1 else min(starts, key=problem.value)
+            return lbfgs(problem, start, self.tol, self.max_iter)
+        point = min((problem.point(start) for start in starts), key=lambda point: point.value)
+        return newton_or_lbfgs(problem, point, self._units(problem), self.tol, self.max_iter)
 
     def _lifted(self, result: Result) -> Result:
-        return replace(result, coef=self.model.lift(result.coef))
+        return replace(result, coef=self.rows.lift(result.coef))
 
-    def units(self, problem: LinearProblem) -> Floats:
-        """Return the units of the gradient, which are those of the data, found once an objective."""
+    def _units(self, problem: Problem) -> Floats:
+        """Return the units of the gradient, which are those of the data, measured once an objective."""
         objective = problem.objective
         if objective not in self._scales:
-            at_zero = problem.moments(np.zeros(self.model.n_features))
-            self._scales[objective] = column_scales(at_zero, problem.n_rows)
+            self._scales[objective] = units_at_zero(problem)
         return self._scales[objective]

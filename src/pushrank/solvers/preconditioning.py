@@ -12,9 +12,8 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
-from pushrank.models import LinearModel
 from pushrank.models.linear import ClassMoments
-from pushrank.solvers.problem import SumProblem
+from pushrank.solvers.problem import Problem
 from pushrank.solvers.tolerances import (
     MAX_EIGEN_FEATURES,
     MAX_WHITENED_FEATURES,
@@ -47,6 +46,11 @@ def column_scales(moments: ClassMoments, n_rows: int) -> Floats:
         steps = np.where(steps > MEAN_ROUNDING * n_rows * sizes, steps, np.maximum(sizes, 1.0))
         scales = np.where(scales > 0.0, scales, steps)
     return scales
+
+
+def units_at_zero(problem: Problem) -> Floats:
+    """Return the units of a problem's gradient: the scales of the columns where all scores are zero."""
+    return column_scales(problem.moments(np.zeros(problem.n_features)), problem.n_rows)
 
 
 def diagonal(moments: ClassMoments, alpha: float) -> Preconditioner:
@@ -85,15 +89,16 @@ def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditi
     )
 
 
-def preconditioner_at(problem: SumProblem, coef: Floats, scales: Floats) -> Preconditioner:
-    """Return the preconditioner of a restart: whitening, or diagonal on more than 1,024 columns."""
-    if can_whiten(problem):
-        moments = problem.moments(coef, columns=False, whole=True)
-        return whitening(moments, problem.alpha, scales)
-    return diagonal(problem.moments(coef), problem.alpha)
+def preconditioner_at(
+    problem: Problem, coef: Floats, scales: Floats, *, whitened: bool, moments: ClassMoments | None = None
+) -> Preconditioner:
+    """Return the preconditioner of a run from some coefficients, whose moments may be at hand."""
+    if moments is None:
+        moments = problem.moments(coef, columns=not whitened, whole=whitened)
+    return whitening(moments, problem.alpha, scales) if whitened else diagonal(moments, problem.alpha)
 
 
-def can_whiten(problem: SumProblem | LinearModel) -> bool:
+def can_whiten(problem: Problem) -> bool:
     """Return whether factoring a matrix of the columns is cheap, or no dearer than what led to them."""
     return problem.n_features <= MAX_WHITENED_FEATURES or problem.in_row_space
 

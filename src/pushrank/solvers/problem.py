@@ -1,9 +1,13 @@
-"""A ranking objective of a linear model with an L2 penalty.
+"""A ranking objective of linear scores with an L2 penalty, split by what the objective needs of the rows.
+
+:class:`SumsProblem` is for an objective that sums over the rows give, and takes rows wherever they lie.
+:class:`ScoresProblem` is for every other objective, which needs the scores of all rows, and takes rows in
+memory. :func:`linear_problem` chooses.
 
 The two-sum exponential objective of two classes, a log-sum-exp over the positives plus one over the negatives
 (the P-Norm Push at any p), is computed in three ways, each the fastest where it is used:
 
-- in :mod:`pushrank.solvers.sums`, from the rows and the coefficients in a single pass over the data. Both
+- in :mod:`pushrank.rows.sums`, from the rows and the coefficients in a single pass over the data. Both
   sums and the matching softmax-weighted sums of rows are carried along with a running maximum, so that a
   block of rows is read from memory or a file once, then scored, weighted and added while it lies in the
   processor's cache;
@@ -14,30 +18,21 @@ The two-sum exponential objective of two classes, a log-sum-exp over the positiv
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 
-from pushrank import losses, prices
 from pushrank._numeric import Floats
-from pushrank.models import ArrayLinearModel, LinearModel
-from pushrank.models.linear import ClassMoments, check_column_range
+from pushrank.models.linear import ClassMoments
 from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
-from pushrank.pairs import BipartiteSample, Sample
-from pushrank.prices import Power, Price
+from pushrank.pairs import Sample
+from pushrank.rows import MemoryRows, RowSource
+from pushrank.rows.sums import RowWeights, is_sum, score_bounds, summed_moments, summed_objective
 from pushrank.solvers.result import Certificate
-from pushrank.solvers.sums import (
-    ArrayRows,
-    RowSource,
-    RowWeights,
-    column_sums,
-    score_bounds,
-    summed_moments,
-    summed_objective,
-    two_sum_push,
-)
 from pushrank.solvers.tolerances import TINY
 
 
@@ -52,63 +47,89 @@ class ScoreObjective(Protocol):
         """Return it at given scores."""
 
 
-class SumProblem(Protocol):
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w, the data being asked for sums alone.
+class Point(Protocol):
+    """A penalised objective at some coefficients, as Newton's method needs it."""
 
-    This is what L-BFGS (:func:`pushrank.solvers.gradient.minimise`) needs of a problem, wherever the rows
-    are: each method takes coefficients, shape (n_features,), and returns sums over all rows, never a number
-    for each. :class:`LinearProblem` is that of arrays in memory, for every objective. :class:`BlockProblem`
-    is that of the exponential loss for rows anywhere: a :class:`~pushrank.solvers.sums.RowSource` maps the
-    functions of blocks that return the sums.
+    coef: Floats
+    value: float
+
+    @property
+    def scores(self) -> Floats | None:
+        """The scores of all rows, where these lie in memory."""
+
+    @property
+    def gradient(self) -> Floats:
+        """The gradient, shape (n_features,)."""
+
+    def hessian(self) -> Floats:
+        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
+
+    def line(self, direction: Floats) -> Callable[[float], Point]:
+        """Return the function from a step along a direction to the point there."""
+
+
+class Problem(ABC):
+    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w: F is the objective, alpha at least zero.
+
+    Each method takes coefficients, shape (n_features,), and returns sums over all rows.
     """
 
-    objective: ScoreObjective
-    alpha: float
-    n_rows: int
-    n_features: int
-    in_row_space: bool = False  # whether the columns are those of wide rows' own space
+    def __init__(self, objective: ScoreObjective, rows: RowSource, alpha: float) -> None:
+        self.objective, self.rows, self.alpha = objective, rows, alpha
+        self.n_rows, self.n_features = rows.n_rows, rows.n_features
+        self.in_row_space = rows.in_row_space
+        self._last_point: ScoredPoint | None = None
 
-    def check_range(self) -> None:
-        """Raise a ValueError when a column's squares are no normal floats."""
-
+    @abstractmethod
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
 
+    @abstractmethod
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone."""
-        return self.value_and_gradient(coef)[0]
 
+    @abstractmethod
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves.
 
         Variances of the columns are asked for, or the whole covariance, or both; the penalty is left out.
         """
 
+    @abstractmethod
     def margin(self, coef: Floats) -> float:
         """Return the smallest difference of scores over the pairs that count."""
 
-    def hessian_product(self, coef: Floats, direction: Floats) -> Floats:  # noqa: ARG002
-        """Return the Hessian at ``coef`` times a direction, which Newton's method alone asks for.
+    @abstractmethod
+    def point(self, coef: Floats, scores: Floats | None = None) -> Point:
+        """Return the penalised objective at coefficients, whose scores may be at hand."""
 
-        Raises
-        ------
-        ValueError
-            Where the rows are not in memory.
-        """
-        raise ValueError("solver='newton-cg' needs the rows in memory; use solver='lbfgs'.")
+    @property
+    def memory_rows(self) -> MemoryRows:
+        """The rows, for what needs the scores of all of them; a ValueError where they lie elsewhere."""
+        if not isinstance(self.rows, MemoryRows):
+            raise ValueError("this solver needs the rows in memory; use solver='lbfgs'.")
+        return self.rows
+
+    def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
+        """Return the Hessian at ``coef`` times a direction, for rows in memory."""
+        return self._scored(coef).hessian_product(direction)
+
+    def penalty(self, coef: Floats) -> float:
+        """Return the penalty."""
+        return 0.5 * self.alpha * float(coef @ coef)
 
     @property
     def push_objective(self) -> PushObjective:
-        """The objective, for what has to know its loss and its price.
-
-        Raises
-        ------
-        TypeError
-            When it is another function of the scores.
-        """
+        """The objective, for what needs its loss and its price; a TypeError where it has none."""
         if not isinstance(self.objective, PushObjective):
             raise TypeError(f"this solver takes a PushObjective, got {type(self.objective).__name__}.")
         return self.objective
+
+    @property
+    def has_dual(self) -> bool:
+        """Whether there is a dual over the weights of the rows: of a two-sum objective in memory."""
+        in_memory = isinstance(self.rows, MemoryRows) and self.rows.gives_sums
+        return in_memory and self.objective.powers is not None and self.alpha > 0.0
 
     def is_separated(self, coef: Floats) -> bool:
         """Return whether the objective has no minimum: no penalty, and every pair ranked rightly."""
@@ -141,128 +162,69 @@ class SumProblem(Protocol):
         floor = 1.0 if self.push_objective.scale == "log" else TINY
         return Certificate(value, value - 0.5 / self.alpha * float(gradient @ gradient), floor)
 
+    def _scored(self, coef: Floats) -> ScoredPoint:
+        # The gradient and many Hessian products are asked for at the same coefficients.
+        if self._last_point is None or not np.array_equal(self._last_point.coef, coef):
+            self._last_point = ScoredPoint(self, coef.copy(), self.memory_rows.scores(coef))
+        return self._last_point
 
-class LinearProblem(SumProblem):
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w: F is the objective, alpha at least zero."""
 
-    def __init__(
-        self, objective: ScoreObjective, model: LinearModel | ArrayLinearModel, sample: Sample, alpha: float
-    ) -> None:
-        self.objective = objective
-        self.model = model
-        self.sample = sample
-        self.alpha = alpha
-        self.n_rows, self.n_features = model.n_rows, model.n_features
-        self.class_codes = sample.class_codes
-        self.powers = objective.powers if isinstance(sample, BipartiteSample) else None
-        self.in_row_space = model.in_row_space
-        self._point: tuple[Floats, ObjectiveEvaluation] | None = None
-
-    @property
-    def host_model(self) -> LinearModel:
-        """The model, for what reads single rows and columns.
-
-        Raises
-        ------
-        ValueError
-            When the data are arrays of another library.
-        """
-        if not isinstance(self.model, LinearModel):
-            raise ValueError(
-                "arrays of libraries other than NumPy are taken by solver='lbfgs' and 'newton-cg' alone, and "
-                "with losses and prices without kinks, such as SquaredHinge and Power(p); convert X."
-            )
-        return self.model
-
-    def value(self, coef: Floats) -> float:
-        """Return the penalised objective alone, which serves one with kinks too."""
-        return self.at(coef, self.model.scores(coef))[0]
-
-    def at(self, coef: Floats, scores: Floats) -> tuple[float, ObjectiveEvaluation]:
-        """Return the penalised objective at coefficients whose scores are known, and what it is made of."""
-        at_point = self.objective.evaluation(self.sample, scores)
-        return at_point.value + 0.5 * self.alpha * float(coef @ coef), at_point
+class ScoresProblem(Problem):
+    """The problem of an objective that needs the scores of all rows, which lie in memory."""
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
-        if self.powers is not None:
-            at_sums = two_sum_push(self.rows, coef, self.powers)
-            value, gradient = at_sums.value, np.add(*at_sums.gradient())
-        else:
-            at_point = self._evaluation(coef)
-            value = at_point.value
-            gradient = self.model.rmatvec(self.sample.scatter(*at_point.gradient()))
-        return value + 0.5 * self.alpha * float(coef @ coef), gradient + self.alpha * coef
+        point = self._scored(coef)
+        return point.value, point.gradient
 
-    def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
-        """Return the Hessian at ``coef`` times a direction."""
-        moved = self.sample.gather(self.model.scores(direction))
-        product = self._evaluation(coef).hessian_product(moved)
-        return self.model.rmatvec(self.sample.scatter(*product)) + self.alpha * direction
+    def value(self, coef: Floats) -> float:
+        """Return the penalised objective alone, which serves an objective with kinks too."""
+        return self.point(coef).value
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves."""
-        if self.powers is not None:
-            weights = RowWeights.total(two_sum_push(self.rows, coef, self.powers, with_rows=False))
-            return summed_moments(self.rows, coef, weights, columns=columns, whole=whole)
-        scores = self.model.scores(coef)
-        at_point = self.objective.evaluation(self.sample, scores)
-        del scores  # as many numbers as rows, which the next lines need room for
-        row_weights = self.sample.scatter(*at_point.diagonal())
-        return self.model.class_moments(row_weights, self.class_codes, columns=columns, whole=whole)
+        return self.point(coef).moments(columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
         """Return the smallest difference of scores over the pairs that count."""
-        return self.sample.least_margin(self.model.scores(coef))
+        rows = self.memory_rows
+        return rows.sample.least_margin(rows.scores(coef))
 
-    @cached_property
-    def log_weights(self) -> Floats | None:
-        """The logarithms of the sample weights; None where all weigh one."""
-        weights = self.sample.row_weights
-        with np.errstate(divide="ignore"):
-            return None if weights is None else np.asarray(np.log(weights))
-
-    @cached_property
-    def rows(self) -> ArrayRows:
-        """The rows of two classes, block by block."""
-        return ArrayRows(self.host_model, self.class_codes, self.log_weights, self.sample.class_weights)
-
-    def check_range(self) -> None:
-        """Raise a ValueError when a column's squares are no normal floats."""
-        self.model.check_range()
-
-    def _evaluation(self, coef: Floats) -> ObjectiveEvaluation:
-        # the gradient and many Hessian products are asked for at the same point
-        if self._point is None or not np.array_equal(self._point[0], coef):
-            self._point = (coef.copy(), self.objective.evaluation(self.sample, self.model.scores(coef)))
-        return self._point[1]
+    def point(self, coef: Floats, scores: Floats | None = None) -> ScoredPoint:
+        """Return the penalised objective at coefficients, whose scores may be at hand."""
+        return ScoredPoint(self, coef, self.memory_rows.scores(coef) if scores is None else scores)
 
 
-class BlockProblem(SumProblem):
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w, the rows being a source's wherever that is.
+class SumsProblem(Problem):
+    """The problem of an objective that sums over the rows give, wherever these lie.
 
-    F is any push objective of the exponential loss with a price that is the sum of those of the inner sums.
+    That is any push objective of the exponential loss with a price that is the sum of those of the inner
+    sums; for others a ValueError is raised.
     """
 
-    def __init__(self, objective: PushObjective, rows: RowSource, alpha: float) -> None:
-        self.objective, self.rows, self.alpha = objective, rows, alpha
-        self.n_rows, self.n_features = rows.n_rows, rows.n_features
-
-    def check_range(self) -> None:
-        """Raise a ValueError when a column's squares are no normal floats."""
-        parts = self.rows.map(partial(column_sums, n_features=self.n_features))
-        check_column_range(np.sum(parts, axis=0))
+    def __init__(self, objective: ScoreObjective, rows: RowSource, alpha: float) -> None:
+        super().__init__(objective, rows, alpha)
+        if not is_sum(self.push_objective):
+            raise ValueError(
+                f"loss={self.push_objective.loss} with price={self.push_objective.price} needs the scores of "
+                "all rows at once; where rows are not in memory use the exponential loss, and a price that "
+                "is summed over rows, such as Power(p)."
+            )
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
-        at_point = summed_objective(self.objective, self.rows, coef)
-        value = at_point.value + 0.5 * self.alpha * float(coef @ coef)
-        gradient = np.add(*at_point.gradient())
-        return value, gradient + self.alpha * coef
+        at_coef = summed_objective(self.push_objective, self.rows, coef)
+        gradient = np.add(*at_coef.gradient())
+        return at_coef.value + self.penalty(coef), gradient + self.alpha * coef
+
+    def value(self, coef: Floats) -> float:
+        """Return the penalised objective alone."""
+        at_coef = summed_objective(self.push_objective, self.rows, coef, with_rows=False)
+        return float(at_coef.value) + self.penalty(coef)
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves."""
-        weights = RowWeights.total(summed_objective(self.objective, self.rows, coef, with_rows=False))
+        weights = RowWeights.total(summed_objective(self.push_objective, self.rows, coef, with_rows=False))
         return summed_moments(self.rows, coef, weights, columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
@@ -270,18 +232,92 @@ class BlockProblem(SumProblem):
         lowest, highest = zip(*self.rows.map(partial(score_bounds, coef=coef)), strict=True)
         return float(min(lowest) - max(highest))
 
-    @staticmethod
-    def check(objective: PushObjective) -> None:
-        """Raise unless an objective can be had from sums over blocks.
+    def point(self, coef: Floats, scores: Floats | None = None) -> Point:
+        """Return the penalised objective at coefficients, whose scores may be at hand."""
+        # Along a line the scores of all rows change linearly: where they are held, a trial of a line search
+        # does not read the data.
+        scores = self.rows.scores(coef) if scores is None else scores
+        return SummedPoint(self, coef) if scores is None else ScoredPoint(self, coef, scores)
 
-        Raises
-        ------
-        ValueError
-            When its loss or its price cannot.
-        """
-        loss, price = losses.resolve(objective.loss), prices.resolve(objective.price)
-        if not (loss.factorises and type(price).total in (Price.total, Power.total)):
-            raise ValueError(
-                f"loss={loss} with price={price} needs the scores of all rows at once; where rows are not in "
-                "memory use the exponential loss, and a price that is summed over rows, such as Power(p)."
-            )
+
+class ScoredPoint:
+    """A penalised objective at coefficients whose scores of all rows are held."""
+
+    def __init__(self, problem: Problem, coef: Floats, scores: Floats) -> None:
+        self._problem, self._rows = problem, problem.memory_rows
+        self.coef, self.scores = coef, scores
+        self._evaluation = problem.objective.evaluation(self._rows.sample, scores)
+        self.value = self._evaluation.value + problem.penalty(coef)
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """The gradient, shape (n_features,)."""
+        slopes = self._rows.sample.scatter(*self._evaluation.gradient())
+        gradient: Floats = self._rows.model.rmatvec(slopes) + self._problem.alpha * self.coef
+        return gradient
+
+    def hessian_product(self, direction: Floats) -> Floats:
+        """Return the Hessian times a direction."""
+        model, sample = self._rows.model, self._rows.sample
+        product = self._evaluation.hessian_product(sample.gather(model.scores(direction)))
+        whole: Floats = model.rmatvec(sample.scatter(*product)) + self._problem.alpha * direction
+        return whole
+
+    def moments(self, *, columns: bool, whole: bool) -> ClassMoments:
+        """Return how rows vary within the classes, under the weights by which the objective curves."""
+        row_weights = self._rows.sample.scatter(*self._evaluation.diagonal())
+        return self._rows.model.class_moments(
+            row_weights, self._rows.class_codes, columns=columns, whole=whole
+        )
+
+    def hessian(self) -> Floats:
+        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
+        return _with_penalty(self.moments(columns=False, whole=True), self._problem.alpha)
+
+    def line(self, direction: Floats) -> Callable[[float], ScoredPoint]:
+        """Return the function from a step along a direction to the point there."""
+        change = self._rows.scores(direction)
+        return lambda step: ScoredPoint(
+            self._problem, self.coef + step * direction, self.scores + step * change
+        )
+
+
+class SummedPoint:
+    """A penalised objective at coefficients, of rows that give sums alone.
+
+    A trial of a line search, mostly the only one of its step, is a pass over the rows that gives the next
+    gradient too; a Hessian is two passes.
+    """
+
+    scores: Floats | None = None
+
+    def __init__(self, problem: SumsProblem, coef: Floats) -> None:
+        self._problem, self.coef = problem, coef
+        self.value, self.gradient = problem.value_and_gradient(coef)
+
+    def hessian(self) -> Floats:
+        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
+        moments = self._problem.moments(self.coef, columns=False, whole=True)
+        return _with_penalty(moments, self._problem.alpha)
+
+    def line(self, direction: Floats) -> Callable[[float], SummedPoint]:
+        """Return the function from a step along a direction to the point there."""
+        return lambda step: SummedPoint(self._problem, self.coef + step * direction)
+
+
+def _with_penalty(moments: ClassMoments, alpha: float) -> Floats:
+    hessian = np.asarray(moments.covariance)
+    hessian[np.diag_indices_from(hessian)] += alpha
+    return hessian
+
+
+def linear_problem(objective: ScoreObjective, rows: RowSource, alpha: float) -> Problem:
+    """Return the problem of an objective: of sums where it is one of them, otherwise of scores.
+
+    In memory that is the two-sum objective alone. Any other price of the exponential loss takes two passes
+    with its sums, and computes the scores in both; where all scores can be held once is enough, which halves
+    the time.
+    """
+    if not isinstance(rows, MemoryRows) or (rows.gives_sums and objective.powers is not None):
+        return SumsProblem(objective, rows, alpha)
+    return ScoresProblem(objective, rows, alpha)

@@ -17,7 +17,7 @@ from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
-from pushrank.solvers.problem import LinearProblem
+from pushrank.solvers.problem import Problem, ScoresProblem
 from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
 from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS, MIN_WIDTH, NARROWER, TINY
 
@@ -106,17 +106,18 @@ class SmoothedObjective:
 
 
 def minimise_kinked(
-    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise an objective with kinks: the Infinite Push as such, any other by smoothing."""
-    objective, sample = problem.push_objective, problem.sample
-    if is_infinite_push(objective, sample):
-        return infinite_push(objective, problem.host_model, sample, problem.alpha, tol, max_iter, callback)
+    objective, rows = problem.push_objective, problem.memory_rows
+    if is_infinite_push(objective, rows.sample):
+        model = rows.host_model
+        return infinite_push(objective, model, rows.sample, problem.alpha, tol, max_iter, callback)
     return smoothing(problem, start, tol, max_iter, callback)
 
 
 def smoothing(
-    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks.
 
@@ -130,14 +131,16 @@ def smoothing(
     It stops when the relative duality gap is at most ``tol``, or where there is no bound, when the smoothed
     objective is so near to the objective; or after ``max_iter`` iterations of all stages. Alpha is positive.
     """
-    kinked, model, sample = problem.push_objective, problem.host_model, problem.sample
+    kinked, rows = problem.push_objective, problem.memory_rows
+    # only data of NumPy's are taken
+    _, sample = rows.host_model, rows.sample
     at_zero = problem.value(np.zeros_like(start))
     coef, best, dual = start, problem.value(start), -np.inf
     path: list[float] = []
     width, gap, size = FIRST_WIDTH, np.inf, np.inf
     while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
         smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
-        stage_problem = LinearProblem(smooth, model, sample, problem.alpha)
+        stage_problem = ScoresProblem(smooth, rows, problem.alpha)
         proof = _Proof(problem, stage_problem, smooth, tol)
         stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
         stage_callback = offset_callback(callback, max(len(path) - 1, 0))
@@ -170,9 +173,7 @@ class _Proof:
     enough.
     """
 
-    def __init__(
-        self, exact: LinearProblem, smoothed: LinearProblem, smooth: SmoothedObjective, tol: float
-    ) -> None:
+    def __init__(self, exact: Problem, smoothed: Problem, smooth: SmoothedObjective, tol: float) -> None:
         self._exact, self._smoothed, self._smooth, self._tol = exact, smoothed, smooth, tol
         self._asked = 0
 
@@ -189,6 +190,6 @@ class _Proof:
         """Return a value that the problem's objective is nowhere below."""
         if not self._smooth.bounded:
             return -np.inf
-        model, sample = self._exact.model, self._exact.sample
-        d, slopes = self._smooth.lower_line(sample, model.scores(coef))
-        return d - 0.5 / self._exact.alpha * float(np.sum(model.rmatvec(slopes) ** 2))
+        rows = self._exact.memory_rows
+        d, slopes = self._smooth.lower_line(rows.sample, rows.scores(coef))
+        return d - 0.5 / self._exact.alpha * float(np.sum(rows.model.rmatvec(slopes) ** 2))

@@ -23,7 +23,7 @@ from pushrank.solvers.boosting.objective import (
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
 from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.preconditioning import column_scales
-from pushrank.solvers.problem import LinearProblem
+from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import MAX_PROOFS, TIGHTER
 from pushrank.weak_rankers import Columns
@@ -369,7 +369,7 @@ def _entry(values: Floats | float, index: int) -> float:
 
 
 def coordinate_descent(
-    problem: LinearProblem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
@@ -380,20 +380,20 @@ def coordinate_descent(
     ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
     """
-    problem.model.check_range()
-    columns = Columns().fit(problem.host_model.data, problem.sample.row_weights)
+    rows = problem.memory_rows
+    rows.check_range()
+    X = rows.host_model.data
+    columns = Columns().fit(X, rows.sample.row_weights)
     units = columns.units_
     # A constant column changes no score: with a penalty its best coefficient is zero.
     coef = np.where(units > 0.0, start, 0.0 if problem.alpha > 0.0 else start)
     boosting = BoostingProblem(
-        score_objective(problem.push_objective, problem.sample),
-        columns.training_outputs(problem.host_model.data),
+        score_objective(problem.push_objective, rows.sample),
+        columns.training_outputs(X),
         ridge=problem.alpha * units**2,
         scales=slope_units(problem, units),
     )
-    state = BoostingState.start(
-        boosting, np.random.RandomState(0), problem.model.scores(coef), coef * columns.ranges_
-    )
+    state = BoostingState.start(boosting, np.random.RandomState(0), rows.scores(coef), coef * columns.ranges_)
     slope_tol = tol
     # The slopes bound the duality gap only roughly, so they are tightened until the gap is within tol.
     for _ in range(MAX_PROOFS):
@@ -417,7 +417,7 @@ def coordinate_descent(
     return Result(coef, np.array(state.history.objectives), converged, gradient_size, message)
 
 
-def slope_units(problem: LinearProblem, units: Floats) -> Floats:
+def slope_units(problem: Problem, units: Floats) -> Floats:
     """Return the columns' standard deviations within the classes in units of their ranges; 1 for a constant.
 
     ``units`` are one over the ranges; zero for a constant.

@@ -13,95 +13,23 @@ which is the two-sum objective (the P-Norm Push at any p), and two under any oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pushrank import prices
+from pushrank import losses, prices
 from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks
-from pushrank.models import LinearModel
-from pushrank.models.linear import ClassCodes, ClassMoments
+from pushrank._parallel import compiled
+from pushrank.models.linear import ClassMoments
 from pushrank.objectives import PushObjective
 from pushrank.pairs.samples import BipartiteSample, ByClass
 from pushrank.prices import Power, Price
+from pushrank.rows.source import POSITIVE, Block, Blocks, RowSource
 
-Part = TypeVar("Part")
-POSITIVE = 1  # the class code
 MAX_FLOAT = np.finfo(float).max
-
-
-class Block(NamedTuple):
-    """Rows of two classes that lie together: those of a model from ``first`` to ``last``."""
-
-    model: LinearModel
-    first: int
-    last: int
-    class_codes: ClassCodes  # of these rows
-    log_weights: Floats | None  # None where all weigh one; minus infinity for a row that takes no part
-
-    def scores(self, coef: Floats) -> Floats:
-        """Return the scores, less the constant of the model."""
-        scores = np.empty(self.last - self.first)
-        self.model.block_scores(self.first, self.last, coef, scores)
-        return scores
-
-    def add_sums(self, factors: Floats, out: Floats, squared: bool = False) -> None:
-        """Add ``factors[i] * x_i``, or its square, to ``out`` by class code, shape (2, n_features)."""
-        self.model.add_block_sums(self.first, self.last, factors, self.class_codes, out, squared)
-
-
-Blocks = Iterable[Block]
-
-
-class RowSource(Protocol):
-    """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines.
-
-    All models of the blocks have the same reference row, so that their sums add up.
-    """
-
-    n_rows: int
-    n_features: int
-
-    @property
-    def class_weights(self) -> tuple[float, float]:
-        """The total sample weight of the positives and of the negatives."""
-
-    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return ``function(blocks)`` of the blocks of each chunk, in the order of the chunks.
-
-        The function may be sent elsewhere: it is a partial one of this module, of arrays of n_features
-        entries, and what it returns is made of such arrays.
-        """
-
-
-class ArrayRows:
-    """Rows in memory: those of a linear model, in its chunks, worked on in threads."""
-
-    def __init__(
-        self,
-        model: LinearModel,
-        class_codes: ClassCodes,
-        log_weights: Floats | None,
-        class_weights: tuple[float, float],
-    ) -> None:
-        self.model, self.class_codes, self.log_weights = model, class_codes, log_weights
-        self.class_weights = class_weights
-        self.n_rows, self.n_features = model.n_rows, model.n_features
-
-    def blocks(self, start: int, stop: int) -> Iterator[Block]:
-        """Yield the rows from start to stop in blocks that fit the processor's cache."""
-        model, codes, log_weights = self.model, self.class_codes, self.log_weights
-        for first, last in model.blocks(start, stop):
-            weights = None if log_weights is None else log_weights[first:last]
-            yield Block(model, first, last, codes[first:last], weights)
-
-    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return the function of the blocks of each chunk, in order."""
-        return map_chunks(lambda start, stop: function(self.blocks(start, stop)), self.model.chunks)
 
 
 class SoftmaxSums(NamedTuple):
@@ -330,14 +258,6 @@ def combined_moments(parts: Iterable[list[Floats | None]]) -> ClassMoments:
     return ClassMoments.from_sums(np.asarray(totals), np.asarray(sums), squares, products)
 
 
-def column_sums(blocks: Blocks, n_features: int) -> Floats:
-    """Return the sums of the columns and of their squares, shape (2, n_features)."""
-    sums = np.zeros((2, n_features))
-    for block in blocks:
-        sums += block.model.column_sums(block.first, block.last)
-    return sums
-
-
 def score_bounds(blocks: Blocks, coef: Floats) -> tuple[float, float]:
     """Return the lowest score of a positive and the highest of a negative, of rows that have a weight."""
     lowest, highest = np.inf, -np.inf
@@ -436,6 +356,13 @@ def priced_push(
     )
     gradient = ByClass(-unit * first * means[inner], unit * rows)
     return SummedPush(float(total), gradient, ByClass(slopes, curved))
+
+
+def is_sum(objective: PushObjective) -> bool:
+    """Return whether an objective can be had from sums over blocks."""
+    loss, price = losses.resolve(objective.loss), prices.resolve(objective.price)
+    # a price of another kind, such as the maximum, replaces the method that adds up over the rows
+    return loss.factorises and type(price).total in (Price.total, Power.total)
 
 
 def summed_objective(

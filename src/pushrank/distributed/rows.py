@@ -1,0 +1,355 @@
+"""Rows of two classes in the partitions of Dask collections, checked, as a source of sums for the solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from sys import getsizeof
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from pushrank._numeric import Floats
+from pushrank._optional import import_optional
+from pushrank._validation import check_ordered_categorical, distinct, two_classes
+from pushrank.distributed._partitions import Partitions
+from pushrank.estimators._target import row_weights
+from pushrank.models import LinearModel
+from pushrank.models.linear import ClassCodes, median_row
+from pushrank.pairs.samples import check_both_classes
+from pushrank.rows import OuterRows
+from pushrank.rows.memory import cut_blocks
+from pushrank.rows.order_statistics import ValueParts, Values
+from pushrank.rows.source import Block, Blocks, Part
+
+# A partition reports so many labels where there are more than two.
+MAX_LABELS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionRows:
+    """The checked rows of a partition: features, dense or CSR, labels, and weights where there are any."""
+
+    X: Any
+    labels: NDArray[Any]
+    weights: Floats | None
+
+    def __sizeof__(self) -> int:
+        """Return the memory of the arrays, which Dask asks before it moves or spills something."""
+        X = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
+        arrays = (*X, self.labels) if self.weights is None else (*X, self.labels, self.weights)
+        return sum(getsizeof(array) if array.base is None else array.nbytes for array in arrays)
+
+
+class PartitionTarget(NamedTuple):
+    """Class codes of a partition's rows, and logarithms of their weights; None where all weigh one."""
+
+    class_codes: ClassCodes
+    log_weights: Floats | None
+
+
+class DaskRows(OuterRows):
+    """Rows of two classes on the workers of a Dask cluster, for fits to more of them than one machine holds.
+
+    :class:`pushrank.PNormPush`, :class:`pushrank.IRPush`, :class:`pushrank.PushRanker` (with the exponential
+    loss) and :class:`pushrank.TrimmedPush` take this for ``X``. Their coefficients are those of a fit in
+    memory but for the rounding of sums.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+        Finite features; chunks of arrays may be CSR. Partitions are loaded once and kept by the workers as
+        long as this object lives: better do not persist them first, or they may be held twice.
+    y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
+        Labels of two classes, in the partitions of X; the larger in sorted order is the positive one.
+    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional
+        Non-negative weights, likewise; an integer weight equals that many copies of the row.
+    client : distributed.Client, optional
+        The client of the cluster; by default the one that was made last.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        The numbers of rows and of features.
+    classes : ndarray of shape (2,)
+        The two labels, sorted; the larger is the positive class.
+    class_weights : tuple of float
+        The total weight of the positives and of the negatives.
+    feature_names : list of str or None
+        The names of the features, where they have names.
+    dtype : dtype
+        The type of the features, and of coefficients.
+
+    Raises
+    ------
+    ValueError
+        When partitions do not match, the data are not finite or lack a class, or there is no client.
+    TypeError
+        When something is no Dask collection.
+    LostPartitionsError
+        When data were lost with a worker and cannot be made again, or no worker is left. Fits raise it too.
+
+    Warns
+    -----
+    UserWarning
+        When a worker was lost, whose partitions were then made again. Fits warn too.
+
+    Notes
+    -----
+    A fit runs on the client, and asks the workers for sums in rounds. A round sends the coefficients to every
+    worker, and every worker returns sums, 16 bytes a feature for each of its partitions, whatever the number
+    of rows; at the start and every 20 to 30 iterations, with up to 1,024 features, also a matrix of the
+    features. An evaluation of the P-Norm Push is one round; ``side="both"`` and any other price take two. The
+    break-even threshold takes three rounds for float32, and six for float64, of 16 kB a partition; a trimmed
+    push takes as many whenever it chooses positives, and some 50 steps of about ten rounds, so that it pays
+    on many rows alone.
+
+    Sums are added up in the order of the partitions: the same partitions give the same coefficients to the
+    last bit, on any number of workers, and also where some workers are lost on the way, whose partitions are
+    then made again. There should be as many partitions as threads at least. Wide data are not taken to the
+    space of their rows.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from pushrank import PNormPush
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = da.from_array(scale(X), chunks=(200, -1)), da.from_array(y, chunks=200)
+    >>> rows = DaskRows(X, y)  # doctest: +SKIP
+    >>> ranker = PNormPush(p=8).fit(rows)  # doctest: +SKIP
+    >>> ranker.converged_, decision_function(ranker, X)  # doctest: +SKIP
+    (True, dask.array<...>)
+    """
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any = None, *, client: Any = None) -> None:
+        connected = find_client(client)
+        collections = {"X": X, "y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
+        for argument, collection in collections.items():
+            check_collection(argument, collection)
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, found {X.ndim}.")
+        self.dtype, self.n_features = float_type(X), int(X.shape[1])
+        columns = list(X.columns) if hasattr(X, "columns") else []
+        are_names = bool(columns) and all(isinstance(name, str) for name in columns)
+        self.feature_names = columns if are_names else None
+        parts = aligned_parts(collections)
+        delayed = import_optional("dask", "dask").delayed(checked_rows, pure=False)
+        expected = columns or self.n_features
+        self.partitions = Partitions.from_delayed(
+            connected, [delayed(number, self.dtype, expected, *part) for number, part in enumerate(parts)]
+        )
+        lengths, labels, medians = zip(*self.partitions.map(_summary), strict=True)
+        self.n_rows = sum(lengths)
+        filled = [median for median in medians if median is not None]
+        self.reference = np.median(filled, axis=0) if filled else np.zeros(self.n_features)
+        self.classes, _ = two_classes(joined_labels(labels))
+        self.targets = self.partitions.derive(_target, self.classes[1])
+        weights = np.sum(self.targets.map(class_weights), axis=0)
+        check_both_classes(*(int(weight > 0.0) for weight in weights))
+        self.class_weights = float(weights[0]), float(weights[1])
+
+    def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each partition, in order: one round."""
+        return self.partitions.map(on_blocks, self.targets, self.reference, function)
+
+    def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
+        """Return what a method of ``Block`` returns for coefficients, kept on the workers."""
+        return self.partitions.derive(on_block, self.targets, self.reference, method, coef)
+
+    def trimmed_positives(self) -> None:
+        """Return nothing: the numbers would be as many as rows, and travel to the client."""
+
+
+def on_blocks(
+    rows: PartitionRows, target: PartitionTarget, reference: Floats, function: Callable[[Blocks], Part]
+) -> Part:
+    """Return a function of the blocks of a partition's rows."""
+    n_rows = rows.X.shape[0]
+    if not n_rows:
+        return function(())
+    return function(cut_blocks(LinearModel(rows.X, reference=reference), 0, n_rows, *target))
+
+
+def on_block(
+    rows: PartitionRows,
+    target: PartitionTarget,
+    reference: Floats,
+    method: Callable[..., Values],
+    coef: NDArray[np.floating],
+) -> Values:
+    """Return what a method of ``Block`` returns for all rows of a partition."""
+    n_rows = rows.X.shape[0]
+    # a sparse matrix without rows has no entries a row
+    X = rows.X if n_rows else np.zeros(rows.X.shape)
+    return method(Block(LinearModel(X, reference=reference), 0, n_rows, *target), coef)
+
+
+def find_client(client: Any) -> Any:
+    """Return a client, or for None the one that was made last, which can be waited for.
+
+    A task that asks leaves its thread to those that the client is going to send.
+    """
+    distributed = import_optional("distributed", "dask")
+    if client is None:
+        try:
+            client = distributed.get_client()
+        except ValueError as error:
+            raise ValueError(
+                "found no client of a Dask cluster: make one first by distributed.Client(), or pass it as "
+                "client."
+            ) from error
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"client must be None or a distributed.Client, got {client!r}; pass Client(it).")
+    if client.status != "running" or client.asynchronous:
+        state = "asynchronous" if client.asynchronous else client.status
+        raise ValueError(f"client must be connected and wait for answers, and is {state}; make another one.")
+    # outside of tasks, and in a task that has seceded, there is nothing to do
+    with suppress(ValueError, KeyError):
+        distributed.secede()
+    return client
+
+
+def check_collection(name: str, collection: Any) -> None:
+    """Raise unless an argument is a Dask array or data frame."""
+    # bags and delayed values do not tell the type of their contents
+    if not (import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "_meta")):
+        raise TypeError(
+            f"{name} must be a Dask array or data frame, and is {type(collection).__name__}: convert it, for "
+            "example by dask.array.from_array, or use rows in memory without Dask."
+        )
+
+
+def aligned_parts(collections: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return, for each partition of the first of some collections, the delayed partitions of all."""
+    first = next(iter(collections))
+    first_lengths = chunk_lengths(collections[first])
+    matched = []
+    for name, collection in collections.items():
+        lengths = chunk_lengths(collection)
+        if first_lengths and lengths and sum(lengths) != sum(first_lengths):
+            raise ValueError(
+                f"{name} has {sum(lengths)} rows for {sum(first_lengths)} of {first}; they must agree."
+            )
+        if hasattr(collection, "chunks"):
+            by_row = {0: first_lengths or lengths} if lengths else {}
+            collection = collection.rechunk(by_row | ({1: -1} if collection.ndim == 2 else {}))
+        matched.append(collection)
+    delayed = _delayed_parts(matched)
+    counts = [len(parts) for parts in delayed]
+    if len(set(counts)) > 1:
+        numbers = ", ".join(f"{count} of {name}" for name, count in zip(collections, counts, strict=True))
+        raise ValueError(
+            f"found {numbers} partitions, which must match row by row: repartition them alike. Columns of "
+            "Parquet files, several of which Dask may join in a partition, take from a persisted table."
+        )
+    return list(zip(*delayed, strict=True))
+
+
+def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
+    """Return the delayed partitions of each collection.
+
+    Those of arrays are of one graph, so that what they share is loaded once, which dask.optimize would load
+    for each; frames read their own columns. They are simplified only: optimized, those of few columns would
+    have several files in a partition.
+    """
+    array, core = import_optional("dask.array", "dask"), import_optional("dask.core", "dask")
+    delayed = import_optional("dask.delayed", "dask").Delayed
+    merge = import_optional("dask.highlevelgraph", "dask").HighLevelGraph.merge
+    arrays = [c for c in collections if hasattr(c, "chunks")]
+    keys = [one.__dask_keys__() for one in arrays]
+    merged = merge(*(one.dask for one in arrays))
+    graph = dict(array.optimization.optimize(merged, keys))
+    array_parts = iter([[delayed(key, graph) for key in core.flatten(nested)] for nested in keys])
+    return [
+        next(array_parts) if hasattr(c, "chunks") else c.simplify().to_delayed(optimize_graph=False)
+        for c in collections
+    ]
+
+
+def chunk_lengths(collection: Any) -> tuple[int, ...]:
+    """Return the rows of each chunk of an array; nothing where Dask does not know them, as for frames."""
+    chunks: tuple[int, ...] = getattr(collection, "chunks", ((),))[0]
+    return () if np.isnan(chunks).any() else chunks
+
+
+def float_type(X: Any) -> Any:
+    """Return float32 where all of a collection's columns have it, else float64."""
+    types = dict(X.dtypes) if hasattr(X, "dtypes") else {"": X.dtype}
+    for name, dtype in types.items():
+        if name != "" and not import_optional("pandas", "dask").api.types.is_numeric_dtype(dtype):
+            raise ValueError(
+                f"column {name!r} of X holds {dtype}, and features must be numbers: encode it, for example "
+                "by dask.dataframe.get_dummies, or leave it out."
+            )
+    is_plain = all(isinstance(dtype, np.dtype) for dtype in types.values())
+    is_single = is_plain and np.result_type(*types.values()) == np.float32
+    return np.dtype(np.float32 if is_single else np.float64)
+
+
+def checked_rows(
+    number: int, dtype: Any, columns: Any, X: Any, y: Any, sample_weight: Any = None
+) -> PartitionRows:
+    """Return the checked rows of a partition; its number and the expected columns are for messages."""
+    try:
+        present = list(X.columns) if isinstance(columns, list) else X.shape[1]
+        if present != columns:
+            raise ValueError(f"found the columns {present} for {columns} of the collection X.")
+        X = check_array(X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0, input_name="X")
+        labels = checked_labels(y)
+        check_consistent_length(X, labels)
+        if sp.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return PartitionRows(X, labels, row_weights(sample_weight, len(labels)))
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from error
+
+
+def checked_labels(y: Any) -> NDArray[Any]:
+    """Return the checked labels of a partition."""
+    check_ordered_categorical(y)
+    labels: NDArray[Any] = column_or_1d(np.asarray(y))
+    if len(labels):
+        # A missing label is an error here.
+        some = distinct(labels)[0]
+        if labels.dtype.kind in "OV" and not isinstance(some, str):
+            raise ValueError(f"y has dtype {labels.dtype}, as of {some!r}; make it numbers or text.")
+        check_classification_targets(labels)
+    return labels
+
+
+def joined_labels(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any]:
+    """Return the distinct labels of each partition, one after the other."""
+    filled = [labels for labels in parts if len(labels)]
+    # NumPy would make texts of texts and numbers, which no number equals.
+    if len({isinstance(labels[0], str) for labels in filled}) > 1:
+        raise ValueError(f"{name} holds texts in some partitions and numbers in others; give it one type.")
+    return np.concatenate(filled or [np.zeros(0)])
+
+
+def _summary(rows: PartitionRows) -> tuple[int, NDArray[Any], Floats | None]:
+    """Return how many rows there are, their distinct labels, and the median of a few dense rows."""
+    n_rows = len(rows.labels)
+    if not n_rows:
+        return 0, rows.labels, None
+    return n_rows, distinct(rows.labels)[:MAX_LABELS], None if sp.issparse(rows.X) else median_row(rows.X)
+
+
+def _target(rows: PartitionRows, positive: Any) -> PartitionTarget:
+    """Return what the solvers ask about the rows beside the features."""
+    with np.errstate(divide="ignore"):
+        log_weights = None if rows.weights is None else np.log(rows.weights)
+    return PartitionTarget((rows.labels == positive).astype(np.uint8), log_weights)
+
+
+def class_weights(target: PartitionTarget) -> Floats:
+    """Return the weight of a partition's positives and negatives."""
+    weights = None if target.log_weights is None else np.exp(target.log_weights)
+    return np.bincount(target.class_codes, weights, 2)[::-1].astype(np.float64)

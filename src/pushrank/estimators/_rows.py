@@ -1,0 +1,109 @@
+"""The door of linear fits: what X stands for is decided here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushrank._numeric import Floats
+from pushrank._validation import warn_of_texts
+from pushrank.datasets import DiskRows
+from pushrank.estimators._target import Target, break_even_thresholds, validate_ranking, validate_two_classes
+from pushrank.models import linear_model
+from pushrank.pairs import Sample
+from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
+
+
+class TrainingRows(NamedTuple):
+    """What a linear ranker is fitted to, wherever the rows lie.
+
+    Attributes
+    ----------
+    source : RowSource
+        The rows, as solvers ask for them.
+    classes : array or None
+        The sorted labels or grades; None for explicit pairs.
+    weights_below : ndarray of shape (n_classes - 1,)
+        The weight of the rows below each class but the lowest.
+    coef_like : array
+        An array of the library, the device and the dtype of the coefficients.
+    """
+
+    source: RowSource
+    classes: Any
+    weights_below: Floats
+    coef_like: Any
+
+    def thresholds(self, coef: NDArray[np.floating]) -> Floats:
+        """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
+        return break_even_thresholds(self.source.score_parts(coef), coef, self.weights_below)
+
+
+def ranking_rows(
+    ranker: Any,
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    qid: ArrayLike | None,
+    pairs: Any,
+    compare: Callable[[Sample], Sample] | None = None,
+    reduced: bool = True,
+) -> TrainingRows:
+    """Return checked rows, and what to rank: two classes, grades, query groups or explicit pairs.
+
+    ``compare`` says which rows are compared, where those are others than the target's; ``reduced`` whether
+    wide rows are taken to their row space.
+    """
+    if isinstance(X, DiskRows | OuterRows):
+        return _outer_rows(ranker, X, y=y, sample_weight=sample_weight, qid=qid, pairs=pairs)
+    X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
+    sample = target.sample if compare is None else compare(target.sample)
+    return _memory_rows(X, target, sample, reduced=reduced)
+
+
+def two_class_rows(ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> TrainingRows:
+    """Return checked rows of two classes."""
+    if isinstance(X, DiskRows | OuterRows):
+        return _outer_rows(ranker, X, y=y, sample_weight=sample_weight)
+    X, target = validate_two_classes(ranker, X, y, sample_weight)
+    return _memory_rows(X, target, target.sample, reduced=True)
+
+
+def _memory_rows(X: Any, target: Target, sample: Sample, *, reduced: bool) -> TrainingRows:
+    source = MemoryRows(linear_model(X, reduced=reduced), sample, target.weights)
+    return TrainingRows(source, target.classes, target.weights_below, X[:0, :])
+
+
+def _outer_rows(ranker: Any, X: DiskRows | OuterRows, **beside: Any) -> TrainingRows:
+    """Return rows that lie elsewhere, and set the ranker's features; nothing may be passed beside them."""
+    extra = [name for name, value in beside.items() if value is not None]
+    if extra:
+        raise ValueError(
+            f"{type(X).__name__} hold rows of two classes in one list, with their labels and weights: "
+            f"{' and '.join(extra)} must be None beside them."
+        )
+    source = StoredRows(X) if isinstance(X, DiskRows) else X
+    _set_features(ranker, source)
+    warn_of_texts(source.classes, type(ranker).__name__)
+    negative_weight = np.array([source.class_weights[1]])
+    return TrainingRows(source, source.classes, negative_weight, np.empty(0, source.dtype))
+
+
+def _set_features(ranker: Any, rows: OuterRows) -> None:
+    before = getattr(ranker, "feature_names_in_", None)
+    names = None if rows.feature_names is None else np.array(rows.feature_names, dtype=object)
+    if getattr(ranker, "warm_start", False) and hasattr(ranker, "coef_"):
+        differ = before is not None and names is not None and not np.array_equal(before, names)
+        if differ or len(ranker.coef_) != rows.n_features:
+            raise ValueError(
+                f"a warm start needs the {len(ranker.coef_)} features of the last fit, and other ones were "
+                "found; set warm_start=False."
+            )
+    ranker.n_features_in_ = rows.n_features
+    vars(ranker).pop("feature_names_in_", None)
+    if names is not None:
+        ranker.feature_names_in_ = names

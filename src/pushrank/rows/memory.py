@@ -1,0 +1,145 @@
+"""Rows in memory: sums over their blocks, and the scores of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._array import to_host
+from pushrank._numeric import Floats
+from pushrank._parallel import map_chunks
+from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, linear_scores
+from pushrank.models.linear import ClassCodes
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, highest_weights
+from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
+
+
+class MemoryRows(RowSource):
+    """Rows in memory: a linear model of them, and the sample that says which are compared.
+
+    Sums over blocks are for two classes of NumPy data (``gives_sums``); the scores of all rows are for any
+    sample, in arrays of any library. ``row_weights`` are by default those of the sample, which may leave out
+    rows that are compared with none.
+    """
+
+    def __init__(
+        self, model: LinearModel | ArrayLinearModel, sample: Sample, row_weights: Floats | None = None
+    ) -> None:
+        self.model, self.sample = model, sample
+        self.n_rows, self.n_features = model.n_rows, model.n_features
+        self.in_row_space = model.in_row_space
+        self._row_weights = row_weights
+        # the rows that these were chosen from
+        self._untrimmed = self
+
+    @property
+    def gives_sums(self) -> bool:
+        """Whether sums over blocks can be had: of two classes in one list, of NumPy data."""
+        return isinstance(self.sample, BipartiteSample) and isinstance(self.model, LinearModel)
+
+    @property
+    def host_model(self) -> LinearModel:
+        """The model, for what reads single rows and columns; a ValueError for arrays of another library."""
+        if not isinstance(self.model, LinearModel):
+            raise ValueError(
+                "arrays of libraries other than NumPy are taken by solver='lbfgs' and 'newton-cg' alone, and "
+                "with losses and prices without kinks, such as SquaredHinge and Power(p); convert X."
+            )
+        return self.model
+
+    @property
+    def class_weights(self) -> tuple[float, float]:  # type: ignore[override]
+        """The total sample weight of the positives and of the negatives."""
+        return self.sample.class_weights
+
+    @cached_property
+    def class_codes(self) -> Any:
+        """One for a positive and zero for another row; zeros where there are other than two classes."""
+        return self.sample.class_codes
+
+    @cached_property
+    def row_weights(self) -> Floats | None:
+        """The weights of the rows; None where all weigh one."""
+        return self.sample.row_weights if self._row_weights is None else self._row_weights
+
+    @cached_property
+    def log_weights(self) -> Floats | None:
+        """The logarithms of the sample weights; None where all weigh one."""
+        weights = self.sample.row_weights
+        with np.errstate(divide="ignore"):
+            return None if weights is None else np.asarray(np.log(weights))
+
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each chunk, in order."""
+        model = self.host_model
+
+        def mapped(start: int, stop: int) -> Part:
+            return function(cut_blocks(model, start, stop, self.class_codes, self.log_weights))
+
+        return map_chunks(mapped, model.chunks)
+
+    def scores(self, coef: Floats) -> Floats:
+        """Return the scores of all rows, up to a constant."""
+        scores: Floats = self.model.scores(coef)
+        return scores
+
+    def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
+        """Return the scores of all rows, in one part."""
+        features: Any = self.in_features().model
+        weights = None if self.row_weights is None else to_host(self.row_weights)
+        return InOnePart(Values(to_host(linear_scores(features.data, coef)), weights))
+
+    def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:
+        """Return the rows with no other positives than the highest, of a total weight; ties share equally."""
+        scores = self.scores(coef) if scores is None else scores
+        is_positive, weights = self.class_codes == POSITIVE, self._full_weights.copy()
+        weights[is_positive] = highest_weights(scores[is_positive], weights[is_positive], total)
+        chosen = type(self)(self.model, BipartiteSample.from_mask(is_positive, weights))
+        chosen._untrimmed = self
+        return chosen
+
+    def same_positives(self, other: MemoryRows) -> bool:
+        """Return whether the same positives have the same weights."""
+        return np.array_equal(self._full_weights, other._full_weights)
+
+    def trimmed_positives(self) -> NDArray[np.intp]:
+        """Return the numbers of the positives that do not count in full."""
+        return np.flatnonzero(self._full_weights < self._untrimmed._full_weights)
+
+    def lift(self, coef: Floats) -> Floats:
+        """Return the coefficients of the features that belong to those of a solver."""
+        return self.model.lift(coef)
+
+    def project(self, coef: Floats) -> Floats:
+        """Return the coefficients for a solver that belong to those of the features."""
+        return self.model.project(coef)
+
+    def in_features(self) -> MemoryRows:
+        """Return the rows in terms of the features, where the model is one of their row space."""
+        if not isinstance(self.model, RowSpace):
+            return self
+        return MemoryRows(self.model.features, self.sample, self._row_weights)
+
+    def check_range(self) -> None:
+        """Raise a ValueError when a column's squares are no normal floats."""
+        self.model.check_range()
+
+    @cached_property
+    def _full_weights(self) -> Floats:
+        """The sample weights of all rows, ones where they have none."""
+        weights = self.sample.row_weights
+        return np.ones(self.n_rows) if weights is None else weights
+
+
+def cut_blocks(
+    model: LinearModel, start: int, stop: int, class_codes: ClassCodes, log_weights: Floats | None
+) -> Iterator[Block]:
+    """Yield the rows of a model from start to stop in blocks that fit the processor's cache."""
+    for first, last in model.blocks(start, stop):
+        weights = None if log_weights is None else log_weights[first:last]
+        yield Block(model, first, last, class_codes[first:last], weights)

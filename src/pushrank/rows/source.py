@@ -1,0 +1,234 @@
+"""What solvers and estimators ask of rows, wherever these lie.
+
+A descent needs no row by itself, only sums over all rows: of terms, of weighted rows, of their squares and
+products. A :class:`RowSource` maps a function over the blocks of its rows and returns what came out;
+:mod:`pushrank.rows.sums` has the functions. Rows in memory can also give the scores of all rows
+(:class:`pushrank.rows.MemoryRows`), for what needs these; :class:`OuterRows`, which lie elsewhere, cannot.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._numeric import Floats
+from pushrank.models import LinearModel
+from pushrank.models.linear import ClassCodes, check_column_range
+from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
+
+Part = TypeVar("Part")
+POSITIVE = 1
+"""The class code of a positive row; that of a negative is zero."""
+
+
+class Block(NamedTuple):
+    """Rows of two classes that lie together: those of a model from ``first`` to ``last``.
+
+    The logarithms of the weights are None where all rows weigh one, and minus infinity for a row that takes
+    no part.
+    """
+
+    model: LinearModel
+    first: int
+    last: int
+    class_codes: ClassCodes
+    log_weights: Floats | None
+
+    def scores(self, coef: Floats) -> Floats:
+        """Return the scores, less the constant of the model."""
+        scores = np.empty(self.last - self.first)
+        self.model.block_scores(self.first, self.last, coef, scores)
+        return scores
+
+    def add_sums(self, factors: Floats, out: Floats, squared: bool = False) -> None:
+        """Add ``factors[i] * x_i``, or its square, to ``out`` by class code, shape (2, n_features)."""
+        self.model.add_block_sums(self.first, self.last, factors, self.class_codes, out, squared)
+
+    def raw_scores(self, coef: NDArray[np.floating]) -> Values:
+        """Return ``X @ coef``, without a constant, in the dtype of the coefficients, and the weights."""
+        model = LinearModel(self.model.data[self.first : self.last], centred=False)
+        scores = np.empty(self.last - self.first)
+        model.block_scores(0, len(scores), coef.astype(np.float64), scores)
+        weights = None if self.log_weights is None else np.exp(self.log_weights)
+        return Values(scores.astype(coef.dtype), weights)
+
+    def negated_positive_scores(self, coef: Floats) -> Values:
+        """Return the scores of the positives that have a weight, times -1, so that the highest come first."""
+        scores, positive = self.scores(coef), self.class_codes == POSITIVE
+        if self.log_weights is None:
+            return Values(-scores[positive])
+        positive &= self.log_weights > -np.inf
+        return Values(-scores[positive], np.exp(self.log_weights[positive]))
+
+    def trimmed(self, coef: Floats, cut: Cut) -> Block:
+        """Return the block with the weights that a cut of the positives' scores leaves to its rows."""
+        scores, positive = self.scores(coef), self.class_codes == POSITIVE
+        log_weights = np.zeros(len(scores)) if self.log_weights is None else self.log_weights.copy()
+        log_weights[positive & (scores == cut.score)] += np.log(cut.share)
+        log_weights[positive & (scores < cut.score)] = -np.inf
+        return self._replace(log_weights=log_weights)
+
+
+Blocks = Iterable[Block]
+
+
+class RowSource(ABC):
+    """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines.
+
+    All models of the blocks have the same reference row, so that their sums add up. ``class_weights`` are the
+    total sample weights of the positives and of the negatives.
+    """
+
+    n_rows: int
+    n_features: int
+    class_weights: tuple[float, float]
+    in_row_space = False
+
+    @abstractmethod
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return ``function(blocks)`` of the blocks of each chunk, in the order of the chunks.
+
+        The function may be sent elsewhere: it is a partial one of a function of a module, of arrays of
+        n_features entries, and what it returns is made of such arrays.
+        """
+
+    def scores(self, coef: Floats) -> Floats | None:  # noqa: ARG002
+        """Return the scores of all rows, up to a constant, where they lie in memory; otherwise None."""
+        return None
+
+    @abstractmethod
+    def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
+        """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
+
+    @abstractmethod
+    def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:
+        """Return the rows with no other positives than the highest, of a total weight; ties share it equally.
+
+        ``scores`` are those of the rows by the coefficients, where they lie in memory and are at hand.
+        """
+
+    @abstractmethod
+    def same_positives(self, other: Self) -> bool:
+        """Return whether the same positives have the same weights."""
+
+    @abstractmethod
+    def trimmed_positives(self) -> NDArray[np.intp] | None:
+        """Return the numbers of the positives that do not count in full; None where rows have no numbers."""
+
+    def check_range(self) -> None:
+        """Raise a ValueError when a column's squares are no normal floats."""
+        parts = self.map(partial(column_sums, n_features=self.n_features))
+        check_column_range(np.sum(parts, axis=0))
+
+    def lift(self, coef: Floats) -> Floats:
+        """Return the coefficients of the features that belong to those of a solver."""
+        return coef
+
+    def project(self, coef: Floats) -> Floats:
+        """Return the coefficients for a solver that belong to those of the features."""
+        return coef
+
+    def in_features(self) -> RowSource:
+        """Return the rows in terms of the features, where a solver sees them in other coordinates."""
+        return self
+
+
+class Trimming(NamedTuple):
+    """Which positives count: those above a cut of their scores by some coefficients."""
+
+    coef: Floats
+    cut: Cut
+
+
+class OuterRows(RowSource):
+    """Rows that do not lie in memory, which a fit takes in place of X with their labels and weights.
+
+    Which positives are trimmed is not written anywhere: blocks are scored again whenever they are read.
+    """
+
+    classes: NDArray[Any]
+    dtype: Any
+    feature_names: list[str] | None
+    trimming: Trimming | None = None
+
+    @abstractmethod
+    def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each chunk, whichever positives are trimmed."""
+
+    @abstractmethod
+    def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
+        """Return what a method of ``Block`` returns for coefficients, of rows none of which is trimmed."""
+
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each chunk, in order."""
+        if self.trimming is not None:
+            function = partial(map_trimmed, function=function, trimming=self.trimming)
+        return self.map_all(function)
+
+    def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
+        """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
+        return self.value_parts(Block.raw_scores, coef)
+
+    def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:  # noqa: ARG002
+        """Return the rows with no other positives than the highest, of a total weight; ties share equally."""
+        chosen = copy(self)
+        chosen.trimming = Trimming(
+            coef, highest_cut(self.value_parts(Block.negated_positive_scores, coef), total)
+        )
+        chosen.class_weights = (total, self.class_weights[1])
+        return chosen
+
+    def same_positives(self, other: Self) -> bool:
+        """Return whether the same positives have the same weights."""
+        same = partial(are_trimmed_equally, trimming=self.trimming, other=other.trimming)
+        return all(self.map_all(same))
+
+    def trimmed_positives(self) -> NDArray[np.intp] | None:
+        """Return the numbers of the positives that do not count in full."""
+        parts = self.map_all(partial(trimmed_in_chunk, trimming=self.trimming))
+        return np.flatnonzero(np.concatenate(parts))
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refuse: all rows would be taken into memory, and functions that split rows ask for that."""
+        raise TypeError(
+            f"{type(self).__name__} are not taken into memory: choose parameters on a sample of the rows."
+        )
+
+
+def map_trimmed(blocks: Blocks, function: Callable[[Blocks], Part], trimming: Trimming) -> Part:
+    """Return a function of trimmed blocks."""
+    return function(block.trimmed(*trimming) for block in blocks)
+
+
+def are_trimmed_equally(blocks: Blocks, trimming: Trimming | None, other: Trimming | None) -> bool:
+    """Return whether two trimmings leave the same weights."""
+    return all(
+        np.array_equal(full_log_weights(block, trimming), full_log_weights(block, other)) for block in blocks
+    )
+
+
+def trimmed_in_chunk(blocks: Blocks, trimming: Trimming | None) -> NDArray[np.bool_]:
+    """Return which of the rows of blocks lose weight by trimming."""
+    losing = [full_log_weights(block, trimming) < full_log_weights(block, None) for block in blocks]
+    return np.concatenate(losing)
+
+
+def full_log_weights(block: Block, trimming: Trimming | None) -> Floats:
+    """Return the logarithms of the weights that trimming leaves, zeros where all rows weigh one."""
+    if trimming is not None:
+        block = block.trimmed(*trimming)
+    return np.zeros(len(block.class_codes)) if block.log_weights is None else block.log_weights
+
+
+def column_sums(blocks: Blocks, n_features: int) -> Floats:
+    """Return the sums of the columns and of their squares, shape (2, n_features)."""
+    sums = np.zeros((2, n_features))
+    for block in blocks:
+        sums += block.model.column_sums(block.first, block.last)
+    return sums
