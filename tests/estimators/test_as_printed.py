@@ -46,29 +46,21 @@ def rows():
     return X, (X[:, 0] + rng.normal(size=24) > 0.4).astype(int), rng
 
 
-@pytest.mark.parametrize(
-    ("projection", "eta0", "best"),
-    [("paper", 0.02, 60), ("nearest", 0.02, 60), ("paper", 0.05, 22), ("nearest", 0.05, 0)],
-)
-def test_the_infinite_push_by_figure_2(projection, eta0, best):
+@pytest.mark.parametrize(("eta0", "best"), [(0.02, 60), (0.05, 22)])
+def test_the_infinite_push_by_figure_2(eta0, best):
     X, y, _ = rows()
     C, t_max = 10.0, 60
     differences = X[y == 1][:, None] - X[y == 0][None]
     m, n = differences.shape[:2]
-
-    def project(a):
-        if projection == "nearest":
-            return l1_inf_ball(np.maximum(a, 0), C / m)
-        return np.maximum(l1_inf_ball(a, C / m), 0)
-
-    w, Q, t = gradient_projection(differences, np.full((m, n), C / (1000 * m * n)), project, eta0, t_max)
-    assert t == best  # too long a step never gets far below the start
-    solution = infinite_push_by_pairs(
-        LinearModel(X), BipartiteSample.from_labels(y), C, max_iter=t_max, eta0=eta0, projection=projection
+    start = np.full((m, n), C / (1000 * m * n))
+    w, Q, t = gradient_projection(
+        differences, start, lambda a: np.maximum(l1_inf_ball(a, C / m), 0), eta0, t_max
     )
+    assert t == best  # too long a step never gets far below the start
+    problem = LinearModel(X), BipartiteSample.from_labels(y), C
+    solution = infinite_push_by_pairs(*problem, eta0=eta0, max_iter=t_max)
     np.testing.assert_allclose(solution.coef, w, rtol=1e-7)
     assert solution.certificate.dual == pytest.approx(-Q, rel=1e-9)
-    assert solution.n_iter == t_max
     exact = InfinitePush(C, tol=1e-8).fit(X, y)
     assert solution.certificate.dual <= exact.primal_objective_ <= solution.certificate.primal
 
@@ -85,14 +77,13 @@ def test_ranksvm_by_figure_3(weighted):
         X[better] - X[worse], upper / 1000, lambda a: np.clip(a, 0, upper), 0.02, t_max
     )
     problem = LinearModel(X), BipartiteSample.from_labels(y, sample_weight), C
-    printed = rank_svm_by_pairs(*problem, max_iter=t_max, eta0=0.02)
+    printed = rank_svm_by_pairs(*problem, eta0=0.02, max_iter=t_max)
     np.testing.assert_allclose(printed.coef, w, rtol=1e-9)
     assert printed.certificate.dual == pytest.approx(-Q, rel=1e-9)
-    assert printed.n_iter == t_max
     exact = RankSVM(C, loss="hinge", tol=1e-8).fit(X, y, sample_weight)
-    converged = rank_svm_by_pairs(*problem, max_iter=1000, tol=5e-3)
-    assert converged.certificate.gap <= 5e-3
-    assert converged.certificate.primal == pytest.approx(exact.primal_objective_, rel=5e-3)
+    long = rank_svm_by_pairs(*problem, eta0=0.02, max_iter=1000)
+    assert long.certificate.dual <= exact.primal_objective_ * (1 + 1e-9)
+    assert long.certificate.primal == pytest.approx(exact.primal_objective_, rel=5e-3)
 
 
 def binary(seed, n=40, n_rankers=8):

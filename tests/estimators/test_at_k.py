@@ -14,7 +14,7 @@ from pushrank import PerceptronAtK, RampAtK, StructSVM
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
-from pushrank.solvers import ramp as concave_convex
+from pushrank.solvers import tolerances
 
 SURROGATES = {"avg": prec_at_k_avg, "max": prec_at_k_max}
 
@@ -188,7 +188,7 @@ def test_features_beyond_single_precision_scores_are_told():
 
 def test_the_ramp_says_when_the_norm_hardly_counts(monkeypatch):
     """Planes are bounded, so that features of any size end in a warning, and soon."""
-    monkeypatch.setattr(concave_convex, "MAX_PLANES", 40)
+    monkeypatch.setattr(tolerances, "MAX_PLANES", 40)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = (X[:, 0] + rng.normal(size=300) > 0.8).astype(int)

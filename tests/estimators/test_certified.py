@@ -290,11 +290,10 @@ def test_the_papers_solvers_go_where_ours_do(kind, solve, kernel):
     if kernel == "rbf":
         model = KernelModel(X, Kernel("rbf", exact.gamma_), 1 << 20)
     sample = BipartiteSample.from_labels(y)
-    theirs = solve(model, sample, 1.0, max_iter=20_000, tol=1e-3).certificate
+    theirs = solve(model, sample, 1.0, eta0=0.1, max_iter=20_000).certificate
     assert theirs.dual <= exact.primal_objective_ * (1 + 1e-9)
     assert theirs.primal >= exact.dual_objective_ * (1 - 1e-9)
     assert theirs.gap < 0.05
-    assert solve(model, sample, 1.0, max_iter=10).n_iter <= 10
 
 
 def test_the_papers_solvers_say_what_they_do_not_take():
@@ -302,10 +301,10 @@ def test_the_papers_solvers_say_what_they_do_not_take():
     many = BipartiteSample.from_labels(y)
     for solve in (infinite_push_by_pairs, rank_svm_by_pairs):
         with pytest.raises(ValueError, match="each of 100,000,000 pairs, and takes at most 10,000,000"):
-            solve(LinearModel(X), many, 1.0, max_iter=1)
+            solve(LinearModel(X), many, 1.0, eta0=1e-3, max_iter=1)
     weighted = BipartiteSample.from_labels(y, 1.0 + y)
     with pytest.raises(ValueError, match="takes no sample_weight"):
-        infinite_push_by_pairs(LinearModel(X), weighted, 1.0, max_iter=1)
+        infinite_push_by_pairs(LinearModel(X), weighted, 1.0, eta0=1e-3, max_iter=1)
 
 
 def test_a_fit_says_nothing_where_all_is_well():

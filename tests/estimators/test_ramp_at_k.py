@@ -40,7 +40,7 @@ def test_the_rows_within_reach_have_the_minimum_of_all(seed):
     near = Majorant(Planes.none(start), in_top, ramp.reach(in_top, scores))
     assert near.reach.sum() < 100
     found, gap = minimise(near, ramp, model, C, 1e-6)
-    whole = cutting_plane(partial(ramp.majorant, in_top), model, C, 1e-6, 1000)
+    whole = cutting_plane(partial(ramp.majorant, in_top), model, C, tol=1e-6, max_iter=1000)
     assert gap <= 1e-6
     coef = found.planes.coef
     value = 0.5 * coef @ coef + C * ramp.majorant(in_top, model.scores(coef))[0]

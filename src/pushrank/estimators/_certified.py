@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -19,13 +18,16 @@ from pushrank._validation import check_number
 from pushrank.estimators._base import (
     RankerMixin,
     finite_scores,
+    progress_bar,
+    set_features,
     set_grades,
     set_two_classes,
     warn,
 )
+from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import MIN_ALPHA, Target, checked_data
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
-from pushrank.pairs import Sample
+from pushrank.solvers import Callback
 from pushrank.solvers.result import Certificate, CertifiedSolution
 
 Ranker = TypeVar("Ranker", bound=Any)
@@ -56,35 +58,48 @@ def check_certified(rankers: Iterable[Any]) -> None:
         check_number("max_iter", ranker.max_iter, 1, integer=True)
 
 
-def set_certified(
-    ranker: Any,
-    solution: CertifiedSolution,
-    C: float,
+def limits(ranker: Any) -> dict[str, Any]:
+    """Return the tolerance and the largest number of iterations of a solver."""
+    return {"tol": float(ranker.tol), "max_iter": int(ranker.max_iter)}
+
+
+def fit_each(
+    rankers: list[Ranker],
+    factor: float,
+    solve: Callable[[float, Callback | None, Any], CertifiedSolution],
+    risk: Callable[[Floats], float],
     model: Model,
     X: Any,
     target: Target,
-    risk: Callable[[Sample, Floats], float],
     *,
     grades: bool = False,
     collapse_advice: str | None = None,
-) -> None:
-    """Set the fitted attributes, with the objective at coefficients of the dtype of X, and warn of flaws.
+) -> list[Ranker]:
+    """Solve for the C of each ranker, times a factor, set its fitted attributes, and warn of flaws.
 
-    ``risk`` returns the risk of all rows' scores. A ranker that takes ``grades`` too has a threshold above
-    each grade. ``collapse_advice`` says what to do where zero coefficients
-    are optimal; None where they are as good an answer as others.
+    ``solve`` takes C, a callback and the state of the solution before, or None; ``risk`` the scores of all
+    rows. Rankers that take ``grades`` have a threshold above each grade. ``collapse_advice`` says what to do
+    where zero coefficients are optimal; None where they are as good an answer as others.
     """
-    if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
-        solution = _rounded(solution, C, model, X.dtype, partial(risk, target.sample))
-    scores = _training_scores(solution, model, X)
-    (set_grades if grades else set_two_classes)(ranker, target, scores)
-    _set_coefficients(ranker, solution, model, X)
-    certificate = solution.certificate
-    ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
-    ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
-    ranker.converged_ = bool(certificate.gap <= ranker.tol)
-    single = isinstance(model, LinearModel) and X.dtype == np.float32
-    _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
+    state: Any = None
+    for ranker in rankers:
+        C = factor * float(ranker.C)
+        with progress_bar(ranker, ranker.max_iter) as callback:
+            solution = solve(C, callback, state)
+        state = solution.state
+        if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
+            solution = _rounded(solution, C, model, X.dtype, risk)
+        set_features(ranker, rankers[0])
+        scores = _training_scores(solution, model, X)
+        (set_grades if grades else set_two_classes)(ranker, target, scores)
+        _set_coefficients(ranker, solution, model, X)
+        certificate = solution.certificate
+        ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
+        ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
+        ranker.converged_ = bool(certificate.gap <= ranker.tol)
+        single = isinstance(model, LinearModel) and X.dtype == np.float32
+        _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
+    return rankers
 
 
 def _rounded(
@@ -137,11 +152,52 @@ def _set_coefficients(ranker: Any, solution: CertifiedSolution, model: Model, da
         ranker.support_vectors_ = data[ranker.support_].astype(np.float64)
 
 
-class KernelRankerMixin(RankerMixin):
-    """Scores of ``coef_``, or of a kernel at the ``support_`` rows where ``coef_`` is None.
+@shared_docs
+class CertifiedMixin(RankerMixin):
+    """Fits to two classes for one C or several, by ``_fit_path``, and scores that may be those of a kernel.
 
-    A ranker has the constructor parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``.
+    A ranker with kernels has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``,
+    and a ``coef_`` of None where its scores are sums over the ``support_`` rows.
     """
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a ranking from examples of two classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted)s
+        """
+        return self._fit_path([self], X, y, sample_weight)[0]
+
+    def path(
+        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
+    ) -> list[Self]:
+        """Fit one ranker for each C, each from where the one before ended.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            %(X)s
+        y : array-like of shape (n_samples,)
+            %(y_two_classes)s
+        Cs : iterable of float
+            %(Cs)s
+        sample_weight : array-like of shape (n_samples,), optional
+            %(sample_weight)s
+
+        %(fitted_path)s
+        """
+        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
+
+    def _fit_path(self, rankers: list[Self], X: Any, y: Any, sample_weight: Any) -> list[Self]:
+        raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -177,7 +233,8 @@ class KernelRankerMixin(RankerMixin):
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; a precomputed kernel is indexed by rows on both sides."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        kernel = getattr(self, "kernel", "linear")
+        tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 

@@ -26,24 +26,19 @@ from sklearn.base import BaseEstimator
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_k
-from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._certified import (
-    KernelRankerMixin,
+    CertifiedMixin,
     certified_linear_model,
     check_certified,
     check_kernel,
+    fit_each,
     is_linear,
     kernel_model,
+    limits,
     rankers_for_each,
-    set_certified,
 )
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._target import (
-    check_solver,
-    class_weighted,
-    validate_ranking,
-    validate_two_classes,
-)
+from pushrank.estimators._target import check_solver, class_weighted, validate_ranking, validate_two_classes
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge, mean_hinge
@@ -76,7 +71,7 @@ def check_loss(loss: Any) -> None:
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class InfinitePush(KernelRankerMixin, BaseEstimator):
+class InfinitePush(CertifiedMixin, BaseEstimator):
     r"""Rank so that as many positives as possible stand above every negative: the Infinite Push, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x` or those of a kernel,
@@ -167,42 +162,6 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
     max_iter: int = 10_000
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a ranking from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted)s
-        """
-        return self._fit_path([self], X, y, sample_weight)[0]
-
-    def path(
-        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
-    ) -> list[Self]:
-        """Fit one ranker for each C, each from where the one before ended.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        Cs : iterable of float
-            %(Cs)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted_path)s
-        """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
-
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> list[Self]:
@@ -218,36 +177,14 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
         X, target = validate_two_classes(rankers[0], X, y, sample_weight)
         weighted, factor = class_weighted(self.class_weight, target)
         sample: Any = weighted.sample
-        state: Any = None
+        options: Any = {"loss": self.loss, "solver": self.solver}
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
-            for ranker in rankers:
-                C = factor * float(ranker.C)
-                with progress_bar(ranker, ranker.max_iter) as callback:
-                    solution = solve_infinite_push(
-                        model,
-                        sample,
-                        C,
-                        callback,
-                        state,
-                        loss=self.loss,
-                        tol=float(self.tol),
-                        max_iter=int(self.max_iter),
-                        solver=self.solver,
-                    )
-                state = solution.state
-                set_features(ranker, rankers[0])
-                set_certified(
-                    ranker,
-                    solution,
-                    C,
-                    model,
-                    X,
-                    weighted,
-                    self._risk,
-                    collapse_advice=INFINITE_PUSH_COLLAPSE,
-                )
-        return rankers
+            solve = partial(solve_infinite_push, model, sample, **limits(self), **options)
+            risk = partial(self._risk, sample)
+            return fit_each(
+                rankers, factor, solve, risk, model, X, weighted, collapse_advice=INFINITE_PUSH_COLLAPSE
+            )
 
     def _risk(self, sample: Sample, scores: Floats) -> float:
         return PushObjective(self.loss, "maximum", scale="mean").evaluation(sample, scores).value
@@ -255,7 +192,7 @@ class InfinitePush(KernelRankerMixin, BaseEstimator):
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class RankSVM(KernelRankerMixin, BaseEstimator):
+class RankSVM(CertifiedMixin, BaseEstimator):
     r"""Rank so that as few pairs as possible are misordered, with a margin: RankSVM, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x` or those of a kernel,
@@ -406,37 +343,31 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
         X: Any,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
-        qid: ArrayLike | None,
-        pairs: Any,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)
         check_loss(self.loss)
         X, target = validate_ranking(rankers[0], X, y, sample_weight, qid=qid, pairs=pairs)
         weighted, factor = class_weighted(self.class_weight, target)
-        state: Any = None
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
-            for ranker in rankers:
-                C = factor * float(ranker.C)
-                with progress_bar(ranker, ranker.max_iter) as callback:
-                    solution = self._solve(model, weighted.sample, C, callback, state)
-                state = solution.state
-                set_features(ranker, rankers[0])
-                set_certified(ranker, solution, C, model, X, weighted, self._risk, grades=True)
-        return rankers
+            solve = partial(self._solve, model, weighted.sample)
+            risk = partial(self._risk, weighted.sample)
+            return fit_each(rankers, factor, solve, risk, model, X, weighted, grades=True)
 
     def _solve(
-        self, model: Model, sample: Sample, C: float, callback: Callback | None, state: Any
+        self, model: Model, sample: Sample, C: float, callback: Callback | None, start: Any
     ) -> CertifiedSolution:
-        tol, max_iter = float(self.tol), int(self.max_iter)
         if self.loss == "hinge":
-            return cutting_plane(partial(mean_hinge, sample), model, C, tol, max_iter, callback, state)
+            risk = partial(mean_hinge, sample)
+            return cutting_plane(risk, model, C, callback, start, **limits(self))
         objective = PushObjective(self.loss, scale="mean")
         certify = partial(squared_hinge_certificate, model, sample, C)
         newton: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
         coef, certificate, n_iter = newton(
-            objective, model, sample, C, certify, tol, max_iter, callback, state
+            objective, model, sample, C, certify, callback=callback, start=start, **limits(self)
         )
         return CertifiedSolution(coef, certificate, n_iter, coef)
 
@@ -444,50 +375,8 @@ class RankSVM(KernelRankerMixin, BaseEstimator):
         return PushObjective(self.loss, scale="mean").evaluation(sample, scores).value
 
 
-@shared_docs
-class StructuralMixin(RankerMixin):
-    """Fits to two classes by cutting planes, one C after another, in :meth:`_fit_path`."""
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a ranking from examples of two classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted)s
-        """
-        return self._fit_path([self], X, y, sample_weight)[0]
-
-    def path(
-        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
-    ) -> list[Self]:
-        """Fit one ranker for each C, each from where the one before ended.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        Cs : iterable of float
-            %(Cs)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-
-        %(fitted_path)s
-        """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
-
-    def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> list[Self]:
-        raise NotImplementedError
+Structured = Callable[[Sample, Floats], tuple[float, Floats, float]]
+"""A risk with a subgradient in the scores, and that plane's value at zero scores."""
 
 
 def fit_cutting_planes(
@@ -495,7 +384,7 @@ def fit_cutting_planes(
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
-    risk: Callable[[Sample, Floats], tuple[float, Floats, float]],
+    structured: Structured,
     *,
     centred: bool = True,
     non_negative: bool = True,
@@ -503,46 +392,30 @@ def fit_cutting_planes(
 ) -> list[Any]:
     """Fit rankers that differ in C by cutting planes.
 
-    ``risk`` returns the risk, a subgradient in the scores, and that plane's value at zero scores. It is
-    ``centred`` if a constant added to all scores changes nothing.
+    The risk is ``centred`` if a constant added to all scores changes nothing.
     """
     check_certified(rankers)
-    first, state = rankers[0], None
-    X, target = validate_two_classes(first, X, y, sample_weight)
-    weighted, factor = class_weighted(first.class_weight, target)
+    X, target = validate_two_classes(rankers[0], X, y, sample_weight)
+    weighted, factor = class_weighted(rankers[0].class_weight, target)
+    risk = partial(structured, weighted.sample)
     with one_blas_thread():
         model = certified_linear_model(X, centred=centred)
-        for ranker in rankers:
-            C = factor * float(ranker.C)
-            with progress_bar(ranker, ranker.max_iter) as callback:
-                solution = cutting_plane(
-                    partial(risk, weighted.sample),
-                    model,
-                    C,
-                    float(ranker.tol),
-                    int(ranker.max_iter),
-                    callback,
-                    state,
-                    non_negative=non_negative,
-                )
-            state = solution.state
-            set_features(ranker, first)
-            set_certified(
-                ranker,
-                solution,
-                C,
-                model,
-                X,
-                weighted,
-                lambda *at: risk(*at)[0],
-                collapse_advice=collapse_advice,
-            )
-    return rankers
+        solve = partial(cutting_plane, risk, model, non_negative=non_negative, **limits(rankers[0]))
+        return fit_each(
+            rankers,
+            factor,
+            solve,
+            lambda scores: risk(scores)[0],
+            model,
+            X,
+            weighted,
+            collapse_advice=collapse_advice,
+        )
 
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class SVMMAP(StructuralMixin, BaseEstimator):
+class SVMMAP(CertifiedMixin, BaseEstimator):
     r"""Rank so that the average precision is high: SVM-MAP, certified.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -607,7 +480,7 @@ class SVMMAP(StructuralMixin, BaseEstimator):
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class StructSVM(StructuralMixin, BaseEstimator):
+class StructSVM(CertifiedMixin, BaseEstimator):
     r"""Rank for precision at k or the break-even point by a structural SVM: SVMPerf, certified.
 
     Minimises, over linear scores :math:`s = X w`,
@@ -683,17 +556,10 @@ class StructSVM(StructuralMixin, BaseEstimator):
         check_k(self.k)
         if self.measure not in MEASURES:
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
-        return fit_cutting_planes(
-            rankers,
-            X,
-            y,
-            sample_weight,
-            self._risk,
-            # Where k is below the number of positives, a constant added to all scores changes the loss.
-            centred=self.measure != "precision",
-            non_negative=False,
-            collapse_advice=PRECISION_COLLAPSE,
-        )
+        # With k below the number of positives, a constant added to all scores changes the loss.
+        centred = self.measure != "precision"
+        options: Any = {"non_negative": False, "collapse_advice": PRECISION_COLLAPSE}
+        return fit_cutting_planes(rankers, X, y, sample_weight, self._risk, centred=centred, **options)
 
     def _risk(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
         """Return the loss over k, a subgradient, and that plane's value at zero scores."""

@@ -1,12 +1,12 @@
 """Descent on the ramp surrogate of precision at k by the concave-convex procedure.
 
-The ramp is convex but for the sum of the scores of the k highest positives, which is subtracted. With these
-positives fixed it is a convex function, never below the ramp and equal to it at the scores they were chosen
-at; its minimum, found by cutting planes, has a lower ramp: Alan Yuille, Anand Rangarajan, *The concave-convex
-procedure*, Neural Computation 15 (2003).
+The ramp is a convex function less the sum of the scores of the k highest positives. If these positives are
+kept fixed it becomes convex: a majorant, which is never below the ramp and equals it at the scores where the
+positives were chosen. Its minimum, to which cutting planes lead, has a lower ramp: Alan Yuille, Anand
+Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003).
 
-Only the highest rows have a part in that function. It is minimised over those that are within reach, whose
-planes are below the function of all rows too, and over more where others have come up.
+The majorant depends on the highest rows alone. It is minimised over the rows within reach of the top, whose
+planes are below the majorant of all rows too, and over more rows if others have come up.
 """
 
 from __future__ import annotations
@@ -28,13 +28,9 @@ from pushrank.objectives.precision_at_k import (
     select_top,
     top_positive_weights,
 )
+from pushrank.solvers import tolerances
 from pushrank.solvers.cutting_plane import Planes, cutting_plane
 from pushrank.solvers.result import Callback, Certificate
-
-MAX_PLANES = 1000  # of a convex problem; where it needs more, the norm hardly counts
-REACH = 2.0  # times k: the rows from which the k highest are taken while scores change
-MAX_SHARE = 0.5  # of the rows: more are not worth a copy
-RESTRICTED_TOL = 0.5  # of the tolerance: how exactly the problem of some rows is solved
 
 
 class Ramp(NamedTuple):
@@ -60,9 +56,9 @@ class Ramp(NamedTuple):
         return in_top
 
     def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
-        """Return a convex function never below the ramp over k, and equal where ``in_top`` is that of scores.
+        """Return the majorant over k, a subgradient, and that plane's value at zero scores.
 
-        The k highest positives' scores are replaced by those of the positives ``in_top``.
+        The scores of the k highest positives are replaced by those of the positives ``in_top``.
         """
         slope = np.empty(len(scores))
         value, offset = ramp_majorant(in_top, scores, self.positive, self.sample_weight, self.k, slope)
@@ -70,21 +66,25 @@ class Ramp(NamedTuple):
         return float(value) / self.k, slope, float(offset) / self.k
 
     def reach(self, in_top: Floats, scores: Floats) -> NDArray[np.bool_]:
-        """Return which rows the majorant depends on near some scores: those in the top, and the highest."""
+        """Return which rows the majorant depends on near some scores: those ``in_top``, and the highest."""
         rows = np.flatnonzero(self.sample_weight > 0.0)
-        count, _ = highest(scores + ~self.positive, self.sample_weight, rows, REACH * self.k, 1.0)
+        count, _ = highest(scores + ~self.positive, self.sample_weight, rows, tolerances.REACH * self.k, 1.0)
         reach: NDArray[np.bool_] = in_top > 0.0
         reach[rows[:count]] = True
         return reach
 
 
 class Ray(NamedTuple):
-    """The multiples of some coefficients, with all of the ramp that they depend on."""
+    """The multiples of some coefficients, with what the ramp depends on along them.
+
+    ``margins`` are those of the pairs of rows whose hinges make up the ramp, ``weights`` the weights of these
+    pairs over k.
+    """
 
     coef: Floats
     squared_norm: float
-    margins: Floats  # of the pairs of rows whose hinges make up the ramp
-    weights: Floats  # of these pairs, over k
+    margins: Floats
+    weights: Floats
 
     @classmethod
     def along(cls, ramp: Ramp, model: LinearModel, coef: Floats) -> Ray:
@@ -93,32 +93,34 @@ class Ray(NamedTuple):
         negatives, positives, _ = select_top(scores, ramp.positive, ramp.sample_weight, ramp.k)
         high = scores[negatives.rows[: negatives.n_top]]
         low = scores[positives.rows[: positives.n_top]][::-1]
-        # the highest negatives against the lowest of the k highest positives, in pairs of equal weights
+        # The highest negatives are paired with the lowest of the k highest positives. Rows are cut into
+        # pieces of equal weight on both sides.
         ends, low_ends = np.cumsum(negatives.weights), np.cumsum(positives.weights[::-1])
         cuts = np.union1d(ends, low_ends[low_ends < ends[-1]])
         weights = np.diff(cuts, prepend=0.0)
         middles = cuts - 0.5 * weights
-        places = np.minimum(np.searchsorted(low_ends, middles), len(low) - 1)
-        margins = low[places] - high[np.searchsorted(ends, middles)]
+        positives_of_pairs = np.minimum(np.searchsorted(low_ends, middles), len(low) - 1)
+        margins = low[positives_of_pairs] - high[np.searchsorted(ends, middles)]
         return cls(coef, float(coef @ coef), margins, weights / ramp.k)
 
     def best(self, C: float) -> tuple[float, float]:
-        """Return the least objective along the ray, on which it is convex, and the multiple that has it."""
+        """Return the least objective along the ray, on which it is convex, and the multiple there."""
         at_zero = C * float(self.weights.sum())
         if self.squared_norm == 0.0:
             return at_zero, 0.0
-        longest = np.sqrt(2.0 * at_zero / self.squared_norm)  # beyond it the norm alone is above that
+        # Beyond this multiple the penalty alone exceeds the objective at zero.
+        longest = np.sqrt(2.0 * at_zero / self.squared_norm)
         margins = longest * self.margins
-        found = minimize_scalar(
+        lowest = minimize_scalar(
             lambda part: part**2 * at_zero + C * float(self.weights @ np.maximum(1.0 - part * margins, 0.0)),
             bounds=(0.0, 1.0),
             method="bounded",
         )
-        return (float(found.fun), float(found.x * longest)) if found.fun < at_zero else (at_zero, 0.0)
+        return (float(lowest.fun), float(lowest.x * longest)) if lowest.fun < at_zero else (at_zero, 0.0)
 
 
 class Majorant(NamedTuple):
-    """Planes below the majorant of the positives ``in_top``, and the rows that it was minimised over."""
+    """Planes below the majorant of the positives ``in_top``, and the rows ``reach`` it was minimised over."""
 
     planes: Planes
     in_top: Floats
@@ -126,12 +128,15 @@ class Majorant(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Coefficients, the objective at the start and after each convex problem, and whether it came to rest."""
+    """The end of a descent, with the objective at its start and after each convex problem.
+
+    A descent with another C can start from ``state``.
+    """
 
     coef: Floats
     path: list[float]
     converged: bool
-    state: Majorant  # what a descent with another C can start from
+    state: Majorant
 
 
 def concave_convex(
@@ -146,10 +151,10 @@ def concave_convex(
 ) -> Descent:
     r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
 
-    It starts from the best place on a ray, or goes on from where a descent to a larger ``tol`` ended. It
-    solves at most ``max_iter`` problems in all, each to the relative gap ``tol``, and ends when one lowers
-    the objective by no more than ``tol`` of it. ``callback`` is called after each with its number, the
-    objective and the fall. ``state`` may be that of a descent with the same k and another C.
+    It starts from the best point on a ray, or continues a descent to a larger ``tol``. It solves at most
+    ``max_iter`` problems in all, each to the relative gap ``tol``, and ends when one lowers the objective by
+    at most ``tol`` of it. ``callback`` is called after each with its number, the objective and the fall.
+    ``state`` may be that of a descent with the same k and another C.
     """
     if isinstance(start, Descent):
         multiple, path, state = 1.0, start.path.copy(), start.state
@@ -168,20 +173,22 @@ def concave_convex(
         candidate = majorant.planes.coef
         scores = model.scores(candidate)
         objective = 0.5 * float(candidate @ candidate) + C * ramp.value(scores)
-        falls = path[-1] - objective
-        if not falls > 0.0:
+        fall = path[-1] - objective
+        # Within the tolerance of a convex problem the ramp may rise, and then the last point is kept.
+        if not fall > 0.0:
             return Descent(coef, path, gap <= tol, majorant)
         if callback is not None:
-            callback(iteration, objective=objective, fall=falls)
+            callback(iteration, objective=objective, fall=fall)
         coef, in_top = candidate, ramp.in_top(scores)
         path.append(objective)
-        if gap > tol or falls <= tol * objective:
+        if gap > tol or fall <= tol * objective:
             return Descent(coef, path, gap <= tol, majorant)
     return Descent(coef, path, False, majorant)
 
 
 def move(majorant: Majorant, ramp: Ramp, model: LinearModel, in_top: Floats, coef: Floats) -> Majorant:
-    """Return the majorant of other positives in the top, starting from some coefficients."""
+    """Return the majorant of other positives in the top, to be minimised from some coefficients."""
+    # The two majorants differ by a linear function, so that the planes are kept and tilted.
     changed = (majorant.in_top - in_top) / ramp.k
     planes = majorant.planes.tilted(model.rmatvec(changed)) if changed.any() else majorant.planes
     return Majorant(planes._replace(coef=coef), in_top, majorant.reach | (in_top > 0.0))
@@ -193,18 +200,21 @@ def minimise(
     """Minimise a majorant over the rows within reach, and more as they come up; return the relative gap."""
     planes, in_top, reach = majorant
     while True:
-        if reach.mean() > MAX_SHARE:
+        if reach.mean() > tolerances.MAX_PART_COPIED:
             reach = np.ones(model.n_rows, dtype=bool)
         rows = np.flatnonzero(reach)
         part = model if len(rows) == model.n_rows else LinearModel(model.data[rows])
         risk = partial(ramp.take(rows).majorant, in_top[rows])
-        found = cutting_plane(risk, part, C, RESTRICTED_TOL * tol, MAX_PLANES, start=planes)
-        planes = found.state
-        scores = model.scores(found.coef)
+        solution = cutting_plane(
+            risk, part, C, start=planes, tol=tolerances.PART_TOLERANCE * tol, max_iter=tolerances.MAX_PLANES
+        )
+        planes = solution.state
+        scores = model.scores(solution.coef)
         value, _, _ = ramp.majorant(in_top, scores)
-        primal = 0.5 * float(found.coef @ found.coef) + C * value
-        gap = Certificate(primal, found.certificate.dual).gap
+        primal = 0.5 * float(solution.coef @ solution.coef) + C * value
+        # The dual of some rows bounds the problem of all rows.
+        gap = Certificate(primal, solution.certificate.dual).gap
         wider = reach | ramp.reach(in_top, scores)
-        if gap <= tol or found.n_iter == MAX_PLANES or np.array_equal(wider, reach):
+        if gap <= tol or solution.n_iter == tolerances.MAX_PLANES or np.array_equal(wider, reach):
             return Majorant(planes, in_top, reach), gap
         reach = wider

@@ -75,3 +75,31 @@ TRIMMING_TOL = 1e-3  # on the way, where only the order of the positives is aske
 MAX_TRIMMING_TURNS = 4  # on the way, as further turns hardly change what the next step keeps
 TRIMMING_LBFGS_STEPS = 30  # of a turn on the way on wide data, in place of one of Newton's
 MAX_SOLVER_ITERATIONS = 1000  # of a turn, which starts near its end
+
+# Cutting planes.
+
+# The next plane touches the risk beyond the best point, by this part of the way to the planes' minimiser.
+STEP_BEYOND = 0.1
+# A new plane is worth more than a finer search, relative to the way from the best point to the minimiser.
+MIN_BRACKET = 1e-2
+# The small quadratic program is solved to this part of the gap to reach.
+BOUND_TOLERANCE = 0.01
+# Added to the matrix of the planes' products relative to the largest of them, since planes may be equal.
+PLANES_RIDGE = 1e-13
+# Squared normals below this part of the largest offset would underflow, and curve nothing.
+MIN_UNIT = 1e-100
+# A handful of changes of the active set follow a plane.
+MAX_ACTIVE_SET_CHANGES = 200
+# With so few features the small program in coefficients and planes costs next to nothing.
+MAX_FEATURES_EXACT = 100
+
+# The concave-convex procedure for the ramp.
+
+# A convex problem that needs more planes than these has a C so large that the norm hardly counts.
+MAX_PLANES = 1000
+# The k highest rows are likely to stay among this multiple of k while the scores change.
+REACH = 2.0
+# A larger part of the rows is not worth a copy.
+MAX_PART_COPIED = 0.5
+# The problem of some rows is solved to this part of the tolerance, which leaves room for the other rows.
+PART_TOLERANCE = 0.5

@@ -16,16 +16,11 @@ from pushrank.models import LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Maximum
+from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, HingeLoss, InfinitePushDual, cost_per_positive
 from pushrank.solvers.infinite_push.interior_point import interior_point
 from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 from pushrank.solvers.infinite_push.smo import smo
-from pushrank.solvers.infinite_push.tolerances import (
-    MAX_DENSE_ENTRIES,
-    MAX_FEATURES_DENSE,
-    MAX_FEATURES_FACTORED,
-    MAX_NEWTON_ITERATIONS,
-)
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, Result, offset_callback
 
 LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
@@ -72,8 +67,8 @@ def _solve_dual(
         return smo(dual, tol, max_iter, callback, start)
     if name == "interior-point":
         return interior_point(dual, tol, max_iter, callback, start)
-    fallback = solver == "auto" and dual.model.n_features <= MAX_FEATURES_FACTORED  # type: ignore[attr-defined]
-    patience = min(MAX_NEWTON_ITERATIONS, max_iter) if fallback else max_iter
+    fallback = solver == "auto" and dual.model.n_features <= tolerances.MAX_FEATURES_FACTORED  # type: ignore[attr-defined]
+    patience = min(tolerances.MAX_NEWTON_ITERATIONS, max_iter) if fallback else max_iter
     solution, n_iter = semismooth_newton(dual, tol, patience, callback, start)
     if not fallback or solution.certificate.gap <= tol or n_iter >= max_iter:
         return solution, n_iter
@@ -87,8 +82,8 @@ def solver_for(model: Model) -> str:
     if not isinstance(model, LinearModel):
         return "smo"
     X = model.data
-    dense = not sp.issparse(X) or X.shape[0] * X.shape[1] <= MAX_DENSE_ENTRIES
-    return "interior-point" if dense and X.shape[1] <= MAX_FEATURES_DENSE else "semismooth-newton"
+    dense = not sp.issparse(X) or X.shape[0] * X.shape[1] <= tolerances.MAX_DENSE_ENTRIES
+    return "interior-point" if dense and X.shape[1] <= tolerances.MAX_FEATURES_DENSE else "semismooth-newton"
 
 
 def is_infinite_push(objective: PushObjective, sample: Sample) -> bool:

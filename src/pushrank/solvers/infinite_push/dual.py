@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.tolerances import BRACKET_ROUNDING, MAX_PROJECTION_TRIALS
+from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.result import Certificate
 
 HingeLoss = Literal["hinge", "squared_hinge"]
@@ -190,14 +190,15 @@ def project_to_feasible(
     while excess_and_slope(low)[0] < 0.0:
         low -= max(1.0, high - low)
     at = 0.0 if low <= 0.0 <= high else high
-    for _ in range(MAX_PROJECTION_TRIALS):
+    for _ in range(tolerances.MAX_PROJECTION_TRIALS):
         excess, slope = excess_and_slope(at)
         if excess == 0.0:
             break
         low, high = (at, high) if excess > 0.0 else (low, at)
         newton = at + excess / slope if slope > 0.0 else np.inf
         following = newton if low < newton < high else 0.5 * (low + high)
-        if following in (at, low, high) or high - low <= BRACKET_ROUNDING * max(abs(low), abs(high)):
+        narrow = tolerances.BRACKET_ROUNDING * max(abs(low), abs(high))
+        if following in (at, low, high) or high - low <= narrow:
             break
         at = following
     return np.clip(rates * (alpha - at), 0.0, upper_bound), np.maximum(beta + at, 0.0)

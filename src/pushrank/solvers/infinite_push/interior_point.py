@@ -30,26 +30,8 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
+from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
-from pushrank.solvers.infinite_push.tolerances import (
-    BOUNDARY_FRACTION,
-    CHEAP_GAP,
-    CHEAP_WORK,
-    FIRST_GAP,
-    FIRST_NEGATIVES,
-    FREE_POSITIVES,
-    LATER_GAP,
-    MAX_DENSE_ENTRIES,
-    MAX_STALLED_ITERATIONS,
-    MIN_FREE_POSITIVES,
-    MIN_NEGATIVES,
-    MORE_NEGATIVES,
-    NEGLIGIBLE_BETA,
-    PLAIN_CENTRING,
-    RESTRICTED_TOLERANCE,
-    RIDGE,
-    SHRINKING_TOLERANCE,
-)
 from pushrank.solvers.result import Callback
 
 NONE = np.zeros(0)
@@ -77,16 +59,18 @@ def interior_point(
     shrinking = Shrinking(dual, n_features)
     if start is not None:
         shrinking.check_and_update(scores[sample.positives] - scores[sample.negatives].max(), 0.0)
-    working = _highest(scores[sample.negatives], max(FIRST_NEGATIVES * n_features, MIN_NEGATIVES))
+    n_working = max(tolerances.FIRST_NEGATIVES * n_features, tolerances.MIN_NEGATIVES)
+    working = _highest(scores[sample.negatives], n_working)
     positives, centre, fixed_sum = _free_rows(dual, shrinking)
     best: DualSolution | None = None
     # Early restricted problems lack negatives, so that their solutions need few digits.
-    n_iter, within = 0, max(RESTRICTED_TOLERANCE * tol, FIRST_GAP)
+    closest = tolerances.RESTRICTED_TOLERANCE * tol
+    n_iter, within = 0, max(closest, tolerances.FIRST_GAP)
     while True:
         negatives = _minus(_rows(model, sample.negatives[working]), centre)
         restricted = _RestrictedProblem(dual, shrinking, fixed_sum, positives, negatives)
-        cheap = (positives.shape[0] + negatives.shape[0]) * n_features**2 <= CHEAP_WORK
-        n_iter += restricted.solve(within, CHEAP_GAP if cheap else within, max_iter - n_iter)
+        cheap = (positives.shape[0] + negatives.shape[0]) * n_features**2 <= tolerances.CHEAP_WORK
+        n_iter += restricted.solve(within, tolerances.CHEAP_GAP if cheap else within, max_iter - n_iter)
         end = restricted.iterate
         beta = np.zeros(len(sample.negatives))
         beta[working] = end.beta
@@ -112,15 +96,15 @@ def interior_point(
         candidates = np.flatnonzero(missing)
         if right_bounds and not len(candidates):
             # All rows that matter are in: what is left of the gap is a matter of digits.
-            if within <= RESTRICTED_TOLERANCE * tol:
+            if within <= closest:
                 return best, n_iter
-            within = RESTRICTED_TOLERANCE * tol
+            within = closest
             continue
-        within = max(RESTRICTED_TOLERANCE * tol, min(within, LATER_GAP * solution.certificate.gap))
+        within = max(closest, min(within, tolerances.LATER_GAP * solution.certificate.gap))
         # Negatives in the lower half of the working set leave it, unless they have a variable.
         near_top = negative_scores[working] > np.quantile(negative_scores[working], 0.5)
-        kept = working[(end.beta > NEGLIGIBLE_BETA * end.beta.max()) | near_top]
-        n_joining = max(MORE_NEGATIVES * n_features, MIN_NEGATIVES)
+        kept = working[(end.beta > tolerances.NEGLIGIBLE_BETA * end.beta.max()) | near_top]
+        n_joining = max(tolerances.MORE_NEGATIVES * n_features, tolerances.MIN_NEGATIVES)
         working = np.union1d(kept, candidates[_highest(negative_scores[candidates], n_joining)])
 
 
@@ -135,7 +119,7 @@ class Shrinking:
     def __init__(self, dual: InfinitePushDual, n_features: int) -> None:
         self._C = dual.sample_C
         n_positives = len(self._C)
-        self._n_free = max(FREE_POSITIVES * n_features, MIN_FREE_POSITIVES)
+        self._n_free = max(tolerances.FREE_POSITIVES * n_features, tolerances.MIN_FREE_POSITIVES)
         # The squared hinge has no upper bounds, and few of its variables are zero: none can be fixed.
         self._chosen = dual.squared or n_positives <= 2 * self._n_free
         self.fixed = np.zeros(n_positives)
@@ -165,7 +149,7 @@ class Shrinking:
         else:
             wrong = np.maximum(np.where(self.fixed > 0.0, margins - 1.0, 1.0 - margins), 0.0)
             wrong[self.free] = 0.0
-            if float(self._C @ wrong) <= SHRINKING_TOLERANCE * tolerance:
+            if float(self._C @ wrong) <= tolerances.SHRINKING_TOLERANCE * tolerance:
                 return True
             self.free = np.union1d(self.free, np.flatnonzero(wrong))
         self.fixed[self.free] = 0.0
@@ -206,7 +190,7 @@ def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Float
 def _rows(model: Any, numbers: NDArray[np.intp]) -> Any:
     """Return some rows, as dense ones less a constant, or as CSR if the data are large."""
     X = model.data
-    sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > MAX_DENSE_ENTRIES
+    sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > tolerances.MAX_DENSE_ENTRIES
     return X.tocsr()[numbers] if sparse else model.rows(numbers)
 
 
@@ -314,7 +298,7 @@ class _RestrictedProblem:
                     return iteration
                 n_stalled = 0 if gap < 0.5 * least else n_stalled + 1
                 least = min(least, gap)
-                if n_stalled == MAX_STALLED_ITERATIONS:
+                if n_stalled == tolerances.MAX_STALLED_ITERATIONS:
                     return iteration
             try:
                 self._factor()
@@ -325,13 +309,15 @@ class _RestrictedProblem:
             count = sum(len(left) for left, _ in self.iterate.pairs)
             # Mehrotra's centring: the less the predictor leaves of the gap, the lower is the aim.
             step = self._direction(gap / count * (predicted / gap) ** 3, predictor)
-            corrected = self.iterate.after(step, BOUNDARY_FRACTION * self.iterate.max_length(step))
+            corrected = self.iterate.after(step, tolerances.BOUNDARY_FRACTION * self.iterate.max_length(step))
             if self._infeasibility < gap < corrected.complementarity:
                 # The correction is made for a whole step. In a short one it can raise the gap, for ever.
-                step = self._direction(PLAIN_CENTRING * gap / count)
+                step = self._direction(tolerances.PLAIN_CENTRING * gap / count)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration
-            self.iterate = self.iterate.after(step, BOUNDARY_FRACTION * self.iterate.max_length(step))
+            self.iterate = self.iterate.after(
+                step, tolerances.BOUNDARY_FRACTION * self.iterate.max_length(step)
+            )
         return max_iter
 
     def _set_residuals(self) -> None:
@@ -375,7 +361,7 @@ class _RestrictedProblem:
         # With columns in very different units the factor is accurate only after scaling.
         self._scale = 1.0 / np.sqrt(np.diag(matrix))
         scaled = matrix * np.outer(self._scale, self._scale)
-        scaled[np.diag_indices_from(scaled)] += RIDGE
+        scaled[np.diag_indices_from(scaled)] += tolerances.RIDGE
         self._cholesky = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
 
     def _direction(self, target: float, predictor: _Iterate | None = None) -> _Iterate:

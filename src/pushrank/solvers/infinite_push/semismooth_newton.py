@@ -26,20 +26,8 @@ import scipy.sparse as sp
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
+from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual, project_to_feasible
-from pushrank.solvers.infinite_push.tolerances import (
-    CG_TOLERANCE,
-    CURVATURE_ROUNDING,
-    LIPSCHITZ_DECAY,
-    LIPSCHITZ_GROWTH,
-    MAX_CG_PRODUCTS,
-    MAX_NEWTON_STEPS,
-    MAX_PROXIMAL_POINTS,
-    MAX_STALLED_POINTS,
-    N_PROJECTED_GRADIENTS,
-    SIGMA_GROWTH,
-    SLOPE_REDUCTION,
-)
 from pushrank.solvers.line_search import exact_step
 from pushrank.solvers.preconditioning import newton_direction
 from pushrank.solvers.result import Callback, Certificate
@@ -61,13 +49,15 @@ def semismooth_newton(
     model = dual.model
     if not isinstance(model, LinearModel):
         raise TypeError("semismooth-newton needs a linear model; use smo for kernels.")
-    best, n_iter = accelerated_gradient(dual, tol, min(N_PROJECTED_GRADIENTS, max_iter), callback, start)
+    best, n_iter = accelerated_gradient(
+        dual, tol, min(tolerances.N_PROJECTED_GRADIENTS, max_iter), callback, start
+    )
     if best.certificate.gap <= tol:
         return best, n_iter
     proximal = _ProximalProblem(dual, model, best)
     reference, n_stalled = best.certificate.gap, 0
-    for _ in range(MAX_PROXIMAL_POINTS):
-        for _ in range(MAX_NEWTON_STEPS):
+    for _ in range(tolerances.MAX_PROXIMAL_POINTS):
+        for _ in range(tolerances.MAX_NEWTON_STEPS):
             gap, solved = proximal.gap(), proximal.is_solved()
             if gap <= tol or solved or n_iter >= max_iter:
                 solution = dual.solution(*dual.sample.gather(proximal.variables))
@@ -85,7 +75,7 @@ def semismooth_newton(
         n_stalled += 1
         if best.certificate.gap <= 0.5 * reference:
             reference, n_stalled = best.certificate.gap, 0
-        if n_stalled == MAX_STALLED_POINTS:
+        if n_stalled == tolerances.MAX_STALLED_POINTS:
             break
         proximal.move_centre()
     return best, n_iter
@@ -110,7 +100,7 @@ class _ProximalProblem:
 
     def move_centre(self) -> None:
         """Make the present dual variables the centre, with less weight on the distance from it."""
-        self._centre, self._sigma = self.variables, SIGMA_GROWTH * self._sigma
+        self._centre, self._sigma = self.variables, tolerances.SIGMA_GROWTH * self._sigma
         # The updates of the scores have accumulated rounding.
         self._scores = self._model.scores(self.coef)
         self._set_variables(self._project(self._scores))
@@ -148,7 +138,7 @@ class _ProximalProblem:
             slope = coef_slope + length * curvature - float((self._rows.sign * variables) @ score_change)
             return slope, (slope - first) / length
 
-        length = exact_step(slope_at, longest=1.0, reduction=SLOPE_REDUCTION)
+        length = exact_step(slope_at, longest=1.0, reduction=tolerances.SLOPE_REDUCTION)
         self.coef = self.coef + length * direction
         self._scores = self._scores + length * score_change
         self._set_variables(variables)
@@ -190,7 +180,9 @@ class _ProximalProblem:
             product: Floats = direction + rows.T @ (weights * (scores - weights @ scores / total))
             return product
 
-        return newton_direction(hessian_product, self.gradient, diagonal, CG_TOLERANCE, MAX_CG_PRODUCTS)
+        return newton_direction(
+            hessian_product, self.gradient, diagonal, tolerances.CG_TOLERANCE, tolerances.MAX_CG_PRODUCTS
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +226,7 @@ def accelerated_gradient(
         n_iter += 1
         gradient_a = ahead.scores[sample.positives] - 1.0 + dual.quadratic * ahead.alpha
         gradient_b = -ahead.scores[sample.negatives]
-        lipschitz *= LIPSCHITZ_DECAY
+        lipschitz *= tolerances.LIPSCHITZ_DECAY
         while True:
             step = 1.0 / lipschitz
             following = _Iterate.at(
@@ -247,9 +239,9 @@ def accelerated_gradient(
             length = float(da @ da + db @ db)
             moved = dual.model.squared_norm(following.coef - ahead.coef, following.scores - ahead.scores)
             curvature = moved + float(dual.quadratic @ da**2)
-            if curvature <= lipschitz * length * (1.0 + CURVATURE_ROUNDING) or length == 0.0:
+            if curvature <= lipschitz * length * (1.0 + tolerances.CURVATURE_ROUNDING) or length == 0.0:
                 break
-            lipschitz = max(LIPSCHITZ_GROWTH * lipschitz, curvature / length)
+            lipschitz = max(tolerances.LIPSCHITZ_GROWTH * lipschitz, curvature / length)
         # Where momentum leads away from the optimum it starts again from zero.
         uphill = (
             gradient_a @ (following.alpha - iterate.alpha) + gradient_b @ (following.beta - iterate.beta)

@@ -17,17 +17,8 @@ from numpy.typing import NDArray
 
 from pushrank._parallel import compiled, read_only
 from pushrank.models import KernelModel
+from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
-from pushrank.solvers.infinite_push.tolerances import (
-    BLOCK,
-    BOUND_ROUNDING,
-    GAP_STEPS,
-    MAX_RESTARTS,
-    MIN_COLUMNS,
-    MIN_CURVATURE,
-    RATE_ROUNDING,
-    UPDATED_GAP,
-)
 from pushrank.solvers.result import Callback, Certificate
 
 
@@ -50,7 +41,7 @@ def smo(
     solution = dual.zero() if start is None else start
     columns, n_steps, max_steps = _ColumnCache(model), 0, max_iter * model.n_rows
     # Rounding in the updates of the scores can keep the gap from closing: a restart computes them afresh.
-    for _ in range(MAX_RESTARTS):
+    for _ in range(tolerances.MAX_RESTARTS):
         state = _State(dual, model, solution)
         before = n_steps
         while True:
@@ -98,7 +89,7 @@ class _State:
         can_rise |= negative & (self.variables > 0.0)
         can_fall = negative | (positive & (self.variables > 0.0))
         can_rise, can_fall = can_rise & among, can_fall & among
-        last = min(BLOCK // 2, len(rates)) - 1
+        last = min(tolerances.BLOCK // 2, len(rates)) - 1
         highest = np.argpartition(np.where(can_rise, -rates, np.inf), last)[: last + 1]
         lowest = np.argpartition(np.where(can_fall, rates, np.inf), last)[: last + 1]
         rows: NDArray[np.intp] = np.unique(np.concatenate([highest, lowest]))
@@ -119,7 +110,7 @@ class _ColumnCache:
         if model.kept is not None:
             self.values, self.slots = model.kept, np.where(model.made, np.arange(n_rows), -1)
         else:
-            n_slots = int(min(n_rows, max(model.memory // (8 * n_rows), MIN_COLUMNS)))
+            n_slots = int(min(n_rows, max(model.memory // (8 * n_rows), tolerances.MIN_COLUMNS)))
             self.values, self.slots = np.empty((n_slots, n_rows)), np.full(n_rows, -1)
         self._n_filled = 0
         self.last_used = np.zeros(len(self.values), dtype=np.int64)
@@ -135,7 +126,7 @@ class _ColumnCache:
 
     def make(self, missing: int, others: NDArray[np.intp]) -> None:
         """Make the missing column of a row, and those of other rows that are missing too."""
-        rows = np.append(missing, others[(self.slots[others] < 0) & (others != missing)])[:BLOCK]
+        rows = np.append(missing, others[(self.slots[others] < 0) & (others != missing)])[: tolerances.BLOCK]
         if self._keeps_all:
             self._model.make(rows)
             self.slots[rows] = rows
@@ -162,9 +153,9 @@ def smo_steps(
     sign, upper_bound, quadratic, _ = rows
     clock = last_used.max()
     while True:
-        if n_steps % GAP_STEPS == 0:
+        if n_steps % tolerances.GAP_STEPS == 0:
             _set_objectives(variables, scores, rows, squared, objectives)
-            if objectives[0] - objectives[1] <= UPDATED_GAP * tol * objectives[0]:
+            if objectives[0] - objectives[1] <= tolerances.UPDATED_GAP * tol * objectives[0]:
                 return -1, n_steps
         if n_steps >= max_steps:
             return -1, n_steps
@@ -178,7 +169,7 @@ def smo_steps(
         last_used[slots[up]] = clock
         up_column = columns[slots[up]]
         down, lowest = _choose_down(variables, scores, rows, diagonal, up, highest, up_column)
-        if down < 0 or highest - lowest <= RATE_ROUNDING * (1.0 + abs(highest)):
+        if down < 0 or highest - lowest <= tolerances.RATE_ROUNDING * (1.0 + abs(highest)):
             return -1, n_steps
         if slots[down] < 0:
             return down, n_steps
@@ -188,7 +179,7 @@ def smo_steps(
         if sign[down] > 0:
             rate += 1.0 - quadratic[down] * variables[down]
         curvature = diagonal[up] + diagonal[down] - 2.0 * up_column[down]
-        length = (highest - rate) / max(curvature + quadratic[up] + quadratic[down], MIN_CURVATURE)
+        length = (highest - rate) / max(curvature + quadratic[up] + quadratic[down], tolerances.MIN_CURVATURE)
         room = upper_bound[up] - variables[up] if sign[up] > 0 else variables[up]
         length = min(length, room)
         if sign[down] > 0:
@@ -234,7 +225,7 @@ def _choose_down(variables, scores, rows, diagonal, up, highest, up_column):
         difference = highest - rate
         if difference > 0.0:
             curvature = diagonal[up] + diagonal[j] - 2.0 * up_column[j] + quadratic[up] + quadratic[j]
-            gain = difference * difference / max(curvature, MIN_CURVATURE)
+            gain = difference * difference / max(curvature, tolerances.MIN_CURVATURE)
             if gain > best_gain:
                 down, best_gain = j, gain
     return down, lowest
@@ -244,9 +235,9 @@ def _choose_down(variables, scores, rows, diagonal, up, highest, up_column):
 def _move(variables, upper_bound, sign, row, length):
     """Change a signed variable; one within rounding of a bound is set to the bound."""
     value = variables[row] + length if sign[row] > 0 else variables[row] - length
-    if value <= BOUND_ROUNDING * abs(length):
+    if value <= tolerances.BOUND_ROUNDING * abs(length):
         value = 0.0
-    elif value >= upper_bound[row] * (1.0 - BOUND_ROUNDING):
+    elif value >= upper_bound[row] * (1.0 - tolerances.BOUND_ROUNDING):
         value = upper_bound[row]
     variables[row] = value
 
