@@ -22,11 +22,6 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
     editors that show it as it is. Its default is added here from the signature (of a class, that of its
     constructor), so that the two cannot differ.
 
-    Raises
-    ------
-    KeyError
-        When a line names no paragraph.
-
     Examples
     --------
     >>> @shared_docs_from({"verbose": "Show a progress bar."})

@@ -47,13 +47,6 @@ def check_number(
 ) -> None:
     """Raise unless a parameter is a finite number from ``least`` to ``most``, ``above`` and ``below`` others.
 
-    Raises
-    ------
-    TypeError
-        When it is not a number of the right kind.
-    ValueError
-        When it is out of range.
-
     Examples
     --------
     >>> check_number("delta", 1.0, above=0.0, below=1.0)
@@ -328,15 +321,7 @@ def snake_case(name: str) -> str:
 
 
 def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:
-    """Return ``member`` itself, or a default instance of the registered class that its name stands for.
-
-    Raises
-    ------
-    ValueError
-        When the name is not in the registry.
-    TypeError
-        When ``member`` is neither a name nor an instance of ``kind``.
-    """
+    """Return ``member`` itself, or a default instance of the registered class that its name stands for."""
     if isinstance(member, kind):
         return member
     names = {snake_case(cls.__name__): cls for cls in registry}
@@ -389,11 +374,6 @@ def check_traits(
         Whether it declares a continuous derivative, and a second one.
     names : iterable of str
         What it may declare: an attribute that is no parameter and nearly one of these is misspelt.
-
-    Raises
-    ------
-    ValueError
-        When it is not, with the trait and an argument.
     """
     described = f"the {what} {member!r}"
     fields = getattr(member, "__dataclass_fields__", {})

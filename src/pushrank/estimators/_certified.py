@@ -1,4 +1,4 @@
-"""Fits that stop on the duality gap: the whole way of one along a path of C, and scores of a kernel."""
+"""What rankers that stop on the duality gap share: fits for several C, kernels, fitted attributes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,16 @@ Ranker = TypeVar("Ranker", bound=Any)
 
 MAX_C = 1.0 / MIN_ALPHA
 KERNELS = ("linear", "rbf", "poly", "precomputed")
-DEFINITE_KERNELS = ("rbf", "poly")  # positive semi-definite whatever the parameters
-BLOCK_ENTRIES = 1 << 22  # kernel values computed at a time: 32 MB
+
+# These kernels are positive semi-definite for all parameters; others are checked.
+DEFINITE_KERNELS = ("rbf", "poly")
+
+# So many kernel values, 32 MB, are computed at a time.
+BLOCK_ENTRIES = 1 << 22
 MEGABYTE = 1 << 20
+
+# A variance below this part of the mean square is zero up to rounding.
+VARIANCE_ROUNDING = 1e-12
 
 
 def rankers_for_each(ranker: Ranker, Cs: Iterable[float]) -> list[Ranker]:
@@ -105,7 +112,7 @@ def fit_each(
 def _rounded(
     solution: CertifiedSolution, C: float, model: LinearModel, dtype: Any, risk: Callable[[Floats], float]
 ) -> CertifiedSolution:
-    """Return a solution with coefficients of the features in a dtype, and the objective at these."""
+    """Return a solution with coefficients of the features, rounded to a dtype, and their objective."""
     # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
     with np.errstate(over="ignore"):
         coef = model.lift(solution.coef).astype(dtype).astype(np.float64)
@@ -118,7 +125,7 @@ def _rounded(
 def _warn_of_flaws(
     ranker: Any, certificate: Certificate, C: float, collapse_advice: str | None, single: bool
 ) -> None:
-    """Warn where zero coefficients are optimal, or the gap is too wide for their precision."""
+    """Warn if zero coefficients are optimal, or the gap is above the tolerance."""
     collapse = "" if collapse_advice is None else certificate.collapse(C, ranker.tol, collapse_advice)
     message = f"collapsed: {collapse}" if collapse else ""
     if not collapse and not ranker.converged_:
@@ -132,12 +139,13 @@ def _training_scores(solution: CertifiedSolution, model: Model, data: Any) -> ND
     """Return the training rows' scores by coefficients of the data's dtype, or by a kernel."""
     if isinstance(model, KernelModel):
         return model.scores(solution.coef)
-    with np.errstate(over="ignore"):  # a loss may fall without bound but for the norm
+    # Scores beyond the range of the dtype become an error that says so.
+    with np.errstate(over="ignore"):
         return finite_scores(data, solution.coef.astype(data.dtype))
 
 
 def _set_coefficients(ranker: Any, solution: CertifiedSolution, model: Model, data: Any) -> None:
-    """Set what scores rows."""
+    """Set the coefficients, or the support rows of a kernel with their weights."""
     variables = solution.dual if isinstance(model, LinearModel) else solution.coef
     if hasattr(ranker, "kernel"):
         ranker.support_ = None if variables is None else np.flatnonzero(variables)
@@ -254,23 +262,23 @@ def check_kernel(ranker: Any) -> None:
 
 
 def is_linear(ranker: Any) -> bool:
-    """Return whether a ranker's scores are linear ones, and not of a kernel."""
+    """Return whether a ranker has linear scores, not those of a kernel."""
     return isinstance(ranker.kernel, str) and ranker.kernel == "linear"
 
 
 def certified_linear_model(X: Any, *, centred: bool = True) -> LinearModel:
-    """Return the linear functions of rows that are in the range of solvers."""
+    """Return the linear functions of rows, checked to be in the range of solvers."""
     model = LinearModel(X, centred=centred)
     model.check_range()
     return in_row_space(model)
 
 
 def kernel_model(ranker: Any, X: Any, weights: Floats | None) -> Model:
-    """Return the functions of a ranker's kernel, which are linear ones where it is none."""
+    """Return the functions of a ranker's kernel, or linear functions."""
     if is_linear(ranker):
         return certified_linear_model(X)
     if ranker.kernel != "precomputed":
-        # in single precision rounding makes kernels that are not positive semi-definite
+        # In single precision rounding makes kernels that are not positive semi-definite.
         X = X.astype(np.float64, copy=False)
         LinearModel(X, centred=False).check_range()
     elif X.shape[0] != X.shape[1]:
@@ -298,9 +306,9 @@ def _gamma(ranker: Any, X: Any, weights: Floats | None) -> float:
         return 1.0 / int(X.shape[1])
     if ranker.gamma != "scale":
         return float(ranker.gamma)
-    shares = np.ones(X.shape[0]) if weights is None else weights
-    shares = shares / shares.sum()
+    fractions = np.ones(X.shape[0]) if weights is None else weights
+    fractions = fractions / fractions.sum()
     squares = X.multiply(X) if sp.issparse(X) else np.square(X, dtype=np.float64)
-    mean, mean_square = (float(np.mean(shares @ table)) for table in (X, squares))
+    mean, mean_square = (float(np.mean(fractions @ table)) for table in (X, squares))
     scaled = int(X.shape[1]) * (mean_square - mean**2)
-    return 1.0 / scaled if scaled > 1e-12 * mean_square else 1.0  # less is the rounding of zero
+    return 1.0 / scaled if scaled > VARIANCE_ROUNDING * mean_square else 1.0

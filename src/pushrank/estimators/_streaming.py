@@ -1,4 +1,4 @@
-"""What the rankers of batches do on the way: check chunks of rows, learn epochs, set fitted attributes."""
+"""The steps of a fit to batches: checks of chunks, epochs, validation, thresholds and warnings."""
 
 from __future__ import annotations
 
@@ -30,19 +30,12 @@ from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.mistake_bound import Margins, margins
 from pushrank.solvers.streaming.updates import State, UpdateRule
 
-MIN_MEAN_WEIGHT = 0.1  # below it k, which is at least one row, covers most of the positives
+# With a smaller mean weight k, which is at least one row, covers most of the positives.
+MIN_MEAN_WEIGHT = 0.1
 
 
 def check_batch_parameters(ranker: Any) -> None:
-    """Raise unless the parameters that all rankers of batches have are in their ranges.
-
-    Raises
-    ------
-    TypeError
-        When one has the wrong type.
-    ValueError
-        When one is out of range.
-    """
+    """Raise unless the parameters that all rankers of batches have are in their ranges."""
     check_k(ranker.k)
     for name in ("batch_size", "max_iter", "n_iter_no_change"):
         check_number(name, getattr(ranker, name), 1, integer=True)
@@ -54,31 +47,19 @@ def check_batch_parameters(ranker: Any) -> None:
 
 
 def check_classes(classes: ArrayLike, ranker: str) -> NDArray[Any]:
-    """Return the two classes of a stream in sorted order, with a warning where they are texts.
-
-    Raises
-    ------
-    ValueError
-        When there are not two, or they have no order.
-    """
+    """Return the two classes of a stream in sorted order, with a warning if they are texts."""
     try:
-        given: NDArray[Any] = np.unique(np.asarray(classes))
+        distinct: NDArray[Any] = np.unique(np.asarray(classes))
     except TypeError as error:
         raise ValueError(f"classes must be two labels of one kind, got {classes!r}.") from error
-    if len(given) != 2:
-        raise ValueError(f"Only binary classification is supported: classes must be two, got {given!r}.")
-    warn_of_texts(given, ranker)
-    return given
+    if len(distinct) != 2:
+        raise ValueError(f"Only binary classification is supported: classes must be two, got {distinct!r}.")
+    warn_of_texts(distinct, ranker)
+    return distinct
 
 
 def check_iterable(stream: Any) -> None:
-    """Raise where a stream cannot be iterated, or is a table of rows.
-
-    Raises
-    ------
-    TypeError
-        When it is neither an iterator nor something that gives one.
-    """
+    """Raise if a stream cannot be iterated, or is a table of rows."""
     needed = "the stream must be an iterable of chunks (X, y) or (X, y, sample_weight)"
     if hasattr(stream, "shape"):
         raise TypeError(
@@ -90,13 +71,7 @@ def check_iterable(stream: Any) -> None:
 
 
 def check_chunk(chunk: Any, number: int) -> Any:
-    """Return the X and y of a chunk, and its weights if there are any.
-
-    Raises
-    ------
-    TypeError
-        When the chunk is something else.
-    """
+    """Return the X and y of a chunk, and its weights if there are any."""
     if isinstance(chunk, tuple | list) and len(chunk) in (2, 3):
         return chunk
     raise TypeError(
@@ -105,7 +80,7 @@ def check_chunk(chunk: Any, number: int) -> Any:
 
 
 def _kind_of(value: Any) -> str:
-    """Return what kind of thing a value is, and its size."""
+    """Return the type of a value and its size."""
     name = type(value).__name__
     if hasattr(value, "shape"):
         return f"{name} of shape {tuple(value.shape)}"
@@ -114,7 +89,7 @@ def _kind_of(value: Any) -> str:
 
 @contextmanager
 def row_errors(n_rows: int) -> Iterator[None]:
-    """Turn a bad row into an error that names it, in its chunk and in a stream that has had some rows."""
+    """Turn the error of a bad row into one that numbers it in its chunk and in the stream."""
     try:
         yield
     except BadRowError as error:
@@ -131,19 +106,12 @@ def learn_chunk(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[StreamLearner, Any]:
-    """Learn from a chunk, the first where there is no learner yet; return the learner and the dtype of X.
+    """Learn from a chunk; return the learner, which is new if there was none, and the dtype of X.
 
-    The features' names are set on ``ranker`` by the first chunk, and compared with by others.
-
-    Raises
-    ------
-    StreamError
-        When a row cannot be learned from; then the learner has not changed.
-    ValueError
-        When shapes do not fit.
+    The first chunk sets the names of the features on ``ranker``, and later ones have to agree with them.
     """
     with row_errors(0 if learner is None else learner.n_rows):
-        # values that are not finite are found by the learner, which spares a reading of X
+        # The learner finds values that are not finite, so that X need not be read twice.
         X = checked_data(
             ranker, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False,
             reset=learner is None,
@@ -155,8 +123,8 @@ def learn_chunk(
         unknown = ~positive & (labels != classes[0])
         if unknown.any():
             row = int(np.argmax(unknown))
-            found = labels[row : row + 1].tolist()[0]
-            raise BadRowError(row, "", f" has the label {found!r}, which is none of {classes.tolist()}.")
+            label = labels[row : row + 1].tolist()[0]
+            raise BadRowError(row, "", f" has the label {label!r}, which is none of {classes.tolist()}.")
         if learner is None:
             learner = StreamLearner(rule, State.zero(X.shape[1]))
         learner.partial_fit(batch_rows(X, positive, row_weights(sample_weight, len(positive))))
@@ -164,13 +132,7 @@ def learn_chunk(
 
 
 def training_rows(X: Any, target: Target) -> LabelledRows:
-    """Return checked data of two classes as rows.
-
-    Raises
-    ------
-    ValueError
-        When there are queries, and each lacks a class.
-    """
+    """Return checked data of two classes as rows; queries that all lack a class are a ValueError."""
     rows = batch_rows(X, np.asarray(target.codes, dtype=bool), target.weights)._replace(groups=target.groups)
     if rows.groups is not None and not any(True for _ in queries(rows)):
         raise ValueError("no query has both a positive and a negative row; there is nothing to learn from.")
@@ -178,7 +140,7 @@ def training_rows(X: Any, target: Target) -> LabelledRows:
 
 
 def queries(rows: LabelledRows) -> Iterator[NDArray[np.intp]]:
-    """Yield the numbers of the rows of each query that has both classes; of all rows where there are none."""
+    """Yield the row numbers of each query that has both classes; without queries those of all rows."""
     groups = np.zeros(rows.n_rows, dtype=np.intp) if rows.groups is None else rows.groups
     ends = np.cumsum(np.bincount(groups))
     for query in np.split(np.argsort(groups, kind="stable"), ends[:-1]):
@@ -188,28 +150,22 @@ def queries(rows: LabelledRows) -> Iterator[NDArray[np.intp]]:
 
 
 def least_margins(scores: Floats, rows: LabelledRows, k: float) -> Margins:
-    """Return the margins of scores, with queries the least of any."""
-    found = []
+    """Return the margins of scores, the least of any query."""
+    by_query = []
     for query in queries(rows):
         part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
-        found.append(margins(scores[query], part, k_of_rows(k, part)))
-    return Margins(*np.min(found, axis=0).tolist())
+        by_query.append(margins(scores[query], part, k_of_rows(k, part)))
+    return Margins(*np.min(by_query, axis=0).tolist())
 
 
 def batch_rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> LabelledRows:
-    """Return checked data as rows that lie one after the other."""
+    """Return checked data as rows, dense and contiguous or CSR."""
     by_rows = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
     return LabelledRows(by_rows, positive, np.ones(len(positive)) if weights is None else weights)
 
 
 def part_of_rows(rows: LabelledRows, mask: NDArray[np.bool_]) -> LabelledRows:
-    """Return the rows of a mask that have a weight.
-
-    Raises
-    ------
-    ValueError
-        When they lack a class, or each of their queries does.
-    """
+    """Return the rows of a mask that have a weight; if all their queries lack a class it is a ValueError."""
     part = rows.take(np.flatnonzero(mask & (rows.sample_weight > 0.0)))
     if not any(True for _ in queries(part)):
         raise ValueError(f"a part of {part.n_rows} rows has no positive or no negative row")
@@ -219,7 +175,7 @@ def part_of_rows(rows: LabelledRows, mask: NDArray[np.bool_]) -> LabelledRows:
 def epoch_orders(
     n_rows: int, seed: int, shuffle: bool, n_epochs: int, groups: NDArray[np.intp] | None = None
 ) -> Iterator[NDArray[np.intp]]:
-    """Yield the order of the rows in every epoch, the same ones whenever asked; queries stay together."""
+    """Yield the order of the rows in every epoch, which depends on the seed alone; queries stay together."""
     random_state = np.random.RandomState(seed)
     n_units = n_rows if groups is None else int(groups.max()) + 1
     for _ in range(n_epochs):
@@ -228,7 +184,7 @@ def epoch_orders(
 
 
 class Epochs(NamedTuple):
-    """What epochs led to: coefficients, and the validation scores and the best epoch where there are any."""
+    """The result of epochs; without validation the last two are None."""
 
     n_iter: int
     coef: Floats
@@ -244,22 +200,23 @@ def run_epochs(
     orders: Iterable[NDArray[np.intp]],
     callback: Callback | None,
 ) -> Epochs:
-    """Learn from rows in every order, until nothing is left to learn or validation says stop."""
+    """Learn from rows in every order, until an epoch has no mistakes or validation stops improving."""
     stopping, best = EarlyStopping(), None
     for n_iter, order in enumerate(orders, 1):
         before = learner.n_mistakes
         with row_errors(0):
             learner.epoch(rows, order)
-        made = learner.n_mistakes - before
+        n_mistakes = learner.n_mistakes - before
         if callback is not None:
-            callback(n_iter, mistakes_in_pass=made, mistake_rate=learner.mistake_rate)
+            callback(n_iter, mistakes_in_pass=n_mistakes, mistake_rate=learner.mistake_rate)
         if valid is not None:
             coef = learned_coef(ranker, learner)
             if stopping.add_validation(_validation_precision(ranker, valid, coef)):
                 best = coef
             elif stopping.n_since_best >= ranker.n_iter_no_change:
                 break
-        elif made == 0.0 and learner.rule.is_perceptron:
+        # The iterates before the last separate fewer batches: they are left out of the mean.
+        elif n_mistakes == 0.0 and learner.rule.is_perceptron:
             learner.use_last_as_mean()
             break
     if best is None:
@@ -268,19 +225,18 @@ def run_epochs(
 
 
 def _validation_precision(ranker: Any, rows: LabelledRows, coef: Floats) -> float:
-    """Return precision at k, of queries the mean, which as a number of rows is that of a batch.
-
-    Without queries it is that of as many batches' rows.
-    """
+    """Return precision at k on validation rows, for queries the mean."""
     scores = linear_scores(rows.X, coef)
     if rows.groups is not None:
-        found = []
+        mistake_rates = []
         for query in queries(rows):
             part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
             k = k_of_rows(ranker.k, part)
-            found.append(float(negatives_in_top(scores[query], part.positive, part.sample_weight, k)) / k)
-        return 1.0 - float(np.mean(found))
+            mistakes = float(negatives_in_top(scores[query], part.positive, part.sample_weight, k))
+            mistake_rates.append(mistakes / k)
+        return 1.0 - float(np.mean(mistake_rates))
     k = k_of_rows(ranker.k, rows)
+    # A number of rows is meant for a batch: here it is taken for each batch that the rows would fill.
     if is_count(ranker.k):
         per_batch = round(ranker.k * rows.n_rows / ranker.batch_size)
         k = min(max(per_batch, 1), rows.sample_weight[rows.positive].sum())
@@ -288,7 +244,7 @@ def _validation_precision(ranker: Any, rows: LabelledRows, coef: Floats) -> floa
 
 
 def k_of_rows(k: float, rows: LabelledRows) -> float:
-    """Return k for a whole set of rows, where a number of rows is at most the positives'."""
+    """Return k in rows for a set of rows, at most the weight of its positives."""
     return float(resolve_k_within(float(k), is_count(k), rows.sample_weight[rows.positive].sum()))
 
 
@@ -305,7 +261,7 @@ def unit_scores(rows: LabelledRows, coef: NDArray[np.floating]) -> Floats:
 
 
 def break_even(sample: LabelledRows, coef: NDArray[np.floating]) -> float:
-    """Return the break-even threshold of a sample of the rows, on the safe side where it lacks a class."""
+    """Return the break-even threshold of a sample; rows of one class are all on one side of it."""
     scores = finite_scores(sample.X, coef)
     counted = sample.sample_weight > 0.0
     if not (counted & sample.positive).any():
@@ -317,13 +273,7 @@ def break_even(sample: LabelledRows, coef: NDArray[np.floating]) -> float:
 
 
 def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: bool = False) -> None:
-    """Warn if most batches lack a class; if ``grouped`` they are queries.
-
-    Warns
-    -----
-    UserWarning
-        When more than half do.
-    """
+    """Warn if more than half of the batches, or queries if ``grouped``, lack a class."""
     skipped, n_batches = int(learner.finalized.read("n_skipped")), len(learner.mistakes_path)
     if 2 * skipped > n_batches:
         what, remedy = "batches", "raise batch_size, or mix rows that are sorted (shuffle=True)"
@@ -337,13 +287,7 @@ def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: boo
 
 
 def warn_of_small_mean_weight(ranker: Any, sample_weight: Floats) -> None:
-    """Warn if the mean sample weight is below 0.1: k is at least one row, so it would cover most positives.
-
-    Warns
-    -----
-    UserWarning
-        When the mean of the positive weights is below a tenth.
-    """
+    """Warn if the mean sample weight is so small that k, at least one row, covers most of the positives."""
     mean = float(sample_weight[sample_weight > 0.0].mean())
     if mean < MIN_MEAN_WEIGHT:
         warn(

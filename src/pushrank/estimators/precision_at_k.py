@@ -52,11 +52,11 @@ VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 
 @shared_docs
 class StreamRankerMixin(RankerMixin):
-    """Learning by an update rule on batches: from data at hand, from chunks, or from a stream of them.
+    """Learning by an update rule on batches: from all data, from chunks, or from a stream of chunks.
 
     An estimator has the parameters of :func:`check_batch_parameters`, ``random_state`` and ``verbose``, and
-    ``_update_rule``, which checks all and returns what a batch teaches. Whatever is refused or interrupted
-    leaves the ranker as it was: data are checked with a copy, and attributes are set last.
+    ``_update_rule``, which checks them all and returns the rule. A fit that fails or is interrupted does not
+    change the ranker: data are checked with a copy of it, and attributes are set last.
     """
 
     _learner: StreamLearner
@@ -136,11 +136,11 @@ class StreamRankerMixin(RankerMixin):
     ) -> Self:
         """Learn from the next rows of a stream.
 
-        However the rows are cut into calls, the ranker is the one that ``fit`` learns in one pass over all
+        The ranker does not depend on how rows are cut into calls: it is that of one pass of ``fit`` over all
         of them in the same order. For ``threshold_`` it keeps up to 10,000 of the rows, of 64 MiB at most (or
-        one batch, where that is larger), and saves them with the model. After ``fit``, which keeps no rows,
-        it goes on from the last pass, and ``threshold_`` stays as it is until as many rows have come as it
-        was taken from.
+        one batch, if that is larger), and saves them with the model. After ``fit``, which keeps no rows, it
+        continues from the last pass, and ``threshold_`` does not change until as many new rows have come as
+        it was computed from.
 
         Parameters
         ----------
@@ -161,30 +161,32 @@ class StreamRankerMixin(RankerMixin):
         Raises
         ------
         ValueError
-            When a parameter is out of range, the classes are not known or not those of earlier calls, or
-            (a ``StreamError``, which names the row) a value, a label or a weight is not as it should be; then
-            nothing has changed.
+            When a parameter is out of range, the classes are missing or not those of earlier calls, or (a
+            ``StreamError``, which names the row) a value, a label or a weight is not valid; then nothing has
+            changed.
         %(fit_type_error)s
         """
         rule = self._update_rule()
         learner: StreamLearner | None = getattr(self, "_learner", None)
         if learner is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        known = self.classes_ if classes is None else check_classes(classes, type(self).__name__)
-        if learner is not None and not np.array_equal(known, self.classes_):
-            raise ValueError(f"classes={known!r} is not the same as on last call, {self.classes_!r}.")
+        both = self.classes_ if classes is None else check_classes(classes, type(self).__name__)
+        if learner is not None and not np.array_equal(both, self.classes_):
+            raise ValueError(f"classes={both!r} is not the same as on last call, {self.classes_!r}.")
         if learner is not None and learner.rule != rule:
             raise ValueError(
                 "parameters have changed in the middle of a stream: set them back, or start anew with "
                 "clone(ranker)."
             )
-        checked = copy(self) if learner is None else self  # later chunks set no names
-        learner, dtype = learn_chunk(checked, learner, rule, known, X, y, sample_weight)
+        # Only the first chunk sets the names of the features.
+        checked = copy(self) if learner is None else self
+        learner, dtype = learn_chunk(checked, learner, rule, both, X, y, sample_weight)
         set_features(self, checked)
-        self._learner, self.classes_, self.n_iter_ = learner, known, 1
+        self._learner, self.classes_, self.n_iter_ = learner, both, 1
         self.coef_ = learned_coef(self, learner).astype(dtype, copy=False)
         if learner.n_rows_sampled_from >= getattr(self, "_n_threshold_rows", 0):
-            self._threshold, self._n_threshold_rows = None, 0  # found when it is asked for
+            # The threshold of the new sample is computed when it is read.
+            self._threshold, self._n_threshold_rows = None, 0
         self._clear_measures()
         return self
 
@@ -194,8 +196,8 @@ class StreamRankerMixin(RankerMixin):
         Parameters
         ----------
         stream : iterable of (X, y) or (X, y, sample_weight)
-            Chunks of any size, empty ones too, such as :class:`pushrank.datasets.ParquetBatches`. What can
-            be iterated anew is read ``max_iter`` times, an iterator once. Nothing is shuffled.
+            Chunks of any size, also empty, such as :class:`pushrank.datasets.ParquetBatches`. An iterator is
+            read once, and what can be iterated again ``max_iter`` times. Nothing is shuffled.
         classes : array-like of shape (2,), optional
             The two classes; needed unless the stream has them as its ``classes``.
 
@@ -206,8 +208,8 @@ class StreamRankerMixin(RankerMixin):
         Raises
         ------
         ValueError
-            As for ``partial_fit``, and when the stream is empty or cannot be validated on. Then the ranker is
-            the one that it was before, as it is where the stream itself fails.
+            As for ``partial_fit``, and when the stream is empty or cannot be validated on. The ranker is then
+            unchanged, also if the stream itself fails.
         TypeError
             When a parameter has the wrong type, or the stream gives something other than such chunks.
 
@@ -226,8 +228,8 @@ class StreamRankerMixin(RankerMixin):
                 "fit_stream needs the two classes, as a chunk may lack one: pass classes, or a stream that "
                 "has them as its classes, as ParquetBatches does."
             )
-        known = check_classes(classes, type(self).__name__)
-        learner: Any = None  # until the first chunk
+        both = check_classes(classes, type(self).__name__)
+        learner: Any = None
         n_epochs = 1 if isinstance(stream, Iterator) else int(self.max_iter)
         with progress_bar(self, n_epochs) as callback:
             for n_iter in range(1, n_epochs + 1):
@@ -235,18 +237,18 @@ class StreamRankerMixin(RankerMixin):
                 for number, chunk in enumerate(stream):
                     X, y, *weights = check_chunk(chunk, number)
                     if np.shape(X)[:1] != (0,):
-                        learner, dtype = learn_chunk(checked, learner, rule, known, X, y, *weights)
+                        learner, dtype = learn_chunk(checked, learner, rule, both, X, y, *weights)
                 if learner is None:
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
                 learner.end_epoch()
-                made = learner.n_mistakes - before
+                n_mistakes = learner.n_mistakes - before
                 if callback is not None:
-                    callback(n_iter, mistakes_in_pass=made, mistake_rate=learner.mistake_rate)
-                if made == 0.0 and rule.is_perceptron:
+                    callback(n_iter, mistakes_in_pass=n_mistakes, mistake_rate=learner.mistake_rate)
+                if n_mistakes == 0.0 and rule.is_perceptron:
                     learner.use_last_as_mean()
                     break
         coef = learned_coef(self, learner).astype(dtype, copy=False)
-        self._set_learned(checked, learner, known, coef, n_iter)
+        self._set_learned(checked, learner, both, coef, n_iter)
         warn_of_skipped_batches(self, learner)
         return self
 
@@ -257,17 +259,17 @@ class StreamRankerMixin(RankerMixin):
 
     @property
     def mistake_rate_(self) -> float:
-        """Their mean share of k: the online-to-batch estimate of 1 - precision at k."""
+        """The mean share of k of these mistakes: the online-to-batch estimate of 1 - precision at k."""
         return self._fitted_learner.mistake_rate
 
     @property
     def mistakes_path_(self) -> Floats:
-        """Their number after each batch, cumulated, shape (n_batches,)."""
+        """The number of mistakes up to each batch, shape (n_batches,)."""
         return np.cumsum(self._fitted_learner.mistakes_path)
 
     @property
     def n_batches_(self) -> int:
-        """The number of batches seen, over all passes."""
+        """The number of batches in all passes."""
         return len(self._fitted_learner.mistakes_path)
 
     @property
@@ -287,7 +289,7 @@ class StreamRankerMixin(RankerMixin):
     def _set_learned(
         self, checked: Any, learner: StreamLearner, classes: Any, coef: Any, n_iter: int
     ) -> None:
-        """Set what a fit learned, with its threshold, and keep no rows: no more are expected."""
+        """Set the attributes after a fit, with the threshold of the sample, which is dropped."""
         sample = learner.current_sample.rows
         threshold = break_even(sample, coef)
         learner.forget_sample()
@@ -297,7 +299,7 @@ class StreamRankerMixin(RankerMixin):
         self._clear_measures()
 
     def _clear_measures(self) -> None:
-        """Set to None what only ``fit`` measures, on all data."""
+        """Set to None the attributes that only ``fit`` computes, from all data."""
         self.weak_margin_ = self.margin_ = self.strong_margin_ = None
         self.validation_path_ = self.best_iter_ = None
         if self._learner.rule.is_perceptron:
@@ -310,7 +312,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, by a perceptron on batches: Perceptron@k-avg and -max.
 
     In every batch the k highest rows are predicted positive. If :math:`\Delta` of them are negatives, these
-    are subtracted from the weights, and missed positives are added:
+    are subtracted from the coefficients, and missed positives are added:
 
     - ``"avg"``: all :math:`m - k + \Delta`, each times :math:`\Delta / (m - k + \Delta)`;
     - ``"max"``: the :math:`\Delta` highest.
@@ -327,8 +329,8 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
     average : bool
         %(average)s
-        If a full pass makes no mistake the last ones are used, averaged or not. The paper's algorithm 1
-        returns the last ones, which rank worse where classes overlap (``experiments/kar_2015``).
+        If a full pass makes no mistake the last coefficients are used in any case. The paper's algorithm 1
+        returns the last ones, which rank worse if classes overlap (``experiments/kar_2015``).
     shuffle : bool
         %(shuffle)s
     early_stopping : bool
@@ -346,28 +348,28 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     ----------
     %(coef_ mistakes_)s
     mistake_bound_ : float or None
-        :math:`(\|w\| R \sqrt{4 k} + \sqrt{L(w)})^2`, which ``n_mistakes_`` cannot exceed, for the multiple
-        w of ``coef_`` that gives about the least; R is the largest norm of a row, k the largest of a batch, L
-        the sum of the surrogate avg or max over all batches. None after ``partial_fit`` and ``fit_stream``.
+        :math:`(\|w\| R \sqrt{4 k} + \sqrt{L(w)})^2`, which ``n_mistakes_`` cannot exceed, for about the best
+        multiple w of ``coef_``. R is the largest norm of a row, k the largest of a batch, and L the sum of
+        the surrogate avg or max over all batches. None after ``partial_fit`` and ``fit_stream``.
     %(margins_ epochs_ classes_ threshold_of_sample_ features_)s
 
     Notes
     -----
-    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch. Over
-    rows of 50 features in their order it takes two to three times as long as adding the data up where 5 % are
-    positive; with fewer features or more positives more, as sorting takes a larger part.
-    ``fit`` draws an order for every pass, which takes longer where the data exceed the processor's
-    cache, and goes through the scores once more for every pass, for ``mistake_bound_``. Memory beside X is a
-    few numbers a row and 64 MiB at most (or one batch) for a sample of rows, from which ``threshold_`` comes;
-    early stopping copies the data. Ties count against the learner, so that it moves away from zero weights.
-    Scale the features: there is no intercept, which a ranking does not need.
+    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch. For
+    rows of 50 features, 5 % of them positive, in their given order, a pass takes two to three times as long
+    as adding up the data; with fewer features or more positives sorting makes it longer. ``fit`` draws an
+    order for every pass, which takes longer for data beyond the processor's cache, and reads the scores once
+    more for every pass, for ``mistake_bound_``. Memory beside X is a few numbers a row, and at most 64 MiB
+    (or one batch) for a sample of rows, which gives ``threshold_``; early stopping copies the data.
+    Ties count as mistakes, so that learning can start from zero coefficients. Scale the features: there is no
+    intercept, which a ranking does not need.
 
-    Multi-label rows, of whose L labels k are predicted, are queries of L rows each: ``kron(X, eye_array(L),
+    A multi-label row, for which k of L labels are predicted, is a query of L rows: ``kron(X, eye_array(L),
     format="csr")`` of ``scipy.sparse``, with ``Y.ravel()`` and ``qid=np.repeat(np.arange(len(X)), L)``, gives
     ``coef_.reshape(-1, L)``, a column of coefficients for each label.
 
-    "avg" is the variant with the better bound, but "max", which only pulls those positives up that are
-    nearest to the top, ranks better. Precision among the first .25 m rows, m the positives, on 40 % held out,
+    "avg" is the variant with the better bound, but "max", which adds only the positives nearest to the top,
+    ranks better. Precision among the first .25 m rows, m being the number of positives, on 40 % held out,
     means over 3 splits (``benchmarks/at_k_variants.txt``; 20,000 rows at most, standard errors to .027):
 
     ====================  ========  =====  ======  ========  =====  ========
@@ -378,8 +380,8 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     logistic regression   .671      .918   .724    .967      .885   1.000
     ====================  ========  =====  ======  ========  =====  ========
 
-    Further down the list it costs: the average precision of "max" is below that of logistic regression on
-    four of these six.
+    Further down the list "max" ranks worse: its average precision is below that of logistic regression on
+    four of these six sets.
 
     References
     ----------
@@ -424,7 +426,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
     .. math:: w \leftarrow \Pi\Bigl[w - \frac{\eta_0}{\sqrt t} \frac{1}{k_t} \partial L(w)\Bigr]
 
-    where :math:`\Pi` is the projection onto the ball of the given radius.
+    where :math:`\Pi` is the projection onto a ball.
 
     Parameters
     ----------
@@ -432,10 +434,10 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
         %(k_of_batch)s
     surrogate : {"avg", "max", "ramp", "struct"}, default="ramp"
         The L, see :class:`pushrank.objectives.PrecisionAtK`. ramp is the tightest bound and not convex,
-        struct no bound.
+        struct is no bound.
     radius : float or None, default=None
-        The largest norm of the coefficients, positive; None for any. struct needs one: where k is below the
-        number of positives it has no minimum.
+        The radius of the ball, positive; None for no bound. struct needs one, as it has no minimum if k is
+        below the number of positives.
     eta0 : float, default=1.0
         The first step, positive.
     batch_size : int
@@ -463,9 +465,9 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
     Notes
     -----
-    Cost and ties are those of :class:`PerceptronAtK`. Where most of the highest negatives cannot be told from
-    positives by a linear score, the convex surrogates are least at zero weights; ramp is not. Precision as in
-    the table there:
+    Cost and ties are those of :class:`PerceptronAtK`. If no linear score separates most of the highest
+    negatives from positives, the convex surrogates have their minimum at zero coefficients; ramp has not.
+    Precision as in the table there:
 
     =========  ========  =====  ======  ========  =====  ========
     surrogate  letter H  MAGIC  ijcnn1  spambase  adult  letter A

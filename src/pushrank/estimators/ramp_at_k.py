@@ -16,12 +16,18 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_k, check_number
-from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_two_classes, warn
+from pushrank.estimators._base import (
+    RankerMixin,
+    finite_scores,
+    progress_bar,
+    set_features,
+    set_two_classes,
+    warn,
+)
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
@@ -39,12 +45,20 @@ from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.trimming import trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
-MULTIPLES = (1.0, 2.0, 4.0)  # of k, that the perceptron is run for: with more positives it finds other ends
+
+# A start is a direction, for which a sample of the rows is enough.
+MAX_START_ROWS, MAX_LOGISTIC_ROWS = 5_000, 20_000
+
+# The perceptron runs for these multiples of k, since with more positives it leads to other minima.
+MULTIPLES = (1.0, 2.0, 4.0)
 PERCEPTRON_PASSES, PERCEPTRON_BATCH = 20, 500
-MAX_START_ROWS, MAX_LOGISTIC_ROWS = 5_000, 20_000  # any direction will do to start from
-TRIMMED_P = 4.0  # larger ones take longer and lead to the same ends
-TRIAL_PROBLEMS, TRIAL_TOL = 2, 0.1  # which tell far more of the end than the start does
+
+# Larger powers of the trimmed push take longer and lead to the same minima.
+TRIMMED_P = 4.0
 TRIMMED_TOL, MAX_TRIMMED_TURNS = 1e-2, 4
+
+# Two rough convex problems predict the end of a descent far better than its start does.
+TRIAL_PROBLEMS, TRIAL_TOL = 2, 0.1
 
 
 @shared_docs
@@ -56,8 +70,8 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     .. math:: \frac12 \|w\|^2 + \frac{C}{k} \, \mathrm{ramp}_k(s)
 
-    with the surrogate ramp of :class:`pushrank.objectives.PrecisionAtK`: only the k highest positives need to
-    stand above the negatives, so that positives no linear score can find do not spoil it.
+    with the surrogate ramp of :class:`pushrank.objectives.PrecisionAtK`. Only the k highest positives need to
+    stand above the negatives: positives that no linear score separates do no harm.
 
     Parameters
     ----------
@@ -67,18 +81,18 @@ class RampAtK(RankerMixin, BaseEstimator):
     C : float, default=10.0
         The weight of the surrogate against the norm, positive and at most 1e30.
     init : {"best", "trimmed", "perceptron", "logistic", "random"}, default="best"
-        Where to start from: the trimmed push down to k, the lowest of the averaged Perceptron@k-max for k, 2k
-        and 4k, logistic regression, or the one of these three that is lowest after two convex problems,
-        solved roughly; ``"random"`` is from `n_random_starts` alone.
+        Where to start: the trimmed push down to k, the lowest of the averaged Perceptron@k-max for k, 2k and
+        4k, logistic regression, or the one of these three that is lowest after two convex problems, solved
+        roughly; ``"random"`` starts in `n_random_starts` directions alone.
     n_random_starts : int, default=0
-        The number of random directions that are descended from too, of which the lowest end is kept.
+        The number of random directions to start from too. The lowest end of all is kept.
     tol : float, default=1e-2
-        Ends when the objective falls by less than this share of itself, which is also the relative gap to
-        which convex problems are solved.
+        Stop when the objective falls by less than this fraction of itself; convex problems are solved to the
+        same relative gap.
     max_iter : int, default=50
-        The most convex problems from a start, at least 1.
+        The largest number of convex problems from a start, at least 1.
     random_state : int, RandomState or None, default=None
-        The source of the rows that starts are found on, of the perceptron's orders and of random directions.
+        The source of the rows for the starts, of the perceptron's orders and of random directions.
     verbose : bool
         %(verbose)s
 
@@ -86,23 +100,23 @@ class RampAtK(RankerMixin, BaseEstimator):
     ----------
     %(coef_)s
     init_ : str
-        The start whose end was kept; ``"path"`` is a neighbour on a path.
+        The start that led to the lowest end; ``"path"`` is a neighbour on a path.
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         The objective at the start, and after each convex problem; it never rises.
     n_iter_ : int
-        The convex problems solved.
+        The number of convex problems solved.
     converged_ : bool
         Whether ``tol`` was reached.
     %(classes_ threshold_ features_)s
 
     Notes
     -----
-    A few convex problems, each solved by cutting planes that go on from those of the one before, over the
-    rows that have come near the first k; the end is a local minimum, which depends on the start. Of more than
-    5,000 rows starts see a sample, logistic regression of more than 20,000.
+    A fit solves a few convex problems, each by cutting planes that start from those of the one before, over
+    the rows that have come near the first k. The end is a local minimum that depends on the start. Starts see
+    a sample of at most 5,000 rows, logistic regression of at most 20,000.
 
     On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
-    16 cases, with few rows by up to 30 %, and once 8 % below it. A single fit takes 3 to 5 times as long as a
+    16 cases, by up to 30 % with few rows, and once 8 % below it. A single fit takes 3 to 5 times as long as a
     logistic regression on 100,000 rows of 50 or 22 columns, a solution of a path over k and C 1 to 3 times,
     and more on few rows (``benchmarks/ramp.txt``).
 
@@ -174,7 +188,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         Cs: Iterable[float],
         sample_weight: ArrayLike | None = None,
     ) -> list[Self]:
-        """Fit one ranker for each k and C, each also from where its neighbours with less of either ended.
+        """Fit one ranker for each k and C, each also from the ends of its neighbours.
 
         Parameters
         ----------
@@ -183,9 +197,9 @@ class RampAtK(RankerMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         ks : iterable of int or float
-            The numbers or fractions of positives to bring to the top, in any order.
+            The values of k, in any order.
         Cs : iterable of float
-            The weights of the surrogate, in any order.
+            The values of C, in any order.
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight)s
 
@@ -220,7 +234,7 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
     check_parameters(rankers)
     X, target = validate_two_classes(first, X, y, sample_weight)
     for ranker in rankers[1:]:
-        validate_data(ranker, X, skip_check_array=True)  # the names of the columns alone
+        set_features(ranker, first)
     positive = np.asarray(target.codes, dtype=bool)
     weights = np.ones(len(positive)) if target.weights is None else target.weights
     check_total_weight(weights)
@@ -243,7 +257,8 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
         )
     for ranker, total in zip(rankers, totals, strict=True):
         init, (coef, path, converged, _) = solved[total, float(ranker.C)]
-        with np.errstate(over="ignore"):  # scores that are not finite are told
+        # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
+        with np.errstate(over="ignore"):
             coef = model.lift(coef).astype(X.dtype)
         set_two_classes(ranker, target, finite_scores(X, coef))
         ranker.coef_, ranker.converged_, ranker.init_ = coef, converged, init
@@ -263,13 +278,7 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
 
 
 def check_parameters(rankers: list[RampAtK]) -> None:
-    """Raise unless all parameters are in their ranges.
-
-    Raises
-    ------
-    ValueError
-        When one is not.
-    """
+    """Raise unless all parameters are in their ranges."""
     first = rankers[0]
     for ranker in rankers:
         check_k(ranker.k)
@@ -294,10 +303,10 @@ def ramp_path(
     random_state: RandomState,
     callback: Callback | None = None,
 ) -> dict[tuple[float, float], tuple[str, Descent]]:
-    """Return, for every k that falls and every C that rises, the lowest end and the name of its start.
+    """Return the lowest end and the name of its start, for falling ks and, for each, rising Cs.
 
-    ``starts`` are what to start from and the number of random directions. The first C of every k starts from
-    what comes out lowest of a trial of each start; others, and smaller ks, from the lowest of all starts and
+    ``starts`` are the name of a start, or "best", and the number of random directions. The first C of the
+    first k starts from the lowest of a trial of each start; the others from the lowest of all starts and of
     the neighbours' ends.
     """
     init, n_random = starts
@@ -313,18 +322,19 @@ def ramp_path(
 
         directions = random_state.standard_normal((n_random, model.n_features))
         random_starts = [ray("random", direction) for direction in directions]
-        known = [ray(*start) for start in start_coefs(names, rows, total, Cs, random_state)]
+        fixed_starts = [ray(*start) for start in start_coefs(names, rows, total, Cs, random_state)]
         last: Descent | None = None
         for C in Cs:
             ends = [(name, descend(C, tol, max_iter, start, callback)) for name, start in random_starts]
             neighbours = [] if last is None else [ray("path", last.coef)]
             neighbours += [] if above is None else [ray("path", solved[above, C][1].coef)]
-            ordered = sorted(known + neighbours, key=lambda start: start[1].best(C)[0])
+            ordered = sorted(fixed_starts + neighbours, key=lambda start: start[1].best(C)[0])
             if neighbours and ordered:
                 name, start = ordered[0]
                 ends.append((name, descend(C, tol, max_iter, start, callback, last and last.state)))
             elif ordered:
-                lowest = dict(reversed(ordered))  # of each name
+                # Later entries replace earlier ones, so that the lowest start of each name remains.
+                lowest = dict(reversed(ordered))
                 rough = max(tol, TRIAL_TOL), min(TRIAL_PROBLEMS, max_iter)
                 trials = {name: descend(C, *rough, start) for name, start in lowest.items()}
                 name = min(trials, key=lambda name: trials[name].path[-1])
@@ -339,15 +349,16 @@ def start_coefs(
     names: Sequence[str], rows: LabelledRows, total: float, Cs: Sequence[float], random_state: RandomState
 ) -> list[tuple[str, Floats]]:
     """Return the coefficients that descents start from, with their names."""
-    share = total / rows.sample_weight[rows.positive].sum()
+    fraction = total / rows.sample_weight[rows.positive].sum()
     part, starts = draw(rows, MAX_START_ROWS, random_state), []
     if "trimmed" in names:
-        alpha = 1.0 / np.sqrt(Cs[0] * Cs[-1])  # both objectives are of the order of 1 + norm^2 / 2 C
-        starts.append(("trimmed", trimmed_coef(part, share, alpha)))
+        # Both objectives, over C, are of the order of 1 + norm^2 / 2 C.
+        alpha = 1.0 / np.sqrt(Cs[0] * Cs[-1])
+        starts.append(("trimmed", trimmed_coef(part, fraction, alpha)))
     if "perceptron" in names:
         seed = int(random_state.randint(np.iinfo(np.int32).max))
-        shares = sorted({min(1.0, multiple * share) for multiple in MULTIPLES})
-        starts += [("perceptron", perceptron_coef(part, one, seed)) for one in shares]
+        fractions = sorted({min(1.0, multiple * fraction) for multiple in MULTIPLES})
+        starts += [("perceptron", perceptron_coef(part, k, seed)) for k in fractions]
     if "logistic" in names:
         ranker = LogisticRegression(max_iter=100, tol=1e-2)
         part = draw(rows, MAX_LOGISTIC_ROWS, random_state)
@@ -358,21 +369,21 @@ def start_coefs(
     return starts
 
 
-def draw(rows: LabelledRows, most: int, random_state: RandomState) -> LabelledRows:
-    """Return at most so many rows that have a weight, the classes in proportion."""
+def draw(rows: LabelledRows, max_rows: int, random_state: RandomState) -> LabelledRows:
+    """Return a sample of at most ``max_rows`` rows that have a weight, the classes in proportion."""
     counted = rows.sample_weight > 0.0
-    share = min(1.0, most / counted.sum())
+    fraction = min(1.0, max_rows / counted.sum())
     parts = []
     for is_positive in (False, True):
         members = np.flatnonzero((rows.positive == is_positive) & counted)
-        size = max(1, round(share * len(members)))
-        parts.append(members if share == 1.0 else random_state.permutation(members)[:size])
+        size = max(1, round(fraction * len(members)))
+        parts.append(members if fraction == 1.0 else random_state.permutation(members)[:size])
     return rows.take(np.sort(np.concatenate(parts)))
 
 
-def trimmed_coef(rows: LabelledRows, share: float, alpha: float) -> Floats:
-    """Return the coefficients of a trimmed push that keeps some share of the positives."""
-    kept = share * float(rows.sample_weight[rows.positive].sum())
+def trimmed_coef(rows: LabelledRows, fraction: float, alpha: float) -> Floats:
+    """Return the coefficients of a trimmed push that keeps a fraction of the positives."""
+    kept = fraction * float(rows.sample_weight[rows.positive].sum())
     sample = BipartiteSample.from_mask(rows.positive, rows.sample_weight)
     source = MemoryRows(in_row_space(LinearModel(rows.X)), sample)
     objective = PushObjective(price=Power(TRIMMED_P), scale="log")
@@ -382,9 +393,9 @@ def trimmed_coef(rows: LabelledRows, share: float, alpha: float) -> Floats:
     return coef
 
 
-def perceptron_coef(rows: LabelledRows, share: float, seed: int) -> Floats:
-    """Return the coefficients of the averaged Perceptron@k-max."""
-    rule = UpdateRule(PERCEPTRON_MAX, share, False, PERCEPTRON_BATCH)
+def perceptron_coef(rows: LabelledRows, k: float, seed: int) -> Floats:
+    """Return the coefficients of the averaged Perceptron@k-max, for k as a fraction of the positives."""
+    rule = UpdateRule(PERCEPTRON_MAX, k, False, PERCEPTRON_BATCH)
     learner = StreamLearner(rule, State.zero(rows.X.shape[1]), sampling=False)
     for order in epoch_orders(rows.n_rows, seed, True, PERCEPTRON_PASSES):
         before = learner.n_mistakes
@@ -395,13 +406,7 @@ def perceptron_coef(rows: LabelledRows, share: float, seed: int) -> Floats:
 
 
 def check_total_weight(sample_weight: Floats) -> None:
-    """Raise where weights add up beyond the range of floats.
-
-    Raises
-    ------
-    ValueError
-        When their sum is infinite.
-    """
+    """Raise if weights add up beyond the range of floats."""
     with np.errstate(over="ignore"):
         total = sample_weight.sum()
     if not np.isfinite(total):

@@ -1,7 +1,7 @@
 r"""Certified rankers: the Infinite Push, RankSVM, SVM-MAP and the structural SVM of precision at k.
 
-Each minimises :math:`\tfrac12 \|f\|^2 + C R(f)` for a convex risk R of the scores f until a bound from below
-proves the answer; they differ in the risk and in the solver that suits it. With :math:`\ell` the hinge or its
+Each minimises :math:`\tfrac12 \|f\|^2 + C R(f)` for a convex risk R of the scores f, until the duality gap
+certifies the answer; they differ in the risk and in the solver for it. With :math:`\ell` the hinge or its
 square, positives :math:`x_i` and negatives :math:`\tilde x_k`, R is
 
 - :class:`InfinitePush`: the mean over i of :math:`\ell(1 - f(x_i) + \max_k f(\tilde x_k))` (Agarwal, SDM
@@ -64,7 +64,7 @@ PRECISION_COLLAPSE = (
 
 
 def check_loss(loss: Any) -> None:
-    """Raise unless there is a loss of that name."""
+    """Raise unless the loss is one of ``LOSSES``."""
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {list(LOSSES)}, got {loss!r}.")
 
@@ -110,7 +110,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     tol : float
         %(tol_gap)s
     max_iter : int, default=10000
-        The largest number of iterations; of ``"smo"`` each is as many steps as there are rows.
+        The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
     verbose : bool
         %(verbose)s
 
@@ -235,7 +235,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     ----------
     %(coef_kernel_)s
     support_ : ndarray of shape (n_support,) or None
-        With a kernel, the training rows that the scores are a sum over; None for linear scores, whose
+        With a kernel, the training rows that the scores are sums over; None for linear scores, whose
         solvers have no variable for a row.
     dual_coef_ : ndarray of shape (n_support,) or None
         The weights of these rows; None for linear scores.

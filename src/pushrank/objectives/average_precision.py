@@ -73,11 +73,6 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     offset : float
         The value less the product of subgradient and scores: ``1 - AP`` of the worst order.
 
-    Raises
-    ------
-    ValueError
-        When a weight is no whole number, or those of a class are more than 10 million in all.
-
     Notes
     -----
     O(n log n), n counting copies: the best order keeps each class sorted by score, and how many positives

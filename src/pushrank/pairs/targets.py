@@ -65,15 +65,7 @@ def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
 
 
 def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> CrucialSample:
-    """Return the sample of explicit pairs ``(better, worse)`` or ``(better, worse, weight)``.
-
-    Raises
-    ------
-    ValueError
-        When row numbers are out of range, a row is paired with itself, or lengths or weights do not fit.
-    TypeError
-        When pairs are not two or three columns, or row numbers are not integers.
-    """
+    """Return the sample of explicit pairs ``(better, worse)`` or ``(better, worse, weight)``."""
     is_table = getattr(pairs, "ndim", 0) == 2
     columns = list(np.asarray(pairs).T) if is_table else list(pairs)
     if len(columns) not in (2, 3):
