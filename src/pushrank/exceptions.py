@@ -1,4 +1,4 @@
-"""Errors of pushrank that name something the built-in exceptions do not."""
+"""Errors of pushrank for cases that the built-in exceptions do not name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = [
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set is neither in the local data folder nor to be had from OpenML.
+    """A data set is neither in the local data folder nor available from OpenML.
 
-    The message names the set, the places looked in, and what to do.
+    The message names the set, the folders that were searched, and the remedy.
 
     Examples
     --------
@@ -25,9 +25,9 @@ class DatasetNotFoundError(FileNotFoundError):
 
 
 class DatasetFormatError(ValueError):
-    """A data set was found, but what was found is damaged or is not the set it should be.
+    """The file or the download of a data set is damaged, or is another set.
 
-    The message names the file or the OpenML id, what was expected and what was found.
+    The message names the file or the OpenML id, and what was expected.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class DatasetFormatError(ValueError):
 
 
 class LostPartitionsError(RuntimeError):
-    """Partitions were lost with a worker of a cluster and cannot be made anew, or no worker is left.
+    """Partitions were lost with a worker of a cluster and cannot be computed again, or no worker is left.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class ModelFileError(ValueError):
 
 
 class StreamError(ValueError):
-    """A row of a stream cannot be learned from; the message names it, and the model is as it was before.
+    """A row of a stream cannot be learned from; the message names it, and the model is unchanged.
 
     Examples
     --------

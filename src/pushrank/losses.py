@@ -14,16 +14,15 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softplus
 from pushrank._validation import check_number, check_traits, resolve_name
 
-MARGINS = np.linspace(
-    -8.0, 8.0, 129
-)  # at which a loss of a user's own is checked: kinks are at round numbers
+# A user's loss is checked at these margins, which contain the round numbers where kinks usually are.
+MARGINS = np.linspace(-8.0, 8.0, 129)
 
 
 class Piece(NamedTuple):
     r"""A polynomial :math:`\sum_m c_m (u - r)^m` that a loss equals below a margin u.
 
-    It reaches down to the end of the piece before, and the first piece without end. At the margin u itself
-    the value is that of this piece, the derivatives are those of the next.
+    It reaches down to the breakpoint of the piece before, and the first piece to minus infinity. At the
+    margin u itself the value is that of this piece, and the derivatives are those of the next.
 
     Attributes
     ----------
@@ -38,17 +37,17 @@ class Piece(NamedTuple):
 
 
 class Tails(NamedTuple):
-    r"""What an analytic loss is far from a margin of zero.
+    r"""The form of an analytic loss far from a margin of zero.
 
-    On the left it is the polynomial :math:`\sum_m c_m (-r)^m`, on the right :math:`e^{b - \rho r}`.
+    On the left it is the polynomial :math:`\sum_m c_m (-r)^m`, and on the right :math:`e^{b - \rho r}`.
 
     Attributes
     ----------
     left : tuple of float
-        The :math:`c_0, c_1, c_2`, or as many of them as the degree, at most 2, asks for.
+        The :math:`c_0, c_1, c_2`, or only the first of them for a degree below 2.
     log_size, rate : float
-        The b and the :math:`\rho` on the right; a ``log_size`` of minus infinity, the default, for a loss
-        that falls faster than an exponential.
+        The b and the :math:`\rho` on the right; the default ``log_size``, minus infinity, is for a loss that
+        falls faster than an exponential.
     """
 
     left: tuple[float, ...]
@@ -59,10 +58,10 @@ class Tails(NamedTuple):
 class Loss(ABC):
     r"""A pair loss :math:`\ell(r)` of the margin :math:`r = f(x_i) - f(\tilde x_k)`.
 
-    A loss is non-negative and does not grow with the margin. A loss of your own defines ``value``,
-    ``derivative`` and, where it exists, ``second_derivative``, each elementwise on an array, and declares one
-    of the three forms below, by which its sums over all pairs are had in near-linear time: ``factorises``,
-    ``pieces``, or ``strip_half_width`` with ``tails``. It then works with every price, sample and solver.
+    A loss is non-negative and does not grow with the margin. Your loss defines ``value``, ``derivative`` and,
+    if it exists, ``second_derivative``, each elementwise on an array, and declares one of three forms, for
+    which sums over all pairs take near-linear time: ``factorises``, ``pieces``, or ``strip_half_width`` with
+    ``tails``. It then works with every price, sample and solver.
 
     Attributes
     ----------
@@ -75,15 +74,15 @@ class Loss(ABC):
     factorises : bool
         Whether ``value(a - b)`` is ``exp(-a) * exp(b)``, so that sums over pairs cost linear time.
     pieces : tuple of Piece
-        The polynomials of which a loss consists that is zero above the last of them, by rising margin; its
-        sums over pairs cost no more than sorting. Empty for other losses.
+        For a piecewise polynomial loss that is zero above the last breakpoint: its polynomials, by rising
+        margin. Its sums over pairs cost no more than sorting. Empty for other losses.
     strip_half_width : float or None
         For an analytic loss: the distance of its nearest singularity from the real axis, or less. Its sums
         over pairs cost linear time.
     tails : Tails or None
-        For an analytic loss: what it is far from ``expansion_centre``, to a relative accuracy of
-        :math:`\epsilon` from :math:`(a / \pi) \ln(100 / \epsilon)` on, a being ``strip_half_width``. Without
-        them scores may span no more than about a thousand half-widths.
+        For an analytic loss: its form far from ``expansion_centre``, to a relative accuracy of
+        :math:`\epsilon` at distances above :math:`(a / \pi) \ln(100 / \epsilon)`, with a the
+        ``strip_half_width``. Without them scores may span no more than about a thousand half-widths.
     expansion_centre : float
         For an analytic loss: the margin about which it bends.
     intercept : float or None
@@ -112,7 +111,7 @@ class Loss(ABC):
 
     @property
     def tails(self) -> Tails | None:
-        """What an analytic loss is far from its centre."""
+        """The form of an analytic loss far from its centre."""
         return None
 
     @property
@@ -126,12 +125,12 @@ class Loss(ABC):
         return None
 
     def smoothed(self, width: float) -> Loss:  # noqa: ARG002
-        """Return a loss without kinks that differs from this one by no more than about a width.
+        """Return a loss without kinks that differs from this one by at most about ``width``.
 
         Raises
         ------
         TypeError
-            When the loss has kinks and none is known.
+            When the loss has kinks and no smoothed form.
         """
         if self.differentiable:
             return self
@@ -220,6 +219,7 @@ class Logistic(Loss):
 
     def second_derivative(self, margin: Floats) -> Floats:
         """Return ``exp(margin) / (1 + exp(margin)) ** 2``."""
+        # The function is even, and exp(-|r|) does not overflow.
         small = np.exp(-np.abs(margin))
         return small / (1.0 + small) ** 2
 
@@ -228,8 +228,8 @@ class Logistic(Loss):
 class RoundedHinge(Loss):
     r"""The hinge with a parabola over the margins from :math:`1 - \gamma` to 1.
 
-    It lies below the hinge, by :math:`\gamma / 2` at most, and its slopes are those of the hinge between -1
-    and 0. Its sums cost sorting however small :math:`\gamma` is.
+    It lies below the hinge, by :math:`\gamma / 2` at most, and its slopes lie between -1 and 0. Its sums cost
+    a sort, however small :math:`\gamma` is.
 
     References
     ----------
@@ -241,7 +241,7 @@ class RoundedHinge(Loss):
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """A line and a parabola."""
+        """A line and then a parabola."""
         return (
             Piece(1.0 - self.width, (0.5 * self.width, 1.0)),
             Piece(1.0, (0.0, 0.0, 0.5 / self.width)),
@@ -253,7 +253,7 @@ class RoundedHinge(Loss):
         return np.where(short < self.width, 0.5 * short * short / self.width, short - 0.5 * self.width)
 
     def derivative(self, margin: Floats) -> Floats:
-        """Return minus the shortfall in units of the width, at least -1."""
+        """Return minus the shortfall ``1 - margin`` in units of the width, between -1 and 0."""
         return -np.clip((1.0 - margin) / self.width, 0.0, 1.0)
 
 
@@ -277,7 +277,8 @@ class Hinge(Loss):
     twice_differentiable: ClassVar[bool] = False
 
     pieces = (Piece(1.0, (0.0, 1.0)),)
-    intercept = 1.0  # the hinge is the largest of the lines a (1 - r), a from 0 to 1
+    # The hinge is the largest of the lines a (1 - r) with a from 0 to 1.
+    intercept = 1.0
 
     def smoothed(self, width: float) -> RoundedHinge:
         """Return the hinge with its kink replaced by a parabola."""
@@ -326,8 +327,8 @@ class SquaredHinge(Loss):
 
 _shared_docs = shared_docs_from(
     {
-        "sharpness": r"""sharpness : float
-    The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.""",
+        "sharpness": r"""The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a
+step.""",
         "sharpness_errors": """Raises
 ------
 TypeError
@@ -400,8 +401,9 @@ class SmoothedHinge(_SharpLoss):
 
     def second_derivative(self, margin: Floats) -> Floats:
         """Return ``sharpness`` times the sigmoid's derivative."""
-        risen = self.sharpness * (1.0 - margin)
-        return self.sharpness * sigmoid(risen) * sigmoid(-risen)
+        # s(z) s(-z) in place of s(z) (1 - s(z)) keeps its digits where the sigmoid s is almost one.
+        z = self.sharpness * (1.0 - margin)
+        return self.sharpness * sigmoid(z) * sigmoid(-z)
 
 
 @_shared_docs
@@ -409,13 +411,14 @@ class SmoothedHinge(_SharpLoss):
 class Sigmoid(_SharpLoss):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
 
-    It does not grow without end for a badly ranked pair, so that outliers weigh little; it is not convex, and
-    a fit finds a local minimum. All pairs are summed in time linear in the rows, to the objective's
+    It is bounded for a badly ranked pair, so that outliers weigh little; it is not convex, and a fit finds a
+    local minimum. All pairs are summed in time linear in the rows, to the objective's
     ``accuracy``.
 
     Parameters
     ----------
-    %(sharpness)s
+    sharpness : float
+        %(sharpness)s
 
     %(sharpness_errors)s
 
@@ -444,13 +447,12 @@ class Sigmoid(_SharpLoss):
 
     def derivative(self, margin: Floats) -> Floats:
         """Return ``-sharpness * value * (1 - value)``."""
-        risen = self.sharpness * margin
-        return -self.sharpness * sigmoid(risen) * sigmoid(-risen)
+        z = self.sharpness * margin
+        return -self.sharpness * sigmoid(z) * sigmoid(-z)
 
     def second_derivative(self, margin: Floats) -> Floats:
         """Return ``sharpness ** 2 * value * (1 - value) * (1 - 2 * value)``."""
-        risen = self.sharpness * margin
-        low, high = sigmoid(-risen), sigmoid(risen)
+        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
         return self.sharpness**2 * low * high * (high - low)
 
 
@@ -464,14 +466,15 @@ class SquaredSigmoid(_SharpLoss):
 
     Parameters
     ----------
-    %(sharpness)s
+    sharpness : float
+        %(sharpness)s
 
     %(sharpness_errors)s
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, asks of a loss that it be convex, non-negative,
-    decreasing, and above the count of misranked pairs. Times four, this one is all of that but convex.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, requires a loss that is convex, non-negative,
+    decreasing, and above the count of misranked pairs. Four times this loss is all of that except convex.
 
     Examples
     --------
@@ -492,13 +495,12 @@ class SquaredSigmoid(_SharpLoss):
 
     def derivative(self, margin: Floats) -> Floats:
         """Return the derivative, never positive."""
-        risen = self.sharpness * margin
-        return -2.0 * self.sharpness * sigmoid(-risen) ** 2 * sigmoid(risen)
+        z = self.sharpness * margin
+        return -2.0 * self.sharpness * sigmoid(-z) ** 2 * sigmoid(z)
 
     def second_derivative(self, margin: Floats) -> Floats:
         """Return the second derivative, negative where the sigmoid exceeds two thirds."""
-        risen = self.sharpness * margin
-        low, high = sigmoid(-risen), sigmoid(risen)
+        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
         return 2.0 * self.sharpness**2 * low**2 * high * (2.0 * high - low)
 
 
@@ -530,13 +532,7 @@ class ZeroOne(Loss):
         return (margin <= 0.0).astype(np.float64)
 
     def derivative(self, margin: Floats) -> Floats:  # noqa: ARG002
-        """Raise, since a step function teaches nothing.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Raise a TypeError, since the slope of a step function is zero wherever it exists."""
         raise TypeError(
             "ZeroOne has no derivative to learn from; use value() to evaluate it, "
             "and Exponential, Logistic or SquaredHinge to fit."
@@ -571,18 +567,13 @@ def resolve(loss: Loss | str) -> Loss:
 
 
 def check_own(loss: Loss) -> None:
-    """Raise unless a loss of a user's own is what it declares, as far as a few margins tell.
-
-    Raises
-    ------
-    ValueError
-        When its value grows or is negative, or a derivative, a trait or the pieces are not true.
-    """
+    """Raise unless a user's loss has the properties that it declares, at the margins of ``MARGINS``."""
     cls = type(loss)
     if cls.__module__.partition(".")[0] == "pushrank":
         return
     smooth, twice = loss.differentiable, loss.twice_differentiable
     check_traits(loss, "loss", MARGINS, -1.0, smooth=smooth, twice=twice, names=dir(Loss))
+    # A wrong form would give wrong sums over pairs without any other sign of it.
     expected = np.exp(-MARGINS) if loss.factorises else loss.value(MARGINS)
     if loss.pieces:
         ends = np.array([piece.breakpoint for piece in loss.pieces])

@@ -14,12 +14,14 @@ from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
 from pushrank._validation import check_number, check_traits, resolve_name
 
 Scale = Literal["raw", "log"]
-INNER_SUMS = np.geomspace(1e-3, 1e3, 121)  # at which a price of a user's own is checked
-SAFE = 300.0  # exponents below it neither overflow nor vanish, nor times a number of their size
+# A user's price is checked at these inner sums.
+INNER_SUMS = np.geomspace(1e-3, 1e3, 121)
+# The exponential of a smaller number neither overflows nor vanishes, even times another such exponential.
+MAX_SHIFT = 300.0
 
 
 class Terms(NamedTuple):
-    """Prices of inner sums and their derivatives in the logarithm of the sum, over ``exp(shift)``."""
+    """Prices of inner sums and their derivatives by the logarithm of the sum, divided by ``exp(shift)``."""
 
     shift: float
     value: Floats
@@ -42,9 +44,9 @@ class PriceTotal(NamedTuple):
 class Price(ABC):
     r"""A price :math:`g(h)` on an inner sum :math:`h`, totalled as :math:`\sum_k w_k\, g(h_k)`.
 
-    A price is non-negative. One that is convex and grows with :math:`h`, and :math:`\ln(1+h)` under the
-    exponential loss, make convex objectives; any other makes one with local minima. One that falls somewhere,
-    so that only a portion of the ROC curve counts, declares ``monotonic = False``. A price of your own
+    A price is non-negative. If it is convex and grows with :math:`h` the objective is convex, and so it is
+    for :math:`\ln(1+h)` with the exponential loss; other prices lead to local minima. A price that falls
+    somewhere, so that only a portion of the ROC curve counts, declares ``monotonic = False``. Your price
     defines ``value``, ``derivative`` and ``second_derivative``, each elementwise; everything else follows.
     Built-in prices override ``terms`` to stay finite where :math:`g(h)` itself overflows.
 
@@ -59,7 +61,7 @@ class Price(ABC):
     homogeneous : bool
         Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
     log_divisor : float or None
-        The :math:`m` of the log scale :math:`(1/m) \ln R`, or None where there is no such scale.
+        The :math:`m` of the log scale :math:`(1/m) \ln R`, or None if there is no such scale.
 
     References
     ----------
@@ -72,7 +74,7 @@ class Price(ABC):
     homogeneous: ClassVar[bool] = False
 
     def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
-        """Return a price without kinks that approaches this one, from below, as the temperature falls."""
+        """Return a price without kinks that approaches this one from below as the temperature falls."""
         if self.smooth:
             return self
         raise TypeError(
@@ -82,7 +84,7 @@ class Price(ABC):
 
     @property
     def log_divisor(self) -> float | None:
-        """The ``m`` of the log scale ``(1/m) ln R``; None where the price has no such scale."""
+        """The ``m`` of the log scale ``(1/m) ln R``; None if the price has no such scale."""
         return None
 
     @abstractmethod
@@ -118,7 +120,7 @@ class Price(ABC):
         Returns
         -------
         PriceTotal
-            The total, its gradient, and how it curves.
+            The total, its gradient and its curvature.
 
         Raises
         ------
@@ -138,16 +140,18 @@ class Price(ABC):
             gradient, curvature = (_times_exp(weights * part, shift) for part in (first, second))
             return PriceTotal(scaled, gradient, curvature, 0.0)
         if total == 0.0:
-            nothing = xp.zeros_like(log_sums)
-            return PriceTotal(-np.inf, nothing, nothing, divisor)
+            zeros = xp.zeros_like(log_sums)
+            return PriceTotal(-np.inf, zeros, zeros, divisor)
+        # The shift drops out of the derivatives of the logarithm.
         unit = weights / (divisor * total)
         return PriceTotal((shift + float(np.log(total))) / divisor, unit * first, unit * second, divisor)
 
 
 def _times_exp(values: Floats, shift: float) -> Floats:
     """Return ``values * exp(shift)``; overflow gives infinity, and a value of zero stays zero."""
-    if abs(shift) < SAFE:
+    if abs(shift) < MAX_SHIFT:
         return values * float(np.exp(shift)) if shift else values
+    # The exponential may overflow although the product does not, so the exponents are added.
     xp = namespace(values)
     with np.errstate(over="ignore", divide="ignore"):
         scaled: Floats = xp.sign(values) * xp.exp(shift + xp.log(xp.abs(values)))
@@ -160,7 +164,6 @@ class SoftMaximum(Price):
 
     It lies below the maximum, by :math:`\tau` times the logarithm of the number of rows at most. Its gradient
     in the logarithms of the sums is :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
-
     The temperature :math:`\tau` is positive, in the unit of the inner sums.
 
     References
@@ -171,7 +174,7 @@ class SoftMaximum(Price):
     temperature: float
 
     def value(self, inner_sum: Floats) -> Floats:
-        """Return ``exp(inner_sum / temperature)``, of which the total takes the mean and the logarithm."""
+        """Return ``exp(inner_sum / temperature)``; the total is the logarithm of its mean."""
         return np.exp(inner_sum / self.temperature)
 
     def derivative(self, inner_sum: Floats) -> Floats:
@@ -191,8 +194,8 @@ class SoftMaximum(Price):
         log_weights = np.log(np.broadcast_to(weights, sums.shape))
         multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)
         if log_total == np.inf:
-            nothing = np.zeros_like(sums)
-            return PriceTotal(np.inf, nothing, nothing, 0.0)
+            zeros = np.zeros_like(sums)
+            return PriceTotal(np.inf, zeros, zeros, 0.0)
         log_weight = softmax_and_log_sum(log_weights)[1]
         gradient = multipliers * sums
         curvature = gradient * (1.0 + sums / self.temperature)
@@ -258,7 +261,8 @@ class Power(Price):
         return self.p * (self.p - 1.0) * inner_sum ** (self.p - 2.0)
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        """Return the total; on the log scale a softmax, in half the time and memory of the general way."""
+        """Return the total and its derivatives, which on the log scale are a softmax."""
+        # The softmax takes half the time and memory of the general method.
         if scale == "raw":
             return super().total(log_sums, weights, scale)
         p = float(self.p)
@@ -274,7 +278,8 @@ class Power(Price):
         exponents = p * log_sums
         xp = namespace(exponents)
         shift = float(xp.max(exponents)) if exponents.shape[0] else 0.0
-        if not np.isfinite(shift):  # every sum is zero, or one infinite, which is no unit
+        # The largest exponent is infinite if every sum is zero or one sum is infinite.
+        if not np.isfinite(shift):
             shift = 0.0
         value = xp.exp(exponents - shift)
         return Terms(shift, value, p * value, p * p * value)
@@ -282,10 +287,10 @@ class Power(Price):
 
 @dataclass(frozen=True)
 class Identity(Power):
-    r"""The price :math:`g(h) = h`, under which all pairs count alike.
+    r"""The price :math:`g(h) = h`, under which all pairs have the same weight.
 
-    With the exponential loss it gives RankBoost's objective, with the hinge RankSVM's. It is the power price
-    at p = 1, and its log scale :math:`\ln R`.
+    With the exponential loss the objective is RankBoost's, with the hinge RankSVM's. It is the power price
+    with p = 1, and its log scale is :math:`\ln R`.
 
     References
     ----------
@@ -303,10 +308,10 @@ class Identity(Power):
 
 @dataclass(frozen=True)
 class LogOnePlus(Price):
-    r"""The price :math:`g(h) = \ln(1 + h)`, which rewards getting some positives to the very top.
+    r"""The price :math:`g(h) = \ln(1 + h)`, which rewards some positives at the very top.
 
-    On the reverse heights of the positives it gives the IR Push, a convex stand-in for the discounted
-    gains of information retrieval; with the exponential loss its total is convex in the scores.
+    On the reverse heights of the positives it is the price of the IR Push, a convex surrogate for the
+    discounted gains of information retrieval; with the exponential loss its total is convex in the scores.
 
     References
     ----------
@@ -323,8 +328,8 @@ class LogOnePlus(Price):
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``ln(1 + inner_sum)``."""
-        found: Floats = namespace(inner_sum).log1p(inner_sum)
-        return found
+        prices: Floats = namespace(inner_sum).log1p(inner_sum)
+        return prices
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return ``1 / (1 + inner_sum)``."""
@@ -366,8 +371,8 @@ class ExponentialPrice(Price):
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        found: Floats = namespace(inner_sum).exp(inner_sum)
-        return found
+        prices: Floats = namespace(inner_sum).exp(inner_sum)
+        return prices
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
@@ -391,8 +396,8 @@ class ExponentialPrice(Price):
 class Maximum(Price):
     r"""The price whose total is :math:`\max_k h_k`, the limit of :math:`(\sum_k h_k^p)^{1/p}`.
 
-    It acts on the whole vector of inner sums, and every row with a positive weight counts alike. Its total
-    has kinks: where several sums are largest, the subgradient used is shared among them equally.
+    It acts on the whole vector of inner sums, and the size of a positive weight does not matter. Its total
+    has kinks: if several sums are largest, the subgradient divides among them equally.
 
     References
     ----------
@@ -421,11 +426,11 @@ class Maximum(Price):
         return inner_sum
 
     def derivative(self, inner_sum: Floats) -> Floats:
-        """Return one at the largest inner sums, shared equally, and zero elsewhere."""
+        """Return one, divided equally among the largest inner sums, and zero for the others."""
         xp = namespace(inner_sum)
         largest = xp.astype(inner_sum == xp.max(inner_sum), inner_sum.dtype)
-        shared: Floats = largest / xp.sum(largest)
-        return shared
+        divided: Floats = largest / xp.sum(largest)
+        return divided
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""
@@ -437,13 +442,13 @@ class Maximum(Price):
         xp = namespace(log_sums)
         worst = float(xp.max(log_sums))
         if worst == -np.inf:
-            nothing = xp.zeros_like(log_sums)
-            return PriceTotal(0.0 if scale == "raw" else -np.inf, nothing, nothing, 0.0)
+            zeros = xp.zeros_like(log_sums)
+            return PriceTotal(0.0 if scale == "raw" else -np.inf, zeros, zeros, 0.0)
         with np.errstate(over="ignore"):
             value = worst if scale == "log" else float(np.exp(worst))
         unit = 1.0 if scale == "log" else value
         gradient = unit * self.derivative(log_sums)
-        # d exp(l) / dl = exp(l): on the raw scale the active sums also curve in their logarithms
+        # As d exp(l) / dl = exp(l), on the raw scale the largest sums also curve in their logarithms.
         curvature = xp.zeros_like(log_sums) if scale == "log" else gradient
         return PriceTotal(value, gradient, curvature, 0.0)
 
@@ -467,15 +472,8 @@ def resolve(price: Price | str) -> Price:
 
 
 def check_own(price: Price) -> None:
-    """Raise unless a price of a user's own is what it declares, as far as a few inner sums tell.
-
-    One that acts on the vector of inner sums, by a ``total`` of its own, is taken at its word.
-
-    Raises
-    ------
-    ValueError
-        When its value falls or is negative, or a derivative or a trait is not true.
-    """
+    """Raise unless a user's price has the properties that it declares, at the sums of ``INNER_SUMS``."""
+    # A price that overrides total acts on the vector of inner sums, and cannot be checked sum by sum.
     cls = type(price)
     if cls.__module__.partition(".")[0] == "pushrank" or cls.total is not Price.total:
         return
@@ -489,13 +487,7 @@ def check_own(price: Price) -> None:
 
 
 def check_monotonic(price: Price) -> None:
-    """Raise unless a price falls nowhere.
-
-    Raises
-    ------
-    ValueError
-        When it declares that it does.
-    """
+    """Raise if a price falls somewhere."""
     if not price.monotonic:
         raise ValueError(
             f"{price!r} falls somewhere, and steps along one weak ranker or coefficient at a time may then "

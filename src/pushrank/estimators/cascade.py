@@ -1,7 +1,7 @@
-"""A cascade of rankers, each of which orders again what the one before put on top.
+"""A cascade of rankers: each re-ranks the rows that the one before it put on top.
 
 Heng Ji, Cynthia Rudin, Ralph Grishman, *Re-Ranking Algorithms for Name Tagging*, HLT-NAACL Workshop on
-Computationally Hard Problems and Joint Inference in Speech and Language Processing, 2006, 49-56, as told in
+Computationally Hard Problems and Joint Inference in Speech and Language Processing, 2006, 49-56, cited by
 Cynthia Rudin, *The P-Norm Push*, Journal of Machine Learning Research 10 (2009), 2233-2271.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -33,8 +32,8 @@ from pushrank.estimators.push import PNormPush
 class CascadeRanker(RankerMixin, BaseEstimator):
     r"""Rank all rows, cut, and let the next ranker order the survivors.
 
-    Stage j + 1 learns from the training rows, and scores the rows, that stage j scores above its cut. A row
-    that survives :math:`l` cuts, with the score :math:`s` of the last stage it reaches, has the score
+    The rows that stage j scores above its cut go to stage j + 1, in training and later. A row that survives
+    :math:`l` cuts, with the score :math:`s` of the last stage that it reaches, has the score
 
     .. math::
 
@@ -57,22 +56,22 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     stages_ : list of estimators
         The fitted stages.
     cuts_ : ndarray of shape (n_stages_ - 1,)
-        The thresholds of the stages' scores: rows above go on. Minus infinity where all training rows did.
+        The thresholds of the stages' scores: rows above pass. Minus infinity if all training rows pass.
     n_stages_ : int
-        How many stages were fitted; fewer than given where survivors were all of one class.
+        The number of fitted stages; smaller than that of `stages` if survivors were all of one class.
     n_kept_ : ndarray of shape (n_stages_ - 1,)
-        How many training rows survived each cut.
+        The number of training rows that survived each cut.
     centres_, spreads_ : ndarray of shape (n_stages_,)
-        The median m and the interquartile range d of each stage's training scores; where d would be zero it
-        is their range, or 1.
+        The median m and the interquartile range d of each stage's training scores; if d would be zero it is
+        their range, or 1.
     %(classes_ threshold_ features_)s
 
     Notes
     -----
-    Costs what the stages cost, each on its survivors, whose rows are copied. A cut lies midway between two
-    training scores; rows that tie at a cut all survive, so that more may go on than ``keep`` says. Rows
-    count by their weights. Scores of a stage that differ by less than about 1e-14 of :math:`d_l`, or for
-    scores far from :math:`m_l` by less than about 1e-11 of their distance from it, may tie.
+    The cost is that of the stages, each on its survivors, whose rows are copied. A cut lies midway between
+    two training scores; rows that tie at a cut all survive, so more rows than ``keep`` may pass. Rows count
+    by their weights. Scores of a stage that differ by less than about 1e-14 of :math:`d_l`, or for scores far
+    from :math:`m_l` by less than about 1e-11 of their distance from it, may tie.
 
     References
     ----------
@@ -115,20 +114,20 @@ class CascadeRanker(RankerMixin, BaseEstimator):
             When ``stages`` is empty, ``keep`` does not fit it or is out of range, ``y`` has not two classes,
             or a stage refuses the data.
         TypeError
-            When a stage is no estimator with a ``decision_function``, or takes no weights where there are
-            some, or ``keep`` holds anything but numbers.
+            When a stage is no estimator with a ``decision_function``, or takes no weights and there are some,
+            or ``keep`` contains anything but numbers.
 
         Warns
         -----
         UserWarning
-            When the survivors of a cut are all of one class, where the cascade ends.
+            When the survivors of a cut are all of one class, so that the cascade ends.
         """
         stages = _checked_stages(self.stages)
         keep = _checked_keep(self.keep, len(stages) - 1)
         check_consistent_length(X, y)
         target = two_class_target(self, y, sample_weight)
         weights, n_rows = target.weights, target.sample.n_rows
-        counts = _counts(keep, n_rows if weights is None else float(weights.sum()))
+        sizes = _cut_sizes(keep, n_rows if weights is None else float(weights.sum()))
         keywords = [None if weights is None else _weight_keyword(stage) for stage in stages]
         X = self._rows(X, reset=True)
         codes = np.asarray(target.codes, dtype=np.intp)
@@ -138,18 +137,19 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         for level, (stage, keyword) in enumerate(zip(stages, keywords, strict=True)):
             part = X if len(rows) == n_rows else _safe_indexing(X, rows)
             part_weights = None if weights is None else weights[rows]
-            given = {} if keyword is None else {keyword: part_weights}
+            fit_weights = {} if keyword is None else {keyword: part_weights}
             with warnings.catch_warnings():
-                # which of two texts is taken for positive is told once, and not by every stage again
+                # The cascade itself has warned about which of two texts is the positive class.
                 warnings.filterwarnings("ignore", ".* the later of two texts in sorted order")
-                fitted.append(clone(stage).fit(part, labels[rows], **given))
+                fitted.append(clone(stage).fit(part, labels[rows], **fit_weights))
             scores = _scores(fitted[-1], part)
             scales.append(_centre_and_spread(scores, part_weights))
             training_scores[rows] = _placed(level, scores, *scales[-1])
-            if level == len(counts):
+            if level == len(sizes):
                 break
-            cut = _cut(scores, part_weights, counts[level])
+            cut = _cut(scores, part_weights, sizes[level])
             survivors = rows[scores > cut]
+            # Survivors of weight zero cannot be learned from.
             counted = survivors if weights is None else survivors[weights[survivors] > 0.0]
             if len(np.unique(codes[counted])) < 2:
                 warn(
@@ -180,8 +180,8 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The number of cuts that the row survives, plus less than a third either way for its stage's
-            score, less ``threshold_``. It depends on no other row.
+            The number of cuts that the row survives, plus or minus less than a third by the score of its
+            last stage, less ``threshold_``. It depends on no other row.
         """
         check_is_fitted(self, "stages_")
         X = self._rows(X, reset=False)
@@ -200,21 +200,21 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         return placed
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Return data frames as they are, and anything else as an array or a sparse matrix."""
+        """Return data frames unchanged, and other X as an array or a sparse matrix."""
         if hasattr(X, "columns"):
             return validate_data(self, X, skip_check_array=True, reset=reset)
         check_on_host(self, X=X)
-        # the first stage, which sees every row, says whether they may be NaN
+        # The first stage gets every row and checks whether NaN is allowed.
         return checked_data(
             self, X, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False, reset=reset
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse data and NaN where all stages take them."""
+        """Return scikit-learn's tags: sparse data and NaN are allowed if all stages allow them."""
         tags = super().__sklearn_tags__()
         inputs = [get_tags(stage).input_tags for stage in _checked_stages(self.stages)]
-        tags.input_tags.sparse = all(each.sparse for each in inputs)
-        tags.input_tags.allow_nan = all(each.allow_nan for each in inputs)
+        tags.input_tags.sparse = all(stage_input.sparse for stage_input in inputs)
+        tags.input_tags.allow_nan = all(stage_input.allow_nan for stage_input in inputs)
         return tags
 
 
@@ -242,7 +242,7 @@ def _checked_stages(stages: Any) -> list[Any]:
 
 
 def _checked_keep(keep: Any, n_cuts: int) -> list[Any]:
-    """Return what each cut lets through, as counts and fractions."""
+    """Return the counts and fractions of the rows that the cuts pass."""
     if keep is None:
         return [0.25 * 0.5**cut for cut in range(n_cuts)]
     if not isinstance(keep, list | tuple | np.ndarray):
@@ -267,26 +267,20 @@ def _checked_keep(keep: Any, n_cuts: int) -> list[Any]:
     return list(keep)
 
 
-def _counts(keep: list[Any], n_rows: float) -> list[float]:
-    """Return how many rows, by weight, each cut lets through, at least 2."""
-    wanted = [float(share) * (1 if isinstance(share, Integral) else n_rows) for share in keep]
-    for number, (before, after) in enumerate(pairwise(wanted), start=1):
-        if after > before:
+def _cut_sizes(keep: list[Any], n_rows: float) -> list[float]:
+    """Return the number of rows, by weight, that each cut passes, at least 2."""
+    sizes = [float(entry) * (1 if isinstance(entry, Integral) else n_rows) for entry in keep]
+    for number in range(1, len(sizes)):
+        if sizes[number] > sizes[number - 1]:
             raise ValueError(
                 f"keep must not grow from cut to cut: of {n_rows:g} rows, keep[{number}]={keep[number]!r} is "
                 f"more than keep[{number - 1}]={keep[number - 1]!r}; order it from the largest."
             )
-    return [float(max(2, round(count))) for count in wanted]
+    return [float(max(2, round(size))) for size in sizes]
 
 
 def _weight_keyword(stage: Any) -> str:
-    """Return the name under which the stage's ``fit`` takes sample weights.
-
-    Raises
-    ------
-    TypeError
-        When it takes none.
-    """
+    """Return the name of the argument of the stage's ``fit`` for sample weights."""
     keyword = weight_keyword(stage)
     if keyword is None:
         raise TypeError(
@@ -301,16 +295,17 @@ def _scores(stage: Any, X: Any) -> Floats:
 
 
 def _cut(scores: Floats, weights: Floats | None, count: float) -> float:
-    """Return a threshold that the highest scores exceed: ``count`` by weight, and what ties with the last."""
+    """Return a threshold below the ``count`` highest scores, by weight, and those that tie with them."""
     descending = np.argsort(-scores, kind="stable")
     counted = np.arange(1.0, len(scores) + 1.0) if weights is None else np.cumsum(weights[descending])
-    # a little less, which the sum of weights may miss by rounding
-    place = int(np.searchsorted(counted, count * (1.0 - 1e-12)))
-    if place >= len(scores):
+    # The sum of weights may miss a whole count by rounding, so slightly less is enough.
+    n_above = int(np.searchsorted(counted, count * (1.0 - 1e-12)))
+    if n_above >= len(scores):
         return -np.inf
-    last = scores[descending[place]]
-    weighty = scores if weights is None else scores[weights > 0.0]
-    below = np.max(weighty, where=weighty < last, initial=-np.inf)
+    last = scores[descending[n_above]]
+    # Rows of weight zero must not change the cut, as if they were not there.
+    weighted = scores if weights is None else scores[weights > 0.0]
+    below = np.max(weighted, where=weighted < last, initial=-np.inf)
     return midway(float(below), float(last), scores)
 
 
@@ -322,8 +317,8 @@ def _centre_and_spread(scores: Floats, weights: Floats | None) -> tuple[float, f
 
 
 def _placed(level: int, scores: Floats, centre: float, spread: float) -> Floats:
-    """Return scores of a level in their order, within a third of its number."""
-    # arsinh first: far out, where squashing alone would tie all, it keeps relative differences
+    """Return scores within a third of the level's number, in the order of the stage's scores."""
+    # The squashing alone would tie all scores far from the centre, where arsinh keeps relative differences.
     distances = np.arcsinh((scores - centre) / spread)
     placed: Floats = level + np.copysign(1.0 - 1.0 / (1.0 + np.abs(distances)), distances) / 3.0
     return placed
