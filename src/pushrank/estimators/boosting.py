@@ -41,7 +41,7 @@ ASCENTS = {"approximate": smooth_margin_step, "exact": exact_smooth_margin_step}
 class RankBoost(BoostedRankerMixin, BaseEstimator):
     r"""Rank by a weighted vote of weak rankers, boosted on the pairs that are ranked wrongly: RankBoost.
 
-    Each round adds to the weight of one weak ranker :math:`h_j(x) \in [0, 1]` so as to lower
+    Each round changes the weight of one weak ranker :math:`h_j(x) \in [0, 1]` to lower
 
     .. math::
 
@@ -53,8 +53,8 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     Parameters
     ----------
     variant : {"coordinate", "freund"}, default="coordinate"
-        How a round chooses: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as coordinate
-        descent does, or the one that lowers F most, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as Freund et al. do.
+        The choice of a round: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as in coordinate
+        descent, or the one that multiplies F by least, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as in Freund et al.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
         %(weak_rankers)s
     n_estimators : int
@@ -96,11 +96,11 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     Notes
     -----
-    A round costs one pass over the (binned) data and a few of the scores. Classes, grades and query groups
-    cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` all but two classes
-    cost as much for every weak ranker. Rows with equal scores have the loss of margin zero. Where a ranker
-    orders all pairs rightly its best step is infinite; it is then that of a sample with one more pair of each
-    kind.
+    A round costs one pass over the (binned) data and a few over the scores. Classes, grades and query groups
+    cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` samples other than
+    two classes cost that time for every weak ranker. Rows with equal scores have the loss of margin zero. If
+    a ranker orders all pairs rightly its best step is infinite; then the step is that of a sample with one
+    more pair of each kind.
 
     References
     ----------
@@ -150,7 +150,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 class PushBoost(BoostedRankerMixin, BaseEstimator):
     r"""Rank by a weighted vote of weak rankers, boosted so that the worst-placed negatives are pushed down.
 
-    Each round adds to the weight of one weak ranker :math:`h_j(x) \in [0, 1]` so as to lower
+    Each round changes the weight of one weak ranker :math:`h_j(x) \in [0, 1]` to lower
 
     .. math::
 
@@ -170,9 +170,9 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     bottom_weight : float, default=1.0
         The positive weight of the pull when ``side="both"``.
     choice : {"absolute", "signed"}, default="absolute"
-        How a round chooses: the ranker with the largest :math:`|r_j|`, as in section 5 of the paper, or with
-        the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow, and
-        rounds end where no :math:`r_j` is positive; it matters where rankers' mirrors are not among them.
+        The choice of a round: the ranker with the largest :math:`|r_j|`, as in section 5 of the paper, or
+        with the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow,
+        and rounds end when no :math:`r_j` is positive; it matters if not every ranker's mirror is a ranker.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
         %(weak_rankers)s
     n_estimators : int
@@ -218,8 +218,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     Notes
     -----
-    For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` where
-    ``alpha`` is 0 and ``side`` is no ``"both"``. Two classes cost time linear in the rows.
+    For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` if ``alpha``
+    is 0 and ``side`` is not ``"both"``. Two classes cost time linear in the rows.
 
     References
     ----------
@@ -271,6 +271,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     def _pair_objective(self) -> PushObjective:
         price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
         prices.check_own(price)
+        # The logarithm is finite at any p, where the sum itself overflows.
         scale: Scale = "mean" if price.log_divisor is None else "log"
         objective = PushObjective(price=price, side=self.side, scale=scale, bottom_weight=self.bottom_weight)
         if not objective.differentiable:
@@ -292,18 +293,18 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         F(\lambda) = \sum_{(i, k)} e^{-(f(x_i) - f(x_k))} ,
 
     which is a lower bound of the ranking margin and rises with every round, towards the largest possible
-    margin :math:`\rho`. Rounds are those of RankBoost until G is positive.
+    margin :math:`\rho`. Until G is positive the rounds are those of RankBoost.
 
     Parameters
     ----------
     not_separable : {"raise", "warn"}, default="raise"
-        What to do where G is still not positive after ``n_estimators``, or cannot become so: raise a
-        ValueError, or issue a ConvergenceWarning and keep RankBoost's answer.
+        The response if G is still not positive after ``n_estimators`` rounds, or cannot become so: a
+        ValueError, or a ConvergenceWarning and RankBoost's answer.
     ascent : {"approximate", "exact"}, default="approximate"
-        How far a round steps: to :math:`-F'(\alpha) = G(\lambda) F(\alpha)`, in closed form for weak rankers
-        in {0, 1} (equation (6)); or to the largest G along the ranker, where
-        :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both take the ranker of the largest edge:
-        where its weight grows, :math:`(r_j - G) / \|\lambda\|_1` is the slope of G.
+        The step of a round: to :math:`-F'(\alpha) = G(\lambda) F(\alpha)`, in closed form for weak rankers in
+        {0, 1} (equation (6)); or to the largest G along the ranker, where
+        :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both choose the ranker of the largest edge,
+        since :math:`(r_j - G) / \|\lambda\|_1` is the slope of G if the weight grows.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
         %(weak_rankers)s
     n_estimators : int
@@ -340,8 +341,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     Attributes
     ----------
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
-        G before the first round (minus infinity) and after each; it never falls once positive. Where a
-        pair weighs less than one, all count relative to the least.
+        G before the first round (minus infinity) and after each; it never falls once positive. If a pair
+        weighs less than one, all weights are taken relative to the smallest.
     %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_)s
     margin_ : float
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
@@ -398,6 +399,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         """Return the smooth margin before and after each round; raise or warn where it ends not positive."""
         history = run.state.history
         rounds = zip(history.values, history.norms, strict=True)
+        # Validation may choose an earlier round, but separability is judged by the last.
         path = np.array([smooth_margin(run.problem.objective, *value_and_norm) for value_and_norm in rounds])
         if path[-1] <= 0.0:
             why = "the training data are not separable by these weak rankers"
@@ -428,8 +430,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
         \ln F = \ln (F_+ + F_-), \qquad F_+ = \sum_i e^{-f(x_i)}, \quad F_- = \sum_k e^{f(\tilde x_k)} ,
         \qquad f = \lambda_0 + \sum_j \lambda_j (2 h_j - 1) .
 
-    The step along the constant brings the F-skew :math:`F_+ - F_-` to zero; the RankBoost loss
-    :math:`F_+ F_-` then reaches its infimum, too.
+    The step along the constant makes the F-skew :math:`F_+ - F_-` zero; the RankBoost loss :math:`F_+ F_-`
+    then reaches its infimum, too.
 
     Parameters
     ----------
@@ -479,8 +481,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
         The number of the weak ranker :math:`h_j \in [0, 1]` that each round moved; -1 for the constant.
     %(estimator_weights_)s
     intercept_ : float
-        What the constant and the shifts of the rankers add to every score; 0 with columns, where
-        ``threshold_`` takes it up.
+        The sum of the constant and the shifts of the rankers, in every score; 0 with columns, where
+        ``threshold_`` includes it.
     %(coef_columns_ margin_ edges_ objective_path_log_ feature_importances_ validation_path_ best_round_)s
     %(n_iter_rounds_ converged_edge_ classes_ threshold_ thresholds_ features_)s
 
@@ -522,6 +524,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     verbose: bool = False
 
     def _boosting_spec(self) -> BoostingSpec:
+        # AdaBoost's objective is a sum over rows, not over pairs, so grades and explicit pairs have no such
+        # objective.
         return BoostingSpec(
             PushObjective(scale="log"),
             joint=True,

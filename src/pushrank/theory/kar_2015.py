@@ -139,6 +139,7 @@ def precision_at_k_bound(
     check_number("k", k, 1, integer=True)
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     precision = float(precision_at_k(margins.is_positive, margins.lowered_scores, k, ties="pessimistic"))
+    # Two events can fail: that the list is longer, and that fewer of its rows are positive.
     n_rows = len(margins.scores)
     return precision - 2.0 * n_rows / k * margins.deviation(n_rows, 2)
 
@@ -239,6 +240,7 @@ def corollaries_8_and_10(
     """
     _check_variant(variant)
     w = _checked_coef(coef)
+    # Coefficients of zero stay zero, and have no margin.
     unit = w / (np.linalg.norm(w) or 1.0)
     margin, radius, longest = math.inf, 0.0, 0.0
     for scores, is_positive, length, norm in _two_class_batches(unit, batches, k, pos_label):
@@ -270,6 +272,7 @@ def _two_class_batches(
         values = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
         is_positive = column(y, "y") == pos_label
         check_consistent_length(values, is_positive)
+        # The perceptron does not learn from a batch of one class either.
         if is_positive.all() or not is_positive.any():
             continue
         has_batches = True
@@ -433,6 +436,7 @@ def theorem_13(
     """
     check_number("mistake_rate", mistake_rate, 0.0, 1.0)
     check_number("n_batches", n_batches, 1, integer=True)
+    # A union bound over the batches, each with four tails.
     epsilon = _deviation(math.log(4.0 * n_batches), batch_size, kappa, base_rate, delta)
     excess = _precision_excess(epsilon, batch_size, kappa, base_rate)
     return ErrorBound(mistake_rate + excess, mistake_rate, excess)
@@ -589,6 +593,7 @@ def theorem_15(
     check_number("coef_norm", coef_norm, above=0.0)
     check_number("radius", radius, above=0.0)
     check_number("n_batches", n_batches, 1, integer=True)
+    # The default minimises the sum of the two terms of the regret.
     step = coef_norm / (math.sqrt(2.0) * radius) if eta0 is None else eta0
     check_number("eta0", step, above=0.0)
     epsilon = _deviation(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)

@@ -194,6 +194,7 @@ def theorem_1(
     if not np.isfinite(values).all():
         raise ValueError(f"scores must be finite, found {values[~np.isfinite(values)][0]}.")
     check_number("theta", theta, above=0.0)
+    # A pair that occurs twice, or in both directions, would have a weight other than zero and one.
     if pairs is not None:
         better, worse = (np.asarray(rows) for rows in _plain_pairs(pairs))
         ends = np.sort(np.stack([better, worse], axis=1), axis=1)
@@ -209,6 +210,7 @@ def theorem_1(
         return math.log(2.0) + log_cover - m * (epsilon * share) ** 2 / 8.0
 
     excess = smallest_excess(log_failure, delta)
+    # The sums of this loss over the better rows count, for each worse row, the pairs within the margin.
     within = np.exp(log_inner_sums(_WithinMargin(theta), sample, values).log_sums)
     weights = 1.0 if sample.negative_weights is None else sample.negative_weights
     error = float(np.sum(weights * within)) / n_pairs
