@@ -17,7 +17,7 @@ from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
 
 pytestmark = pytest.mark.fast
 
-# A wrong choice, which is refused before anything is read.
+# Wrong choices are refused before anything is read.
 UNKNOWN = [
     ("ionosphere", {"positive": "good"}, ValueError, r"positive='good' is not known .* \['b', 'g'\]"),
     ("letter", {"positive": "a"}, ValueError, "positive='a' is not known"),
@@ -75,7 +75,7 @@ def feature_columns(record):
 
 
 def openml_answer(record):
-    """What fetch_openml gives: categories for labels and for text, and OpenML's own order of the splits."""
+    """An answer of fetch_openml: categories for labels and text, and the splits in OpenML's order."""
     features, label = feature_columns(record), label_column(record)
     if record.openml_order:
         offsets = np.cumsum([0, *(sum(record.counts[split].values()) for split in record.splits)])

@@ -124,7 +124,8 @@ class TestEveryMember:
         assert len(ranker.validation_path_) == ranker.n_iter_ + 3
         ranker.set_params(n_iter_no_change=40).fit(X, y)
         assert ranker.best_round_ == np.argmax(ranker.validation_path_) == ranker.n_iter_
-        if "trees" in name:  # which draw anew
+        # Trees draw their features at random.
+        if "trees" in name:
             return
         np.testing.assert_array_equal(ranker.validation_path_, whole.validation_path_)
         np.testing.assert_array_equal(ranker.estimator_weights_, whole.estimator_weights_)
@@ -232,7 +233,7 @@ class TestGradesGroupsAndPairs:
         assert fitted.score(X, relevance) > 0.8
 
     def test_sylvia_who_prefers_in_a_circle(self, ranker):
-        """Inconsistent preferences a > b > c > a leave nothing to choose; a fourth item below all does."""
+        """The preferences a > b > c > a allow no descent; with a fourth item below all they do."""
         X = np.eye(4)
         circle = ([0, 1, 2], [1, 2, 0])
         fitted = clone(ranker).fit(X[:3], pairs=circle)
@@ -432,7 +433,7 @@ def test_a_push_of_one_is_rankboost_and_prices_without_kinks_are_taken():
 
 
 def test_a_push_at_the_top_beats_rankboost_there():
-    """What p is for, with the same stumps."""
+    """The purpose of p, with the same stumps."""
     X, y = load_breast_cancer(return_X_y=True)
     noisy = X + 1.5 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
     found = {
@@ -634,7 +635,8 @@ def test_a_fit_has_converged_where_the_rounds_that_are_kept_have():
     stopping = {"early_stopping": True, "n_iter_no_change": 1000, "random_state": 0}
     rounds = iter(range(2000))
     to_the_end = RankBoost(**options, **stopping, scoring=lambda *_: next(rounds)).fit(X, y)
-    assert to_the_end.n_iter_ == len(to_the_end.validation_path_) - 1 < 1000  # which ended at the optimum
+    # Fewer rounds than allowed: the run ended at the optimum.
+    assert to_the_end.n_iter_ == len(to_the_end.validation_path_) - 1 < 1000
     assert to_the_end.converged_
     back = RankBoost(**options, **stopping, scoring=lambda *_: -next(rounds)).fit(X, y)
     assert back.n_iter_ == 0
@@ -694,7 +696,7 @@ def test_early_stopping_measures_every_query_by_itself():
     for scoring in ("ndcg_at_10", wrapped, requests, renames, of_estimator):
         ranker = RankBoost(**STOPPING, scoring=scoring).fit(X, relevance, qid=qid)
         np.testing.assert_array_equal(ranker.validation_path_, routed.validation_path_)
-        # the first score is of rows that all tie, the best of the model that is kept
+        # Before the first round all rows tie; the best score is that of the kept model.
         scores = np.array([np.zeros(len(rows)), ranker.decision_function(X)[rows]])
         expected = metrics.ndcg_at_k(relevance[rows], scores, 10, qid=qid[rows])
         np.testing.assert_allclose(ranker.validation_path_[[0, ranker.best_round_]], expected, rtol=1e-12)

@@ -26,7 +26,7 @@ from pushrank.estimators.cascade import CascadeRanker
 
 
 class Column(BaseEstimator):
-    """A stage whose scores are known: one feature as it is."""
+    """A stage whose scores are a feature."""
 
     def __init__(self, number=0):
         self.number = number
@@ -94,7 +94,7 @@ def test_contract(ranker):
 def test_three_stages_by_hand():
     stages = [Column(0), Column(1), Column(0)]
     ranker = CascadeRanker(stages, keep=[6, 0.5]).fit(X8, Y8)
-    # rows 2 to 7 survive the first cut; of them those with 8, 5, 3 and 2 in column 1 the second
+    # Rows 2 to 7 survive the first cut, and those with 8, 5, 3 and 2 in column 1 also the second.
     assert ranker.rank(X8).tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
     assert ranker.cuts_.tolist() == [2.5, 1.5]
     assert ranker.n_kept_.tolist() == [6, 4]
@@ -118,7 +118,7 @@ def test_scores_by_hand():
     np.testing.assert_array_equal(ranker.predict(X8), ranker.decision_function(X8) > 0)
 
 
-def test_which_of_two_texts_is_positive_is_told_once():
+def test_there_is_one_warning_about_which_of_two_texts_is_positive():
     X = np.arange(40.0)[:, np.newaxis]
     y = np.where(np.arange(40) % 3 < 2, "fraud", "legit")
     with pytest.warns(UserWarning, match="CascadeRanker ranks legit above fraud") as told:
@@ -206,7 +206,7 @@ def test_survivors_of_weight_zero_are_of_no_class():
 
 @pytest.mark.parametrize("as_type", [np.asarray, sparse.csr_array, sparse.csc_array])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_row_is_scored_alike_in_any_company(as_type, dtype):
+def test_the_score_of_a_row_does_not_depend_on_other_rows(as_type, dtype):
     X, y = overlapping()
     X = X.astype(dtype)
     ranker = CascadeRanker([PNormPush(p=p) for p in (1, 4, 16)], keep=[0.5, 0.25]).fit(as_type(X), y)

@@ -32,7 +32,7 @@ def test_missing_text_of_any_backend(backend):
     np.testing.assert_array_equal(fitted(plain).decision_function(other), expected)
 
 
-def test_none_and_nan_are_missing_alike():
+def test_none_and_nan_are_both_missing():
     plain = frame()
     nones = plain.assign(g=pd.Series([text or None for text in TEXT], dtype=object))
     np.testing.assert_array_equal(
@@ -56,7 +56,7 @@ def test_a_batch_without_a_known_category(batch):
     [pd.Categorical([None] * 60), [None] * 60, pd.array([pd.NA] * 60, dtype="string")],
     ids=["category", "object", "string"],
 )
-def test_categories_that_are_all_missing_tell_nothing(column):
+def test_a_column_of_missing_categories_changes_no_score(column):
     X = frame()
     alone = fitted(X[["a"]]).decision_function(X[["a"]])
     for family in ("stumps", Stumps(categorical_features=["g"])):
@@ -67,7 +67,7 @@ def test_categories_that_are_all_missing_tell_nothing(column):
     np.testing.assert_array_equal(ranker.decision_function(X), alone)
 
 
-def test_values_without_an_order_are_told_by_column():
+def test_the_error_for_values_without_an_order_names_the_column():
     X = frame().assign(mixed=[1, "a", None] * 20)
     with pytest.raises(TypeError, match=r"those of \{'mixed': \['int', 'str'\]\} have none"):
         fitted(X)

@@ -25,7 +25,7 @@ def data(n=300, n_features=6, seed=0):
 
 
 def learned(ranker):
-    """All that a fit learned, as bytes or plain values."""
+    """All fitted attributes, as bytes or plain values."""
     arrays = (
         ranker.estimator_index_,
         ranker.estimator_weights_,
@@ -62,7 +62,7 @@ KINDS = {
 
 
 def fresh(kind):
-    """Return an unfitted ranker whose source of randomness nothing else has drawn from."""
+    """Return an unfitted ranker with a new random generator."""
     return clone(KINDS[kind]).set_params(random_state=clone(KINDS[kind]).random_state or 5)
 
 
@@ -85,7 +85,7 @@ def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path):
     assert learned(again) == learned(whole)
 
 
-def test_a_fit_that_fails_on_its_way_leaves_the_last_one_whole():
+def test_a_fit_that_fails_halfway_leaves_the_last_fit_unchanged():
     X, y = data()
     options = {"weak_rankers": "regressors", "random_state": 0, "warm_start": True, **STOPPING}
     whole = RankBoost(n_estimators=20, n_iter_no_change=20, **options).fit(X, y)
@@ -115,7 +115,7 @@ def test_what_is_drawn_goes_on_whatever_the_seed_is_by_then():
 
 @pytest.mark.parametrize(("n_fits", "n_halfway"), [(6, 2), pytest.param(20, 10, marks=pytest.mark.nightly)])
 def test_fits_killed_at_random_moments_resume_to_the_same_model(n_fits, n_halfway, tmp_path, monkeypatch):
-    """Each killed at a moment of its own, drawn from the whole length of a run."""
+    """Each fit is killed at a random moment of its run."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for the server of forks
     X, y = large()
     whole = RankBoost(**RUN, n_estimators=200).fit(X, y)
@@ -137,5 +137,5 @@ def test_fits_killed_at_random_moments_resume_to_the_same_model(n_fits, n_halfwa
         assert learned(resumed) == learned(whole)
     np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
     print(f"a run of {duration:.2f} s; rounds kept when killed: {sorted(rounds)}")
-    # enough must have died on the way, else the test shows nothing
+    # If few fits were killed before their end, the test would show nothing.
     assert sum(0 < kept < 200 for kept in rounds) >= n_halfway

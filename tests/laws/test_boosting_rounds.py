@@ -81,7 +81,7 @@ def test_weights_of_pairs_are_those_of_the_explicit_loop(kind, p):
     assert worst < 1e-12
 
 
-def test_positives_have_the_code_one_and_rows_that_take_no_part_one_of_their_own():
+def test_positives_have_the_code_one_and_rows_outside_the_sample_the_code_two():
     kept = np.arange(60) % 4 > 0
     sample = BipartiteSample.from_mask(data("real")[1]).subset(kept)
     objective = score_objective(PushObjective(scale="log"), sample)
@@ -176,7 +176,7 @@ def test_freund_takes_the_ranker_with_the_least_loss_after_its_step():
 
 
 def test_the_smooth_margin_grows_as_is_proved_and_not_as_is_printed():
-    """Lemma 1 of Rudin et al. (2005) fails in some of these rounds; what is proved in its place in none."""
+    """Lemma 1 of Rudin et al. (2005) fails in some of these rounds; the corrected bound fails in none."""
     rng = np.random.default_rng(1)
     y = np.arange(40) < 13
     H = (rng.random((40, 60)) + 0.2 * y[:, None] > 0.8).astype(float)

@@ -144,7 +144,7 @@ def test_sharpness_is_a_positive_number(loss):
         loss("high")
 
 
-def test_names_and_what_is_said_of_unknown_ones():
+def test_names_stand_for_members_and_the_error_for_unknown_names_lists_them():
     assert losses.resolve("squared_hinge") == losses.SquaredHinge()
     assert prices.resolve("log_one_plus") == prices.LogOnePlus()
     with pytest.raises(ValueError, match=r"loss='exp' is not known; use one of \['exponential'"):

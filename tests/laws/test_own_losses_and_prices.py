@@ -37,13 +37,13 @@ class Hump(Price):
 
 
 class Portion(Hump):
-    """The same, declared."""
+    """The same price, which declares that it falls."""
 
     monotonic = False
 
 
 class Quadratic(Price):
-    """A true one."""
+    """A price that keeps its promises."""
 
     def value(self, inner_sum):
         return inner_sum + inner_sum**2
@@ -56,7 +56,7 @@ class Quadratic(Price):
 
 
 class Huberised(Loss):
-    """A true one."""
+    """A loss that keeps its promises."""
 
     pieces = (Piece(-1.0, (4.0, 4.0)), Piece(1.0, (0.0, 0.0, 1.0)))
 

@@ -55,7 +55,7 @@ def test_the_sample_size_is_enough_and_no_more(epsilon, p):
 
 
 def test_the_cover_covers():
-    """A grid of the disc as fine as the scale needs is no larger than the bound says some cover is."""
+    """A grid of the disc that covers it at the scale has no more points than the bound."""
     radius, scale = 1.0, 0.5
     bound = math.exp(theory.log_covering_number(2, radius, scale))
     step = scale * math.sqrt(2)  # each square of a grid lies within the scale of its centre
@@ -93,7 +93,7 @@ def test_a_fraction_is_no_number_of_rows():
         theory.precision_at_k_bound([0, 1, 0], [0.0, 1.0, 2.0], 0.5, 1.0, 1.0)
 
 
-def test_the_example_of_one_dimension_simulates_what_it_knows():
+def test_the_example_of_one_dimension_simulates_its_exact_values():
     path = Path(__file__).parents[2] / "examples" / "pictures" / "plot_7_one_dimension.py"
     simulated = runpy.run_path(str(path))["simulated"]
     m, epsilon, n_draws = 50, 0.01, 2000

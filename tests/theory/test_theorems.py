@@ -48,7 +48,7 @@ def test_the_excess_of_rudins_theorems_has_the_chance_that_was_asked_for(p, leas
 
 
 def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
-    """At the scale of the bound's own excess: a cover that is known at theta / 4 alone would not do."""
+    """The cover is evaluated at the scale of the excess; one at theta / 4 alone would not suffice."""
     asked = []
     y, scores = rows()
     rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, lambda scale: asked.append(scale) or COVER(scale))
@@ -87,7 +87,7 @@ def test_theorem_1_of_rudin_for_any_convex_price(price):
 
 
 def test_the_minimiser_is_unique_where_differences_have_full_rank():
-    """Along a direction that no difference of rows has, the objective does not change; else it does."""
+    """The objective is constant along the directions that are orthogonal to all differences of rows."""
     rng = np.random.default_rng(0)
     y, X = np.arange(12) < 5, rng.normal(size=(12, 3))
     flat = X @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]) + 5.0
@@ -236,9 +236,9 @@ def test_bad_arguments(call, message):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", SIMULATIONS)
 def test_bounds_fail_no_more_often_than_they_say(name):
-    """Failures among the draws, against the chance that was asked for."""
+    """The share of draws in which the bound fails is at most delta."""
     found = simulate(name, n_draws=200, delta=0.2, random_state=1)
     allowed = 0.2 + norm.ppf(0.999) * math.sqrt(0.2 * 0.8 / 200)
     assert found.failures / found.n_draws <= (0.0 if found.is_certain else allowed)
-    if name.partition(",")[0] in theory.__all__:  # the tighter bounds say something of so few rows
+    if name.partition(",")[0] in theory.__all__:  # the tighter bounds are below 1 for so few rows
         assert found.allowed < 0.2

@@ -171,7 +171,8 @@ def test_sparse_rows_have_the_stumps_of_dense_ones(seed, density, weighted, max_
 
 @pytest.mark.parametrize("max_rows", [300, 1000])
 def test_sparse_rows_are_boosted_as_dense_ones(max_rows, monkeypatch):
-    monkeypatch.setattr(binning, "MAX_ROWS", max_rows)  # beyond which quantiles are taken from some rows
+    # With 300 rows the quantiles are those of a sample, with 1000 those of all rows.
+    monkeypatch.setattr(binning, "MAX_ROWS", max_rows)
     X = sp.random(600, 30, 0.1, format="csr", random_state=0)
     y = X @ np.arange(30.0) > 4.0
     sparse, dense = (PushBoost(4, n_estimators=20, random_state=0).fit(rows, y) for rows in (X, X.toarray()))
