@@ -1,4 +1,4 @@
-"""Which variant of PerceptronAtK and which surrogate of SGDAtK rank better, and what the ramp adds.
+"""Which variant of PerceptronAtK and which surrogate of SGDAtK rank better, and what does the ramp add?
 
     PUSHRANK_DATA=folder python benchmarks/at_k_variants.py variants > benchmarks/at_k_variants.txt
     PUSHRANK_DATA=folder python benchmarks/at_k_variants.py families > benchmarks/at_k_families.txt

@@ -1,4 +1,4 @@
-"""Who is best at the top of real lists? Our rankers against the usual classifiers, with their defaults.
+"""Who is best at the top of real lists, our rankers or the usual classifiers, all with their defaults?
 
     pip install -e ".[benchmark]"
     PUSHRANK_DATA=folder python benchmarks/at_the_top.py > benchmarks/at_the_top.txt

@@ -1,9 +1,9 @@
-"""The push inside LightGBM and XGBoost: processor time of a round, and one list of a million rows.
+"""What does the push cost inside LightGBM and XGBoost, with a million rows in one list?
 
     python -m benchmarks.boosters > benchmarks/boosters.txt
 
-A round is the difference of 12 rounds and 2, over 10, the best of three, on one thread; of an interpreter the
-largest memory is told beside the data. The libraries' own rankers get the same rows as one query.
+Processor time on one thread: a round is a tenth of the difference of 12 rounds and 2, the best of three.
+Memory is the peak of an interpreter, less the data. The libraries' rankers get the same rows as one query.
 """
 
 from __future__ import annotations

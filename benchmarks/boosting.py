@@ -1,4 +1,4 @@
-"""Boosted stumps against LightGBM's: time on a million rows.
+"""How long do boosted stumps take on a million rows, beside LightGBM's?
 
     pip install -e ".[benchmark]"
     python benchmarks/boosting.py > benchmarks/boosting.txt

@@ -1,4 +1,4 @@
-"""PNormPushCV against GridSearchCV over the same grid, folds and scorer: time, and the choice.
+"""How much quicker is PNormPushCV than GridSearchCV over the same grid, and do they choose the same?
 
     python benchmarks/choosing_the_push.py > benchmarks/choosing_the_push.txt
 

@@ -1,9 +1,9 @@
-"""What a comparison of the linear defaults costs, in fits of scale and logistic regression alone.
+"""What does a comparison of the linear defaults cost, in fits of scaled logistic regression?
 
     python benchmarks/compare.py > benchmarks/compare.txt
 
-Processor time, so that other work on the machine counts for nothing. Six models in five folds are thirty
-fits.
+Times are the processor's, which other work on the machine does not change. Six models in five folds are
+thirty fits.
 """
 
 from __future__ import annotations

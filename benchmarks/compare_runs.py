@@ -1,10 +1,10 @@
-"""Times that take seconds to measure, kept as JSON, and a check that no ratio of them has grown by a fifth.
+"""Has a ratio of times grown by a fifth since another checkout?
 
     python benchmarks/compare_runs.py measure after.json           # again, to keep the least of several runs
     python benchmarks/compare_runs.py compare before.json after.json
 
 Least times are compared, each in units of a yardstick's least time, so that machines can be compared. The
-least of several ratios would be that of the run whose yardstick was held up the longest. Set
+least of several ratios would come from the run in which other work delayed the yardstick most. Set
 OMP_NUM_THREADS=1 and NUMBA_NUM_THREADS=1: on more threads the same code differs by half from run to run.
 """
 

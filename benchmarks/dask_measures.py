@@ -1,9 +1,9 @@
-"""Measures of dask arrays beside those in memory: the values, the time, and what travels.
+"""Are measures of dask arrays those of arrays in memory, how long do they take, and what travels?
 
     python benchmarks/dask_measures.py > benchmarks/dask_measures.txt
 
-Processes of one thread each hold the scores, which each chunk draws by itself, as many to a chunk as in a
-million rows; a tenth of the rows are positive. The client's memory is the growth of its peak while it
+Worker processes of one thread each hold the scores in chunks, which each draw their rows; a tenth of the rows
+are positive. The client's memory is the growth of its peak while it
 measures, before any scores are gathered to measure them in memory. Bytes are what workers sent to one another
 and what they sent to the client.
 """

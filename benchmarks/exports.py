@@ -1,4 +1,4 @@
-"""The largest difference of a score between a ranker and what is exported of it, on every data set.
+"""How far are the scores of an exported ranker from its own, on every data set?
 
     PUSHRANK_DATA=... python benchmarks/exports.py > benchmarks/exports.txt
 

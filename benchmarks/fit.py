@@ -1,4 +1,4 @@
-"""Time and memory of PNormPush against scikit-learn's LogisticRegression, side by side in one run.
+"""What do fits of PNormPush cost in time and memory, beside LogisticRegression's?
 
     python benchmarks/fit.py > benchmarks/fit.txt
 

@@ -1,7 +1,7 @@
-"""Memory that is freed stays with the process, so that what is timed is the work.
+"""How are times kept free of the cost of memory that a virtual machine has taken back?
 
-Otherwise the same call takes the time of its arithmetic, or twice that, as a virtual machine has taken the
-pages of the call before back or not.
+A call takes up to twice the time of its arithmetic if the virtual machine has taken back the pages that the
+call before it freed. Scripts import this to keep freed pages with the process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time of a thousand resamples of a million scores, and coverage of the intervals by simulation.
+"""How long do a thousand resamples of a million scores take, and do the intervals cover the truth?
 
     python benchmarks/intervals.py time > benchmarks/intervals_time.txt
     python benchmarks/intervals.py coverage > benchmarks/intervals_coverage.txt

@@ -1,8 +1,8 @@
-"""Time of every measure on ten million scores, as a multiple of one numpy argsort of them.
+"""How long does every measure take on ten million scores, in sorts of them?
 
     python benchmarks/metrics.py > benchmarks/metrics.txt
 
-Each measure is called by its public name, alone, and finds its own order.
+Each measure is called alone, by its public name, and so sorts the scores itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Value and gradient of the push objectives in units of one argsort of the scores, side by side in one run.
+"""How long do value and gradient of the push objectives take, in sorts of the scores?
 
     python benchmarks/objectives.py > benchmarks/objectives.txt
 

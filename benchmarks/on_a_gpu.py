@@ -1,9 +1,9 @@
-"""Pushes where the data are: torch tensors on a device and XGBoost's trees there, beside the processor.
+"""What do pushes gain on a device, by torch tensors and by XGBoost's trees?
 
     SCIPY_ARRAY_API=1 python benchmarks/on_a_gpu.py --rows 100000000 > benchmarks/on_a_gpu.txt
 
-It wants torch, XGBoost and a device that both know (``--device cpu`` tries it out). Rows of float32, some 5 %
-of them positive, are drawn where they are learned from; the processor gets a part of them, on which the
+This needs torch, XGBoost and a device that both support (``--device cpu`` tries the script out). Rows of
+float32, some 5 % of them positive, are drawn on the device; the processor gets a part of them, on which the
 coefficients are compared. Seconds are those of the second of two fits.
 """
 

@@ -1,10 +1,10 @@
-"""PNormPush on DaskRows of two workers against one process, and what becomes of lost workers.
+"""How long does PNormPush take on DaskRows of two workers, and what happens when workers are lost?
 
     python benchmarks/on_dask.py > benchmarks/on_dask.txt
 
-One process has two threads, each of two workers one. Both fits begin with the rows in memory, on the cluster
-persisted by tasks that draw them from a seed a partition. Bytes are all that any of the processes writes to
-another while a fit runs, heartbeats included. Kills are SIGKILL in the middle of a fit.
+The process has two threads, and each of the two workers has one. Both fits begin with the rows in memory; on
+the cluster they are persisted, and tasks draw each partition from its seed. Bytes are all that any of the
+processes writes to another while a fit runs, heartbeats included. Kills are SIGKILL in the middle of a fit.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A fit to rows on disk: peak memory, and the time of a pass beside a plain read of the same file.
+"""How much memory and time does a fit to rows on disk take, beside a plain read of the file?
 
     python benchmarks/out_of_core.py --rows 5e7 --folder /path/with/room > benchmarks/out_of_core.txt
 
-The rows are drawn block by block and written to the file that fits read; 50 float32 features. An evaluation
-is that of the objective and its gradient, one pass over the file for PNormPush and two for IRPush, and a
-plain read is one thread that reads the file of the features from its start to its end into one buffer.
-Before each, the file's pages are dropped from the system's cache, and both are taken in turn; then, of a
-file that memory holds twice, both once more with what the cache kept. Peak memory is the process's largest
+Rows of 50 float32 features are drawn block by block and written to the file that the fits read. An evaluation
+of the objective and its gradient is one pass over the file for PNormPush and two for IRPush. A plain read is
+one thread that reads the file of the features from start to end into one buffer. Evaluations and reads take
+turns, and before each the file's pages are dropped from the system's cache; if memory holds the file twice,
+both are measured once more with the pages in the cache. Peak memory is the process's largest
 resident set from its start to the end of the fit. The coefficients that are compared with those in memory
 are of float64 features.
 """

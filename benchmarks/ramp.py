@@ -1,4 +1,4 @@
-"""RampAtK: what a fit and a path cost, and how far its ends are above the best of many random starts.
+"""What does RampAtK cost, and how far are its ends above the best of many random starts?
 
     PUSHRANK_DATA=folder python benchmarks/ramp.py > benchmarks/ramp.txt
 

@@ -1,4 +1,4 @@
-"""Time of drawing a resample by our own generator, as a multiple of NumPy's.
+"""How much quicker is our own generator of resamples than NumPy's?
 
     python benchmarks/resampling.py > benchmarks/resampling.txt
 

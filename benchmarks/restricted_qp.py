@@ -1,4 +1,4 @@
-"""The interior point method of the Infinite Push on one restricted problem, against clarabel on the same.
+"""How much quicker is the Infinite Push's interior point method than clarabel on the same problem?
 
     python benchmarks/restricted_qp.py > benchmarks/restricted_qp.txt
 

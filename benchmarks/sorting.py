@@ -1,9 +1,9 @@
-"""Time of a sort of our own as a multiple of NumPy's, with and without AVX-512.
+"""How much quicker is a sort of our own than NumPy's, with and without AVX-512?
 
     python benchmarks/sorting.py > benchmarks/sorting.txt
 
-A sort of our own stays in the library only where it is at least 1.5 times as quick as NumPy's as dispatched.
-NumPy's vectorised sort stores by masks, which is quick but for the AVX-512 of AMD's Zen 4.
+A sort of our own stays in the library only where it is at least 1.5 times as quick as NumPy's. NumPy's sort
+with AVX-512 stores by masks, which is slow on AMD's Zen 4.
 """
 
 from __future__ import annotations

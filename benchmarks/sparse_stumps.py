@@ -1,4 +1,4 @@
-"""Boosted stumps on sparse rows: time and memory, where a byte an entry would take gigabytes.
+"""How much time and memory do boosted stumps take on sparse rows?
 
     python benchmarks/sparse_stumps.py > benchmarks/sparse_stumps.txt
 

@@ -1,9 +1,9 @@
-"""What an import and a help text cost, as ratios of imports that every user of scikit-learn or pandas pays.
+"""What do an import and a help text cost, in imports that users of scikit-learn or pandas pay anyway?
 
     python benchmarks/startup.py > benchmarks/startup.txt
 
-Every command is a fresh interpreter, in turn with the others, and the best of the repetitions counts. The
-first round, which may read from disk and compile to byte code, does not.
+Every command runs in a fresh interpreter, in turn with the others, and the best of the repetitions counts.
+The first round does not, as it may read from disk and compile to bytecode.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A pass over batches of 500 rows, against adding up the array, NumPy by batch, and scikit-learn's SGD.
+"""How long does a pass over batches of 500 rows take, beside adding up the array and scikit-learn's SGD?
 
-    python benchmarks/streams.py
+    python benchmarks/streams.py > benchmarks/streams.txt
 
 One thread; 50 features, 5 % positives, float64 and float32, and CSR with 50 of 1,000 entries a row. Every
 figure is the ratio of the best of several runs, one method after the other within each round.

@@ -1,4 +1,4 @@
-"""InfinitePush and RankSVM to a duality gap of 1e-4, against scikit-learn's LinearSVC and SVC.
+"""How long do InfinitePush and RankSVM take to a duality gap of 1e-4, beside LinearSVC and SVC?
 
     python benchmarks/svm.py > benchmarks/svm.txt
 

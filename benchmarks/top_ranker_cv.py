@@ -1,4 +1,4 @@
-"""TopRankerCV against LogisticRegressionCV: time, and memory beside the data.
+"""What does TopRankerCV cost in time and memory, beside LogisticRegressionCV?
 
     python benchmarks/top_ranker_cv.py > benchmarks/top_ranker_cv.txt
 

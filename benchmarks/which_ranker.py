@@ -1,6 +1,6 @@
-"""Every ranker on three data sets: what it costs to fit, and what it gets right.
+"""What does every ranker cost to fit, and what does it get right, on three data sets?
 
-    PUSHRANK_DATA=folder python benchmarks/which_ranker.py
+    PUSHRANK_DATA=folder python benchmarks/which_ranker.py > benchmarks/which_ranker.txt
 
 A cost is the median over the splits of the seconds of ``fit`` over those of ``LogisticRegression`` on the
 same rows. Measures are means over the test parts.

@@ -1,12 +1,12 @@
-"""Fits on many columns for their rows, against scikit-learn's linear classifiers, side by side in one run.
+"""How long do fits on more columns than rows take, beside scikit-learn's linear classifiers?
 
     python benchmarks/wide.py > benchmarks/wide.txt
 
 Times are the processor's, BLAS with one thread, and ratios those of medians. The certified rankers go to a
-gap of 1e-4, with LinearSVC's C. PNormPush goes to a gradient of 1e-4 in units of the columns' deviations, and
-LogisticRegression to 1e-4 in none: the columns of fingerprints deviate by .02 to .2, so that one with
-tol=1e-6, which is shown too, is as exact. Fingerprints are random, like those of molecules: binary, some 50
-of 2,048 columns a row, which families share in part.
+gap of 1e-4, with LinearSVC's C. PNormPush goes to a gradient of 1e-4 in units of the columns' standard
+deviations, and LogisticRegression to 1e-4 without units: the columns of fingerprints deviate by .02 to .2, so
+LogisticRegression(tol=1e-6), which is shown too, is as exact. Fingerprints are random, like those of
+molecules: binary, some 50 of 2,048 columns a row, which families share in part.
 """
 
 from __future__ import annotations
