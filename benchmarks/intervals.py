@@ -29,9 +29,9 @@ from pushrank.metrics._bootstrap import (
     draw_counts,
     sum_in_order,
 )
-from pushrank.metrics._counts import counts_around_rank
+from pushrank.metrics._counts import counts_around
 from pushrank.metrics._ranking import Ranking
-from pushrank.metrics.early_recognition import sum_discounts
+from pushrank.metrics.early_recognition import discounts_gained
 from pushrank.metrics.precision import sum_precisions
 from pushrank.metrics.roc import misranked_share, roc_area
 
@@ -75,10 +75,12 @@ def measures_of(counts, of_negatives, ends, negative_ends, totals, k, out):
     out[1] = sum_precisions((0.0, 0.0, 0.0), at, within)[2] / p
     area = roc_area(at / p, within / n, 0.5, 0.1, 0.0)
     out[2] = 0.5 * (1.0 + (area - 0.005) / (0.1 - 0.005))
-    hits, misses, tied, tied_misses = counts_around_rank(at, within, k)
+    hits, misses, tied, tied_misses = counts_around(at, within, 1.0, 1.0, k)
     out[3] = (hits + (k - hits - misses) * tied / (tied + tied_misses)) / k
-    # the affine map from RIE to BEDROC has constants of p and n alone, which no interval depends on
-    out[4] = sum_discounts(at, within, 20.0 / (p + n), 0.5) / p
+    rate, share = 20.0 / (p + n), p / (p + n)
+    bedroc = discounts_gained(at, within, rate, 0.5) / (np.expm1(-rate * p) * np.expm1(-rate * n))
+    most = np.expm1(-20.0 * share) / (share * np.expm1(-20.0))
+    out[4] = most * (np.exp(-rate * n) - bedroc * np.expm1(-rate * n))
 
 
 @numba.njit(error_model="numpy")
@@ -141,9 +143,6 @@ def check_against_the_library(y: np.ndarray, scores: np.ndarray) -> None:
                 y, scores, measure, method=method, n_resamples=200, random_state=7
             )
             low, high = ends[name][method]
-            if name.startswith("robust"):
-                total = len(y)
-                low, high = (total * end / -np.expm1(-20.0) for end in (low, high))
             # of a class of more rows the library counts blocks of them twice
             exact = method == "bootstrap" or max(np.bincount(y)) <= JACKKNIFE_BLOCKS
             rtol = 1e-9 if exact else 1e-2
@@ -162,14 +161,12 @@ def coverage(n_sets: int, n_resamples: int) -> None:
         print(f"  {'measure':36s} {'truth':>7s}  {'bootstrap':>9s} {'bca':>6s} {'delong':>6s}", flush=True)
         first = scores_of(y, np.random.default_rng(0), step)
         check_against_the_library(y, first)
-        scale = len(y) / -np.expm1(-20.0)  # from the loop's discounted hits to RIE
         inside: dict[tuple[str, str], int] = {}
         for seed in range(n_sets):
             scores = scores_of(y, np.random.default_rng(seed), step)
             for name, methods in ends_of_all_methods(y, scores, n_resamples, seed).items():
-                known = truth[name] / (scale if name.startswith("robust") else 1.0)
                 for method, (low, high) in methods.items():
-                    inside[name, method] = inside.get((name, method), 0) + (low <= known <= high)
+                    inside[name, method] = inside.get((name, method), 0) + (low <= truth[name] <= high)
         for name in MEASURES:
             shares = [f"{inside[name, m] / n_sets:.1%}" if (name, m) in inside else "" for m in METHODS]
             row = f"  {name:36s} {truth[name]:7.4f}  {shares[0]:>9s} {shares[1]:>6s} {shares[2]:>6s}"

@@ -1,14 +1,14 @@
 """Metrics of the top of a ranked list, each called as ``metric(y_true, scores, ...)``.
 
-How much of a list is looked at is said by one of ``k`` (rows), ``fraction`` (of the rows) and
-``fraction_of_positives``, in every metric alike; only the rankers' own ``k`` is, as in the papers, either a
-number of rows or a share of the positives.
+Metrics of the first rows take their number in one of three ways: ``k`` (rows), ``fraction`` (of the rows) or
+``fraction_of_positives``. Only the ``k`` of the rankers is, as in the papers, either a number of rows or a
+share of the positives.
 
-Tied rows count by their expectation over all their orders. In two cases the source defines another rule: a
-tie of a positive with a negative is an error for ``positives_at_top``, heights, ``r_max`` and the errors
-made of heights; and rows of a tie enter the list together for points and areas of the precision-recall curve
-(``average_precision``, whole and partial, ``precision_at_recall``, ``recall_at_precision``). The command line
-and the report follow the same rules, and ``ties`` chooses others.
+Tied rows count by their expectation over all their orders, with two exceptions, where the source defines
+another rule. A tie of a positive with a negative is an error for ``positives_at_top``, heights, ``r_max`` and
+the errors made of heights. For points and areas of the precision-recall curve (``average_precision``, whole
+and partial, ``precision_at_recall``, ``recall_at_precision``) the rows of a tie enter the list together. The
+command line and the report follow the same rules, and ``ties`` chooses others.
 """
 
 from pushrank.metrics import scorers as scorers
@@ -19,8 +19,9 @@ from pushrank.metrics.discounted import (
     ndcg_at_k,
 )
 from pushrank.metrics.early_recognition import bedroc, enrichment_factor, robust_initial_enhancement
+from pushrank.metrics.gains import gains_table
 from pushrank.metrics.intervals import compare, confidence_interval
-from pushrank.metrics.measurement import Measurement, gains_table, measure, top_of_list
+from pushrank.metrics.measurement import Measurement, measure, top_of_list
 from pushrank.metrics.pairwise import (
     height,
     margin,

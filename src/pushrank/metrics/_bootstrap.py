@@ -1,13 +1,14 @@
 """The stratified bootstrap of a ranked list, and intervals from it.
 
-A resample draws rows with replacement within each class, and is kept as how often each row was drawn. Rows
-are sorted once; a metric of the order then reads the counts in the order of the list, and no row is copied or
-sorted again.
+A resample draws rows with replacement within each class, and is stored as the number of times that each row
+was drawn. Rows are sorted once; a metric of the order then reads these counts in the order of the list, and
+no row is copied or sorted again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count, pairwise
 from numbers import Real
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, one_blas_thread
+from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import BoundMetric
@@ -37,11 +39,11 @@ HALF = np.uint64(32)
 def draw_counts(seed, counts):
     """Draw as many rows as there are, with replacement, and write how often each was drawn.
 
-    The generator is SplitMix64, and each 64 bits draw two rows: NumPy's take 1.5 to 7 times as long up to a
-    million rows (``benchmarks/resampling.txt``), and draws are most of a resample's cost. A row
-    number is the upper half of a product (Lemire, *Fast random integer generation in an interval*, 2019);
-    products that would favour some rows are drawn again. A byte holds every count: none exceeds the number of
-    rows, and with more than 255 of them one above 255 has a chance below n / 256!, which is 1e-500.
+    The generator is SplitMix64, and each 64 bits draw two rows. Draws are most of the cost of a resample, and
+    NumPy's generators take two to six times as long (``benchmarks/resampling.txt``). A row number is the
+    upper half of a product (Lemire, *Fast random integer generation in an interval*, 2019); products that
+    would favour some rows are drawn again. A byte holds every count: the chance of a count above 255 is below
+    n / 256!, which is 1e-500.
     """
     n = np.uint64(len(counts))
     unfair = (LOW_HALF - n + np.uint64(1)) % n
@@ -62,7 +64,7 @@ def draw_counts(seed, counts):
 
 @_compiled
 def sum_in_order(counts, ends, sums):
-    """Write the sum of the counts of each run of rows; a run ends before the row ``ends``."""
+    """Write the sum of the counts of each run of rows; a run ends before the row in ``ends``."""
     row = 0
     for run in range(len(ends)):
         total = 0
@@ -96,8 +98,8 @@ RowCounts = NDArray[np.uint8]
 class BinnedRows:
     """The rows of one class by the bin (or threshold) that they are in.
 
-    ``rows`` are their numbers, bin after bin, and ``ends`` how many of them are in each bin or those before.
-    Rows that differ by their bins alone are numbered in that order, without a list of numbers.
+    ``rows`` lists their numbers, bin after bin, and ``ends`` the number of rows to the end of each bin. Rows
+    that differ only by their bins may be numbered in that order; then ``rows`` is None.
     """
 
     def __init__(
@@ -181,8 +183,8 @@ class StratifiedBootstrap:
     def positive_jackknife(self, random_state: Any) -> list[Floats]:
         """Return the values with one block of rows, or groups, at a time counted twice, for each stratum.
 
-        Each array has the shape (n_blocks, n_columns). Unlike leaving blocks out, it is defined wherever the
-        metric is: with a single positive, or for the precision at the last rank. Blocks are random and of
+        Each array has the shape (n_blocks, n_columns). Unlike leaving blocks out, counting them twice is
+        possible with a single positive, or for the precision at the last rank. Blocks are random and of
         nearly equal size, so that a long list costs as much as a short one.
         """
         random = check_random_state(random_state)
@@ -310,10 +312,10 @@ class BCaInterval(PercentileInterval):
     r"""Efron's bias-corrected and accelerated quantiles, expanded for few rows.
 
     The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
-    :math:`z_0` is the normal quantile of the share of resampled values below the estimate. As resamples of n
-    rows vary by :math:`(n - 1) / n` too little, and by a variance that is itself estimated, :math:`z_\alpha`
-    is :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
-    n being the rows of the smaller class, or 2 where it has one. The acceleration
+    :math:`z_0` is the normal quantile of the share of resampled values below the estimate. Resamples of n
+    rows have :math:`(n - 1) / n` of the variance, which is itself estimated. Therefore :math:`z_\alpha` is
+    :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
+    where n is the number of rows of the smaller class, at least 2. The acceleration
 
     .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/
         \Bigl(\sum_c \frac{1}{n_c^2} \sum_j L_{cj}^2\Bigr)^{3/2}
@@ -340,7 +342,8 @@ class BCaInterval(PercentileInterval):
         cubes = squares = 0.0
         for block_values in jackknife:
             n_blocks = len(block_values)
-            changes = block_values - estimate  # exactly zero where a block has no say
+            # A block without influence has a change of exactly zero.
+            changes = block_values - estimate
             influences = (n_blocks + 1) * (changes - changes.mean())
             squares += float(influences @ influences) / n_blocks**2
             cubes += float(np.sum(influences**3)) / n_blocks**3
@@ -354,10 +357,10 @@ class BCaInterval(PercentileInterval):
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """Return one less the level of the widest interval that does not hold zero.
+        """Return one minus the level of the widest interval that does not hold zero.
 
-        It is no less than what as many resamples can tell from nothing, twice one in all and the estimate;
-        and that where no resample is beyond zero, as no interval then reaches there.
+        The least p-value is that of :meth:`PercentileInterval.p_value`, since so many resamples resolve no
+        smaller one; it is also the result if no resample is beyond zero, where no interval reaches.
         """
         least = 2.0 / (len(self.values) + 1.0)
         if (self.values > 0.0).all() or (self.values < 0.0).all():
@@ -374,7 +377,7 @@ def _accelerated(shifted: Any, acceleration: float) -> Any:
 
 
 def _share_below(values: Floats, cut: float) -> float:
-    """Return the share of values below a cut, ties counting one half, kept from 0 and 1 by half a value."""
+    """Return the share of values below a cut; ties count half, and half a value keeps it from 0 and 1."""
     below = np.count_nonzero(values < cut) + 0.5 * np.count_nonzero(values == cut)
     return float(np.clip(below, 0.5, len(values) - 0.5)) / len(values)
 
@@ -390,33 +393,47 @@ MAX_ROWS_DRAWN = 200_000_000
 BOOTSTRAP_ROUNDING = 1e-12
 
 
+def check_resampling(confidence_level: float | None, n_resamples: int | None) -> None:
+    """Raise unless the level is in (0, 1) or None, and the number of resamples at least 10 or None."""
+    if confidence_level is not None:
+        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    if n_resamples is not None:
+        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How resamples are drawn, and what interval is made of their values."""
+
+    level: float
+    n_resamples: int | None
+    random_state: Any
+    method: Method = "bca"
+    # Whether a metric that is not a number on some resamples has limits of NaN, or is an error.
+    may_be_nan: bool = False
+
+
 def bootstrap_intervals(
-    bootstrap: StratifiedBootstrap,
-    contrasts: ArrayLike,
-    estimates: Sequence[float],
-    method: Method,
-    n_resamples: int,
-    random_state: Any,
-    *,
-    may_be_nan: bool = False,
+    bootstrap: StratifiedBootstrap, contrasts: ArrayLike, estimates: Sequence[float], resampling: Resampling
 ) -> list[PercentileInterval]:
     """Return the interval of ``contrast @ values`` for each contrast.
 
-    Values that differ from the estimate by rounding alone are set to it, so that they count as ties. If a
-    metric is not a number on some resamples that is a ValueError, or with ``may_be_nan`` its limits are NaN.
+    Values that differ from the estimate by rounding alone are set to it, so that they count as ties.
     """
-    values = bootstrap.evaluate_resamples(n_resamples, random_state)
-    jackknife = bootstrap.positive_jackknife(random_state) if method == "bca" else []
+    seed = resampling.random_state
+    n_resamples = resampling.n_resamples or default_n_resamples(len(bootstrap.rankings[0].scores))
+    values = bootstrap.evaluate_resamples(n_resamples, seed)
+    jackknife = bootstrap.positive_jackknife(seed) if resampling.method == "bca" else []
     intervals = []
     for contrast, estimate in zip(np.atleast_2d(contrasts), estimates, strict=True):
         drawn = contrasted(values, contrast, estimate)
         missing = int(np.count_nonzero(np.isnan(drawn)))
-        if missing and not may_be_nan:
+        if missing and not resampling.may_be_nan:
             raise ValueError(
                 f"the metric is not a number on {missing} of {n_resamples} resamples; use more rows, or a "
                 "metric that is defined on all of them."
             )
-        if method == "bootstrap":
+        if resampling.method == "bootstrap":
             intervals.append(PercentileInterval(drawn))
         else:
             blocks = [contrasted(block_values, contrast, estimate) for block_values in jackknife]

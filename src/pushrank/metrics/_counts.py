@@ -24,55 +24,28 @@ TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 
 
 @_compiled
-def positives_below(positive_counts, tied_error):
-    """Return the weight of the positives below each bin, with a part of those in it."""
-    below = np.empty(2 * len(positive_counts) + 1)
-    total = 0.0
-    for g in range(len(positive_counts)):
-        below[2 * g] = total
-        below[2 * g + 1] = total + tied_error * positive_counts[g]
-        total += positive_counts[g]
-    below[-1] = total
-    return below
+def counts_around(positive_counts, negative_counts, positive_weight, negative_weight, needed):
+    """Return the weight of each class above a cut of the list, and tied with it.
 
-
-@_compiled
-def negatives_above(negative_counts, tied_error):
-    """Return the weight of the negatives above each threshold, with a part of those at it."""
-    above = np.empty(len(negative_counts) // 2)
-    total = 0.0
-    for g in range(len(above) - 1, -1, -1):
-        total += negative_counts[2 * g + 2]
-        above[g] = total + tied_error * negative_counts[2 * g + 1]
-        total += negative_counts[2 * g + 1]
-    return above
-
-
-@_compiled
-def counts_around_best_negative(positive_counts, negative_counts):
-    """Return the weight of each class above the highest bin that holds a negative, and in that bin."""
-    positives = 0.0
-    for g in range(len(negative_counts) - 1, -1, -1):
-        positives_here = positive_counts[g >> 1] if g & 1 else 0.0
-        if negative_counts[g] > 0.0:
-            return positives, 0.0, positives_here, negative_counts[g]
-        positives += positives_here
-    return positives, 0.0, 0.0, 0.0
-
-
-@_compiled
-def counts_around_rank(positive_counts, negative_counts, k):
-    """Return the weight of each class above the bin in which the list reaches the weight k, and in it."""
+    The cut is the highest bin at which the weighted sum of both classes, from the top of the list on, reaches
+    ``needed``; a bin that adds nothing to that sum is passed over.
+    """
     positives, negatives = 0.0, 0.0
     for g in range(len(negative_counts) - 1, -1, -1):
         positives_here = positive_counts[g >> 1] if g & 1 else 0.0
-        here = positives_here + negative_counts[g]
-        # The lowest bin that holds anything ends the list, even if rounding keeps the sum below k.
-        if here > 0.0 and positives + negatives + here >= k * (1.0 - 1e-14):
+        above = positive_weight * positives + negative_weight * negatives
+        here = positive_weight * positives_here + negative_weight * negative_counts[g]
+        if here > 0.0 and above + here >= needed:
             return positives, negatives, positives_here, negative_counts[g]
         positives += positives_here
         negatives += negative_counts[g]
     return positives, negatives, 0.0, 0.0
+
+
+def negatives_above(negative_counts: Floats, tied_error: float) -> Floats:
+    """Return the weight of the negatives above each threshold, with a part of those at it."""
+    from_top = np.cumsum(negative_counts[::-1])[::-1]
+    return np.asarray(from_top[2::2] + tied_error * negative_counts[1::2])
 
 
 class CutCounts(NamedTuple):
@@ -131,19 +104,30 @@ class RankCounts:
 
     def positives_below(self, ties: str) -> Floats:
         """Return the weight of the positives below each bin under a rule for ties, shape (2U + 1,)."""
-        return np.asarray(positives_below(self.positive_counts, tied_error(ties)))
+        below = np.repeat(np.append(0.0, np.cumsum(self.positive_counts)), 2)[:-1]
+        below[1::2] += tied_error(ties) * self.positive_counts
+        return below
 
     def negatives_above(self, ties: str) -> Floats:
         """Return the weight of the negatives above each threshold under a rule for ties, shape (U,)."""
-        return np.asarray(negatives_above(self.negative_counts, tied_error(ties)))
+        return negatives_above(self.negative_counts, tied_error(ties))
 
     def around_best_negative(self) -> CutCounts:
         """Return the counts around the best negative whose weight is not zero."""
-        return CutCounts(*counts_around_best_negative(self.positive_counts, self.negative_counts))
+        return self._around_weight(0.0, 1.0, 0.0)
 
     def around_rank(self, k: float) -> CutCounts:
         """Return the counts around the row with which the list reaches the weight k."""
-        return CutCounts(*counts_around_rank(self.positive_counts, self.negative_counts, k))
+        # Sums of weights may miss k by rounding.
+        return self._around_weight(1.0, 1.0, k * (1.0 - 1e-14))
+
+    def around_recall(self, weight: float) -> CutCounts:
+        """Return the counts around the positive with which the positives reach a weight."""
+        return self._around_weight(1.0, 0.0, weight)
+
+    def _around_weight(self, positive_weight: float, negative_weight: float, needed: float) -> CutCounts:
+        counts = self.positive_counts, self.negative_counts
+        return CutCounts(*counts_around(*counts, positive_weight, negative_weight, needed))
 
     def positives_in_top(self, k: float, ties: str) -> float:
         """Return the weight of the positives in the first rows of weight k.

@@ -47,11 +47,12 @@ class Trials(NamedTuple):
 class SamplingError:
     """How the sampling error of a metric is estimated.
 
-    By default it is estimated from resamples. ``influence_values(ranking, **parameters)`` returns the
-    influence of each positive and of each negative on the metric; their covariance gives a normal interval.
-    For an extreme value, such as the number of positives above every negative, resamples promise nothing:
-    ``resampled`` is False, and the table of ``measure`` shows no interval. ``trials(ranking, **parameters)``
-    returns what a proportion is a proportion of, for Clopper and Pearson's interval where it is 0 or 1.
+    The default is resampling. ``resampled`` is False for an extreme, such as the number of positives above
+    every negative, of which resamples promise nothing: the table of ``measure`` shows no interval.
+    ``influence_values(ranking, **parameters)`` returns the influence of each positive and of each negative,
+    up to a constant, whose covariance gives a normal interval: DeLong's for the AUC.
+    ``trials(ranking, **parameters)`` returns what a proportion is a proportion of, for Clopper and Pearson's
+    interval where resamples say nothing.
     """
 
     resampled: bool = True

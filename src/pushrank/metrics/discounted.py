@@ -31,11 +31,15 @@ RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
 @_compiled
 def expected_reciprocal_ranks(above, positives, sizes):
-    """Return the mean of one over the rank of the first positive, a tie being in random order."""
+    """Return the mean of one over the rank of the first positive, over all orders of the tie that it is in.
+
+    There are ``above`` rows above the tie, and ``sizes`` rows in it.
+    """
     means = np.empty(len(above))
     for t in range(len(above)):
         negatives = sizes[t] - positives[t]
-        mean, none_before = 0.0, 1.0  # the probability that all ranks before hold negatives
+        # The probability that all earlier ranks of the tie hold negatives.
+        mean, none_before = 0.0, 1.0
         for before in range(int(negatives) + 1):
             chance = positives[t] / (sizes[t] - before)
             mean += none_before * chance / (above[t] + before + 1.0)
@@ -45,11 +49,11 @@ def expected_reciprocal_ranks(above, positives, sizes):
 
 
 def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: RankTies) -> float:
-    """Return ``sum_i discount(rank of positive i)``, ranks counted in rows from 1.
+    """Return ``sum_i discount(rank of positive i)``, with ranks in rows from 1.
 
-    Positives in a tie take the last ranks of it (``"pessimistic"``), the first (``"optimistic"``), or the
-    mean discount of its ranks (``"half"``), which is the expectation under a random order; or all of them the
-    rank of its first row (``"min"``), or of its last (``"max"``).
+    Positives in a tie have its last ranks (``"pessimistic"``), its first (``"optimistic"``), or the mean
+    discount of its ranks (``"half"``), which is the expectation under a random order; or they all have the
+    rank of its first row (``"min"``) or of its last (``"max"``).
     """
     if not ranking.has_whole_weights:
         raise ValueError(
@@ -60,7 +64,8 @@ def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ti
     positives_above = np.cumsum(positives[::-1])[::-1] - positives
     negatives_tied = ranking.negative_counts[1::2]
     negatives_above = ranking.negatives_above("optimistic")
-    drawn = positives > 0.0  # a resample may leave thresholds without a positive
+    # A resample may leave thresholds without a positive.
+    drawn = positives > 0.0
     if ties in ("min", "max"):
         above = positives_above + negatives_above
         ranks = above + 1.0 if ties == "min" else above + positives + negatives_tied
@@ -86,16 +91,16 @@ def _ranks(before: Floats, sizes: Floats) -> Floats:
     return ranks
 
 
+# The sign of the gain as the last key of the sort: it puts the worst rows of a tie first, or the best.
 TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
-"""The sign of the gain as the last key of the sort: the worst rows of a tie first, or the best."""
 
 
 @dataclass(frozen=True, eq=False)
 class QueryLists:
     """Rows sorted by query and descending score.
 
-    ``gains`` and ``positions`` in their lists, from 0, are of the rows in that order; each query's list
-    begins at its entry of ``starts``, each run of rows whose order is open at its entry of ``tie_starts``.
+    ``gains`` and ``positions`` (in the list of the query, from 0) have an entry for each row, in that order.
+    ``starts`` has the first row of each query's list, ``tie_starts`` that of each run of tied rows.
     """
 
     gains: Floats
@@ -115,26 +120,16 @@ class QueryLists:
 
 
 def lists_by_query(gains: Floats, scores: Floats, queries: NDArray[np.intp], ties: Ties) -> QueryLists:
-    """Sort the rows into lists; tied rows are ordered by their gain, but under ``"half"`` stay tied."""
+    """Sort the rows into lists; a rule for ties orders tied rows by gain, but ``"half"`` leaves them tied."""
     order = np.lexsort((TIE_ORDER[tied_error(ties)] * gains, -scores, queries))
     queries, sorted_scores = queries[order], scores[order]
     new_query = np.append(True, queries[1:] != queries[:-1])
     new_tie = new_query | np.append(True, sorted_scores[1:] != sorted_scores[:-1])
     if ties != "half":
-        new_tie[:] = True  # the rule has settled the order of tied rows
+        new_tie[:] = True
     starts = np.flatnonzero(new_query)
     positions = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
     return QueryLists(gains[order], starts, positions, np.flatnonzero(new_tie))
-
-
-def _numbered(qid: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the queries as numbers from zero."""
-    try:
-        return np.unique(qid, return_inverse=True)[1].astype(np.intp)
-    except TypeError as error:
-        raise ValueError(
-            "qid mixes values that have no order, such as a missing query; name each by one kind of value."
-        ) from error
 
 
 def mean_over_queries(
@@ -145,19 +140,26 @@ def mean_over_queries(
     sample_weight: ArrayLike | None,
     ties: Ties,
 ) -> Any:
-    """Return the mean over the queries of a metric of each, for one ranking or for each row of scores.
+    """Return the mean over the queries of a metric of their lists, for one ranking or each row of scores.
 
-    A query weighs the mean of its rows' weights.
+    The weight of a query is the mean of its rows' weights.
     """
     queries = np.zeros(len(gains), dtype=np.intp)
     if qid is not None:
-        queries = _numbered(column(qid, "qid"))
+        try:
+            queries = np.unique(column(qid, "qid"), return_inverse=True)[1].astype(np.intp)
+        except TypeError as error:
+            raise ValueError(
+                "qid mixes values that have no order, such as a missing query; name each by one kind of "
+                "value."
+            ) from error
         check_consistent_length(gains, queries)
     weights = np.ones(len(gains)) if sample_weight is None else summable_weights(sample_weight, len(gains))
     query_weights = np.bincount(queries, weights) / np.bincount(queries)
     if not query_weights.any():
         raise ValueError("sample_weight is zero for every row; at least one query needs a weight.")
-    query_weights = query_weights / query_weights.max()  # the sum of large weights may overflow
+    # The sum of large weights may overflow.
+    query_weights = query_weights / query_weights.max()
 
     def mean(row: ArrayLike) -> float:
         values = checked_scores(column(row, "scores"))
@@ -230,7 +232,7 @@ def discounted_cumulative_gain(
     return evaluate(gain, y_true, scores, sample_weight, pos_label)
 
 
-# The scorers and the resamples of query lists need the rows, because a list is ranked by itself.
+# Counts of the whole ranking do not tell how each query's list is ranked, so resamples copy the rows.
 @register_metric(uses_scores=True, scorers={"ndcg": {}, "ndcg_at_10": {"k": 10}})
 def ndcg_at_k(
     y_true: ArrayLike,
@@ -244,7 +246,7 @@ def ndcg_at_k(
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
 ) -> Any:
-    r"""Return the discounted gain of the first k rows of each list over the best there could be, averaged.
+    r"""Return the discounted gain of the first k rows of each list over the largest possible, averaged.
 
     .. math:: \mathrm{NDCG@}k = \frac{1}{Z_q} \sum_{r=1}^{k} \frac{g(y_{(r)})}{\log_2(1 + r)}
 
@@ -255,14 +257,14 @@ def ndcg_at_k(
     y_true : array-like of shape (n,)
         The relevance of each row: finite numbers of at least 0.
     scores : array-like of shape (n,) or (n_rankings, n)
-        Finite scores, the higher the better; a table holds a ranking in each row.
+        %(score_table)s
     k : int, optional
-        How many of the first rows of each list count, at least 1; by default all.
+        The number of first rows of each list that count, at least 1; by default all.
     fraction : float, optional
         In place of k: the share of each list's rows that counts, in (0, 1], rounded up.
     fraction_of_positives : float, optional
-        In place of k: as many rows as this share of each list's rows of a relevance above zero, in (0, 1],
-        rounded to the nearest number from 1 on.
+        In place of k: as many rows as this share of the rows of each list whose relevance is above zero, in
+        (0, 1], rounded to the nearest number from 1 on.
     qid : array-like of shape (n,), optional
         %(qid)s
     gain : {"linear", "exponential"}, default="linear"
@@ -284,7 +286,7 @@ def ndcg_at_k(
         When `k` is not an integer, or a share is not a number.
     ValueError
         When a relevance is negative or not finite, a score is not finite, lengths differ, several of `k`,
-        `fraction` and `fraction_of_positives` are given, or one of them, `gain` or `ties` is out of range.
+        `fraction` and `fraction_of_positives` are given, or a parameter is out of range.
 
     Notes
     -----
@@ -313,7 +315,8 @@ def ndcg_at_k(
     if not np.isfinite(gains).all():
         raise ValueError("gain='exponential' of so large a relevance exceeds the floats; use gain='linear'.")
     if gains.max() > 0.0:
-        gains = gains / gains.max()  # NDCG is a ratio; sums of large gains may overflow
+        # Sums of large gains may overflow, and a factor does not change a ratio.
+        gains = gains / gains.max()
 
     def ndcg(lists: QueryLists) -> Floats:
         sizes = np.diff(lists.starts, append=len(gains))
@@ -323,10 +326,10 @@ def ndcg_at_k(
         elif fraction_of_positives is not None:
             n_relevant = np.add.reduceat(lists.gains > 0.0, lists.starts, dtype=np.intp)
             depths = np.maximum(np.round(fraction_of_positives * n_relevant), 1.0).astype(np.intp)
-        found = _discounted_gains(lists, depths)
+        gained = _discounted_gains(lists, depths)
         queries = np.repeat(np.arange(len(sizes)), sizes)
         best = _discounted_gains(lists_by_query(lists.gains, lists.gains, queries, ties), depths)
-        return np.divide(found, best, out=np.zeros_like(found), where=best > 0.0)
+        return np.divide(gained, best, out=np.zeros_like(gained), where=best > 0.0)
 
     if qid is not None:
         check_consistent_length(relevance, qid)
@@ -334,10 +337,7 @@ def ndcg_at_k(
 
 
 def _discounted_gains(lists: QueryLists, depths: NDArray[np.intp]) -> Floats:
-    """Return the discounted gain of the first rows of each list.
-
-    Rows of a tie share the mean discount of its ranks. Where a rule orders them, each is a tie by itself.
-    """
+    """Return the discounted gain of the first rows of each list; rows of a tie share its mean discount."""
     totals = np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2.0, len(lists.gains) + 2.0))))
     first, depth = lists.positions[lists.tie_starts], depths[lists.tie_queries]
     discounts = totals[np.minimum(first + lists.tie_sizes, depth)] - totals[np.minimum(first, depth)]
@@ -402,10 +402,10 @@ def _reciprocal_ranks(lists: QueryLists) -> Floats:
     """Return the expectation of one over the rank of the first positive of each list; zero without one."""
     positives = np.add.reduceat(lists.gains, lists.tie_starts)
     occupied = np.flatnonzero(positives)
-    found, first = np.unique(lists.tie_queries[occupied], return_index=True)
+    queries, first = np.unique(lists.tie_queries[occupied], return_index=True)
     ties = occupied[first]
     reciprocals = np.zeros(len(lists.starts))
-    reciprocals[found] = expected_reciprocal_ranks(
+    reciprocals[queries] = expected_reciprocal_ranks(
         lists.positions[lists.tie_starts[ties]], positives[ties], lists.tie_sizes[ties]
     )
     return reciprocals

@@ -19,32 +19,13 @@ _compiled = compiled()
 
 
 @_compiled
-def sum_discounts(positive_counts, negative_counts, rate, tied_error):
-    """Return the integral of ``rate * exp(-rate * rank)`` over the ranks of the positives.
+def discounts_gained(positive_counts, negative_counts, rate, tied_error):
+    """Return by how much the discounts of the positives exceed those of a list that ends with all of them.
 
-    Positives in a tie take the last ranks of it, the first, or the mean of all, as a tied pair is an error,
-    none, or half of one. Ranks are measured in weight, so that a row takes the stretch that it weighs.
-    """
-    above, total = 0.0, 0.0
-    for g in range(len(positive_counts) - 1, -1, -1):
-        above += negative_counts[2 * g + 2]
-        positives, negatives = positive_counts[g], negative_counts[2 * g + 1]
-        if positives > 0.0:
-            first, stretch, part = above + tied_error * negatives, positives, 1.0
-            if tied_error == 0.5:
-                stretch = positives + negatives
-                first, part = above, positives / stretch
-            total -= part * np.exp(-rate * first) * np.expm1(-rate * stretch)
-        above += positives + negatives
-    return total
-
-
-@_compiled
-def sum_discounts_gained(positive_counts, negative_counts, rate, tied_error):
-    """Return ``sum_discounts`` less what it is if all positives stand at the end, without cancellation.
-
-    From there the positives at a threshold move up past the negatives that they are above: the weight v at
-    rank r that passes the weight u gains ``exp(-rate * r) * expm1(-rate * v) * expm1(-rate * u)``.
+    The discount of a row is the integral of ``rate * exp(-rate * rank)`` over the stretch of ranks that it
+    weighs. Starting at the end of the list, the positives at a threshold move up past the negatives below
+    them: a weight v that passes the weight u and arrives at rank r gains
+    ``exp(-rate * r) * expm1(-rate * v) * expm1(-rate * u)``. These terms are positive, so nothing cancels.
     """
     below = np.cumsum(negative_counts)[::2]
     above, total = 0.0, 0.0
@@ -68,13 +49,14 @@ def sum_discounts_gained(positive_counts, negative_counts, rate, tied_error):
 def mean_gain(u, v):
     """Return ``(1 - exp(-v)) / v - exp(-v) * (1 - exp(-u)) / u``, right to rounding.
 
-    It is what positives of weight u gain, but for a factor, by standing in random order with negatives of
-    weight v instead of after them, both in units of one over the rate.
+    It is proportional to the gain of positives of weight u that are in random order with negatives of weight
+    v, instead of after them; both weights are in units of one over the rate.
     """
     if u + v > 1.0:
         return np.exp(-v) * (np.expm1(-u) / u) - np.expm1(-v) / v
-    total, u_term, v_term = 0.0, 1.0, 1.0  # near one another: their series are subtracted term by term
-    for k in range(2, 19):  # 1 / 19! is less than rounding
+    # The two terms nearly cancel, so their series are subtracted term by term; 1 / 19! is below rounding.
+    total, u_term, v_term = 0.0, 1.0, 1.0
+    for k in range(2, 19):
         u_term *= -u / k
         v_term *= v / k
         total += v_term - u_term
@@ -116,8 +98,8 @@ def robust_initial_enhancement(
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     alpha : float, default=20.0
-        The positive rate of the discount: a share of :math:`1 - e^{-\alpha z}` of the weight lies on the
-        first z of the list, for 20 about 80 % on the first 8 %.
+        The positive rate of the discount: the first share z of the list has the share
+        :math:`1 - e^{-\alpha z}` of the weight, so with 20 the first 8 % have about 80 % of it.
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
     sample_weight : array-like of shape (n,), optional
@@ -147,14 +129,15 @@ def robust_initial_enhancement(
     >>> round(robust_initial_enhancement([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
     2.8733
     """
-    error, rate = tied_error(ties), _checked_rate(alpha)
+    rate = _checked_rate(alpha)
 
     def enhancement(ranking: RankCounts) -> float:
-        # The discounts of the ranks from a to b add up to a geometric series, whose factor cancels against
-        # that of the expectation. A difference of exponentials remains, which allows for parts of a row.
-        counts = ranking.positive_counts, ranking.negative_counts
-        discounts = sum_discounts(*counts, rate / ranking.total, error)
-        return float(discounts / ranking.total_positive * ranking.total / -math.expm1(-rate))
+        # RIE runs from its least value to its largest as BEDROC runs from 0 to 1. Both terms are positive.
+        share = ranking.total_positive / ranking.total
+        most = math.expm1(-rate * share) / (share * math.expm1(-rate))
+        decay = rate * ranking.total_negative / ranking.total
+        position = ranking.evaluate(bedroc, alpha=alpha, ties=ties)
+        return most * (math.exp(-decay) - position * math.expm1(-decay))
 
     return evaluate(enhancement, y_true, scores, sample_weight, pos_label)
 
@@ -176,7 +159,7 @@ def bedroc(
         \mathrm{RIE}_{\max} = \frac{1 - e^{-\alpha R}}{R (1 - e^{-\alpha})} , \quad
         \mathrm{RIE}_{\min} = \frac{1 - e^{\alpha R}}{R (1 - e^{\alpha})} ,
 
-    R being the share of positives.
+    where R is the share of positives.
 
     Parameters
     ----------
@@ -196,8 +179,8 @@ def bedroc(
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
-        Between 0 and 1; the higher the better. A random order has a value that depends on R and `alpha`;
-        as `alpha` goes to zero, the measure goes to the area under the ROC curve.
+        Between 0 and 1; the higher the better. The value of a random order depends on R and `alpha`. As
+        `alpha` goes to zero, the metric goes to the area under the ROC curve.
 
     %(errors)s
 
@@ -217,13 +200,13 @@ def bedroc(
     """
     error, rate_of_list = tied_error(ties), _checked_rate(alpha)
 
-    def enhancement(ranking: RankCounts) -> float:
+    def position(ranking: RankCounts) -> float:
         rate = rate_of_list / ranking.total
-        gained = sum_discounts_gained(ranking.positive_counts, ranking.negative_counts, rate, error)
+        gained = discounts_gained(ranking.positive_counts, ranking.negative_counts, rate, error)
         most = math.expm1(-rate * ranking.total_positive) * math.expm1(-rate * ranking.total_negative)
         return float(gained / most)
 
-    return evaluate(enhancement, y_true, scores, sample_weight, pos_label)
+    return evaluate(position, y_true, scores, sample_weight, pos_label)
 
 
 def _checked_rate(alpha: Any) -> float:

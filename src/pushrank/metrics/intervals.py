@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_number, warn
+from pushrank._validation import warn
 from pushrank.metrics._bootstrap import (
     BOOTSTRAP_ROUNDING,
     METHODS,
-    MIN_RESAMPLES,
     Method,
+    Resampling,
     StratifiedBootstrap,
     bootstrap_intervals,
+    check_resampling,
     contrasted,
-    default_n_resamples,
 )
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval
@@ -33,22 +33,16 @@ PROPORTION_ROUNDING = 1e-12
 
 
 class ConfidenceInterval(NamedTuple):
-    """An interval that holds the measure of the population at a stated confidence.
+    """An interval that holds the metric of the population with a stated confidence.
 
     Parameters
     ----------
     low, high : float
         Its ends.
     estimate : float
-        The measure on the data.
+        The metric on the data.
     standard_error : float
-        The estimated standard deviation of the measure.
-
-    Examples
-    --------
-    >>> low, high, *_ = ConfidenceInterval(0.7, 0.9, 0.8, 0.05)
-    >>> low, high
-    (0.7, 0.9)
+        The estimated standard deviation of the metric.
     """
 
     low: float
@@ -73,7 +67,7 @@ def confidence_interval(
     random_state: Any = None,
     **parameters: Any,
 ) -> ConfidenceInterval:
-    r"""Return an interval for the measure that the scores would have on the whole population.
+    r"""Return an interval for the metric that the scores would have on the whole population.
 
     .. math:: P(\mathrm{low} \le \theta \le \mathrm{high}) \approx \text{confidence level}
 
@@ -107,45 +101,45 @@ def confidence_interval(
     Returns
     -------
     ConfidenceInterval
-        A named tuple: ``low``, ``high``, ``estimate``, ``standard_error``; the latter is 0 where every
-        resample has the same measure.
+        A named tuple: ``low``, ``high``, ``estimate``, ``standard_error``. The standard error is 0 if every
+        resample has the same value.
 
     %(resampling_errors)s
 
     Warns
     -----
     UserWarning
-        When every resample has the same measure, and that is no proportion: ``low`` and ``high`` are NaN.
+        When every resample has the same value, and the metric is no proportion: ``low`` and ``high`` are NaN.
 
     Notes
     -----
     The list is sorted once. A resample is a multinomial count for each row, drawn within each class, and
-    costs O(n) with a small constant: a million rows take some milliseconds, on each of the threads. Measures
-    that are not of the order alone, and the user's own, are called on copied rows.
+    costs O(n) with a small constant: a million rows take some milliseconds, on each of the threads. Metrics
+    that depend on more than the order, and functions of your own, are called on copied rows.
 
     In simulations of normal scores with 50 positives and 200 negatives, intervals at 0.95 held the truth in
-    93.7 to 95.7 % of 2,000 sets by ``"bca"`` and in 91.6 to 96.9 % by ``"bootstrap"``, for five measures of
+    93.7 to 95.7 % of 2,000 sets by ``"bca"`` and in 91.6 to 96.9 % by ``"bootstrap"``, for five metrics of
     which the average precision is the hardest; with four times the rows both are within 94.2 and 96.5 %.
 
-    Resamples of a list whose first ten rows are hits are nearly all like it, and say that the precision among
-    ten is 1 for certain. So a proportion at 0 or 1, or one that no resample changes, has the interval of
-    Clopper and Pearson, or the resamples' where that is wider: ten hits of ten rows give 0.69 to 1, none of
-    50 gives 0 to 0.07. It is chosen over Wilson's as it never covers less often than stated, also at the
-    bound. Proportions are :func:`precision_at_k`, :func:`lift` and :func:`recall_at_k` (of the rows looked
-    at, and of the positives), :func:`positives_at_top` and :func:`r_max` (of the positives) and :func:`auc`:
-    as many disjoint pairs as the smaller class has rows are independent, each ranked rightly with the area
-    as its chance. With weights they are of Kish's effective number of rows. Other measures, such as the
-    average precision of a perfect list, have no such interval; theirs is NaN.
+    If the first ten rows are hits, nearly all resamples have ten hits too, as if the precision were 1 for
+    certain. Therefore a proportion of 0 or 1, or one that no resample changes, has the interval of Clopper
+    and Pearson, or that of the resamples if it is wider: ten hits of ten rows give 0.69 to 1, none of 50
+    gives 0 to 0.07. Wilson's interval may cover less often than stated, so it is not used. Proportions are
+    :func:`precision_at_k`, :func:`lift` and :func:`recall_at_k` (of the rows looked at, and of the
+    positives), :func:`positives_at_top` and :func:`r_max` (of the positives) and :func:`auc` (of as many
+    disjoint pairs as the smaller class has rows: they are independent, and each is ranked rightly with the
+    area as its chance). With weights the rows are Kish's effective number of rows. Other metrics, such as the
+    average precision of a perfect list, then have no interval but NaN.
 
-    Rows are taken to be independent. Where they come in clusters, such as the visits of one patient, an
-    interval is then too narrow: name the clusters as `groups`. Resamples draw them whole, those that hold a
-    positive apart from the others, and intervals are widened, or Clopper and Pearson's, for as few as there
-    are (Davison and Hinkley, section 3.8).
+    Rows are assumed to be independent. If they come in clusters, such as the visits of one patient, the
+    interval is too narrow: name the clusters as `groups`. Resamples draw whole groups, those that hold a
+    positive apart from the others, and intervals allow for the number of groups instead of the rows (Davison
+    and Hinkley, section 3.8).
 
-    Resampling assumes a measure that varies smoothly with the data. Extremes, such as
+    Resampling assumes that the metric varies smoothly with the data. Extremes, such as
     :func:`positives_at_top` and :func:`r_max`, do not: their resamples repeat the best negative or miss it,
-    and what they estimate depends on the number of rows. Read their intervals as how much the number moves,
-    not as coverage.
+    and what they estimate depends on the number of rows. Their intervals show how much the number moves, not
+    a coverage.
 
     References
     ----------
@@ -167,13 +161,13 @@ def confidence_interval(
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value, groups)
     if method == "delong":
         estimate = ranking.evaluate(measured.call)
-        error = float(np.sqrt(influence_covariance([ranking], measured)[0, 0]))
-        low, high = _normal_interval(estimate, error, level)
+        error, (low, high) = _normal_interval([ranking], [1.0], measured, estimate, level)
         limits = max(low, 0.0), min(high, 1.0)
         is_constant = error < BOOTSTRAP_ROUNDING
         limits = safe_limits(limits, estimate, measured, ranking, level, is_constant=is_constant)
         return ConfidenceInterval(*limits, estimate, error)
-    [interval] = ranking_intervals(ranking, [measured], method, level, n_resamples, random_state)
+    resampling = Resampling(level, n_resamples, random_state, method)
+    [interval] = ranking_intervals(ranking, [measured], resampling)
     if np.isnan(interval.low):
         _warn_of_no_interval(measured, interval.estimate)
     return interval
@@ -189,11 +183,9 @@ def _checked_request(
 ) -> tuple[BoundMetric, float]:
     """Return the metric and the level of an interval, both checked along with its method."""
     measured = bind_metric(metric, **parameters)
-    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    check_resampling(confidence_level, n_resamples)
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
-    if n_resamples is not None:
-        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
     if method == "delong":
         has_influence = measured.spec.error.influence_values is not None
         if not has_influence or measured.parameters.get("ties", "half") != "half":
@@ -236,22 +228,12 @@ def _covariance_of_means(values: Floats, weights: Floats | None) -> Floats:
 
 
 def ranking_intervals(
-    ranking: Ranking,
-    metrics: Sequence[BoundMetric],
-    method: Method,
-    level: float,
-    n_resamples: int | None,
-    random_state: Any,
-    *,
-    may_be_nan: bool = False,
+    ranking: Ranking, metrics: Sequence[BoundMetric], resampling: Resampling
 ) -> list[ConfidenceInterval]:
     """Return the bootstrap's intervals of several metrics of a ranking, on the same resamples."""
-    bootstrap = StratifiedBootstrap([ranking], metrics)
+    bootstrap, level = StratifiedBootstrap([ranking], metrics), resampling.level
     estimates = bootstrap.evaluate_data()
-    n_resamples = n_resamples or default_n_resamples(len(ranking.scores))
-    resampled = bootstrap_intervals(
-        bootstrap, np.eye(len(metrics)), estimates, method, n_resamples, random_state, may_be_nan=may_be_nan
-    )
+    resampled = bootstrap_intervals(bootstrap, np.eye(len(metrics)), estimates, resampling)
     intervals = []
     for interval, metric, estimate in zip(resampled, metrics, estimates, strict=True):
         limits = interval.limits(level)
@@ -304,7 +286,7 @@ def _warn_of_no_interval(metric: BoundMetric, value: float) -> None:
 
 
 class Comparison(NamedTuple):
-    """The difference of two rankings in a measure, first less second.
+    """The difference of two rankings in a metric, the first minus the second.
 
     Parameters
     ----------
@@ -313,14 +295,9 @@ class Comparison(NamedTuple):
     difference : float
         The difference on the data.
     p_value : float
-        The two-sided p-value of no difference: it is below one less the confidence level where the interval
+        The two-sided p-value of no difference: it is below one minus the confidence level if the interval
         does not hold zero, up to the rounding of the resamples. Without an interval it is 1 for no
         difference, else NaN.
-
-    Examples
-    --------
-    >>> Comparison(0.01, 0.05, 0.03, 0.002).difference
-    0.03
     """
 
     low: float
@@ -346,14 +323,14 @@ def compare(
     random_state: Any = None,
     **parameters: Any,
 ) -> Comparison:
-    r"""Return the difference of two rankings of the same rows, with an interval and a p-value.
+    r"""Return the difference of two rankings of the same rows in a metric, with an interval and a p-value.
 
     .. math:: \theta(y, s_a) - \theta(y, s_b)
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two values.
+        %(y_true)s
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
     metric : str or callable
@@ -387,19 +364,20 @@ def compare(
     Warns
     -----
     UserWarning
-        When every resample has the same difference, and the measure is no proportion: the ends are NaN.
+        When every resample has the same difference, and the metric is no proportion: the ends are NaN.
 
     Notes
     -----
-    Rows are taken to be independent, or whole groups of them, as in :func:`confidence_interval`.
+    Rows, or whole groups of them, are assumed to be independent, as in :func:`confidence_interval`.
 
-    Where the interval of the resamples is a single number, and the rankings are not the same order, it runs
-    from the low end of the first less the high end of the second to the reverse, each taken at a level at
-    which half as much is missed (Bonferroni), so that it covers whatever the two have in common.
+    Both rankings are measured on the same resamples, so that their common variation cancels. If all resamples
+    have the same difference although the orders differ, the interval runs from the low end of the first
+    ranking minus the high end of the second to the reverse, each at half the error rate (Bonferroni): it
+    covers for any dependence between the two.
 
-    Both rankings are measured on the same resamples, so that what they share cancels. It compares two given
-    rankings on one set of rows; it does not know how much a model changes with its training data. The cost is
-    that of two calls of :func:`confidence_interval`, and what is said there of extremes holds here.
+    The comparison is of two rankings of one set of rows; it does not show how much a model changes with its
+    training data. The cost is that of two calls of :func:`confidence_interval`, whose remark on extremes
+    holds here too.
 
     References
     ----------
@@ -416,43 +394,29 @@ def compare(
     measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
     if method == "delong":
-        contrast = np.array([1.0, -1.0])
         estimates = [ranking.evaluate(measured.call) for ranking in rankings]
-        difference = float(contrasted(estimates, contrast))
-        # Rounding may leave the variance of equal rankings below zero.
-        variance = max(contrast @ influence_covariance(rankings, measured) @ contrast, 0.0)
-        error = float(np.sqrt(variance))
-        comparison = Comparison(
-            *_normal_interval(difference, error, level), difference, _normal_p_value(difference, error)
-        )
+        difference = float(contrasted(estimates, [1.0, -1.0]))
+        error, limits = _normal_interval(rankings, [1.0, -1.0], measured, difference, level)
+        comparison = Comparison(*limits, difference, _normal_p_value(difference, error))
         if error < BOOTSTRAP_ROUNDING:
             comparison = _safe_comparison(comparison, estimates, measured, rankings, level)
     else:
-        [comparison] = ranking_differences(rankings, [measured], method, level, n_resamples, random_state)
+        resampling = Resampling(level, n_resamples, random_state, method)
+        [comparison] = ranking_differences(rankings, [measured], resampling)
     if np.isnan(comparison.low):
         _warn_of_no_interval(measured, comparison.difference)
     return comparison
 
 
 def ranking_differences(
-    rankings: Sequence[Ranking],
-    metrics: Sequence[BoundMetric],
-    method: Method,
-    level: float,
-    n_resamples: int | None,
-    random_state: Any,
-    *,
-    may_be_nan: bool = False,
+    rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], resampling: Resampling
 ) -> list[Comparison]:
     """Return the bootstrap's differences of two rankings in several metrics, on the same resamples."""
-    bootstrap = StratifiedBootstrap(rankings, metrics)
+    bootstrap, level = StratifiedBootstrap(rankings, metrics), resampling.level
     estimates = np.reshape(bootstrap.evaluate_data(), (2, len(metrics)))
     differences = contrasted(estimates.T, [1.0, -1.0]).tolist()
     contrasts = np.hstack([np.eye(len(metrics)), -np.eye(len(metrics))])
-    n_resamples = n_resamples or default_n_resamples(len(rankings[0].scores))
-    intervals = bootstrap_intervals(
-        bootstrap, contrasts, differences, method, n_resamples, random_state, may_be_nan=may_be_nan
-    )
+    intervals = bootstrap_intervals(bootstrap, contrasts, differences, resampling)
     comparisons = []
     for interval, metric, both, difference in zip(intervals, metrics, estimates.T, differences, strict=True):
         limits = interval.limits(level)
@@ -505,14 +469,20 @@ def _p_value_by_limits(limits: Callable[[float], tuple[float, float]]) -> float:
     return most
 
 
-def _normal_interval(estimate: float, standard_error: float, confidence_level: float) -> tuple[float, float]:
-    """Return the normal interval around an estimate."""
-    reach = float(ndtri(0.5 * (1.0 + confidence_level))) * standard_error
-    return estimate - reach, estimate + reach
+def _normal_interval(
+    rankings: Sequence[Ranking], contrast: ArrayLike, metric: BoundMetric, estimate: float, level: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the standard error of a contrast of rankings, and the normal interval around its estimate."""
+    # Rounding may leave the variance of equal rankings below zero.
+    signs = np.asarray(contrast)
+    variance = signs @ influence_covariance(rankings, metric) @ signs
+    error = float(np.sqrt(max(variance, 0.0)))
+    reach = float(ndtri(0.5 * (1.0 + level))) * error
+    return error, (estimate - reach, estimate + reach)
 
 
 def _normal_p_value(difference: float, standard_error: float) -> float:
-    """Return the two-sided p-value of a difference; 1 where it and its error are both zero."""
+    """Return the two-sided p-value of a difference; 1 if it and its error are both zero."""
     if standard_error == 0.0:
         return 1.0 if difference == 0.0 else 0.0
     return float(2.0 * ndtr(-abs(difference) / standard_error))

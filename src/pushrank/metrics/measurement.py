@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from pushrank._html import html_sentences, html_table
-from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._validation import check_number
-from pushrank.metrics._bootstrap import MIN_RESAMPLES, default_n_resamples
-from pushrank.metrics._depths import ListDepths, log_spaced
+from pushrank.metrics._bootstrap import Resampling, check_resampling, default_n_resamples
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._families import metrics_in_order
-from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows, round_up_to_rows
+from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
+from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
 from pushrank.metrics.intervals import (
     Comparison,
     ConfidenceInterval,
@@ -133,184 +132,44 @@ def top_of_list(
     }
 
 
-class GainsTable(NamedTuple):
-    """The contents of each part of a list, best part first, and of all rows to its end.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_parts,)
-        The number of rows to the end of each part.
-    positives : ndarray of shape (n_parts,)
-        The number of positives in the part.
-    precision, lift : ndarray of shape (n_parts,)
-        The share of positives among the rows of the part, and that over the share among all rows.
-    recall, cumulative_lift : ndarray of shape (n_parts,)
-        The share of all positives to the end of the part, and that over the share of the rows.
-    lowest_score : ndarray of shape (n_parts,)
-        The score of the last row of each part.
-
-    Examples
-    --------
-    >>> table = gains_table([1, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], n_parts=2)
-    >>> table.rows.tolist(), table.recall.tolist(), table.lift.tolist()
-    ([2.0, 4.0], [1.0, 1.0], [2.0, 0.0])
-    """
-
-    rows: Floats
-    positives: Floats
-    precision: Floats
-    lift: Floats
-    recall: Floats
-    cumulative_lift: Floats
-    lowest_score: Floats
-
-
-class TopCurve(NamedTuple):
-    """Precision, recall and lift among the first rows, at numbers of rows that are dense at the start.
-
-    Parameters
-    ----------
-    k : ndarray of int, shape (m,)
-        Numbers of rows, ascending from 1 to all.
-    precision, recall, lift : ndarray of shape (m,)
-        The measures among so many rows, ties by expectation.
-
-    Examples
-    --------
-    >>> curve = TopCurve(*np.array([[1, 2], [1.0, 0.5], [1.0, 1.0], [2.0, 1.0]]))
-    >>> curve.precision.tolist()
-    [1.0, 0.5]
-    """
-
-    k: NDArray[np.int64]
-    precision: Floats
-    recall: Floats
-    lift: Floats
-
-
-@shared_docs
-def gains_table(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    n_parts: int = N_PARTS,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> GainsTable:
-    r"""Return the contents of each tenth of a list: the gains table, or decile table, of marketing.
-
-    .. math:: G_j = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le \lceil j n / 10 \rceil]
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        %(y_true)s
-    scores : array-like of shape (n,)
-        %(scores)s
-    n_parts : int, default=10
-        The number of parts of equal size, at least 1, which end after whole rows, as ``fraction`` does in
-        :func:`recall_at_k`. With fewer rows than parts, each row is a part.
-    sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
-    pos_label : label, optional
-        %(pos_label)s
-
-    Returns
-    -------
-    GainsTable
-        A named tuple of arrays, one entry a part: ``rows``, ``positives``, ``precision``, ``lift``,
-        ``recall``, ``cumulative_lift`` and ``lowest_score``; ``DataFrame(table._asdict())`` is a frame.
-
-    Raises
-    ------
-    TypeError
-        When `n_parts` is not an integer.
-    ValueError
-        When there are not two classes, a score is not finite, lengths differ, or `n_parts` is below 1.
-
-    Notes
-    -----
-    O(n log n). A tie that a part ends in counts by its expectation under a random order.
-
-    References
-    ----------
-    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
-
-    Examples
-    --------
-    >>> table = gains_table([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], n_parts=3)
-    >>> table.positives.tolist(), table.recall.tolist(), table.lowest_score.tolist()
-    ([1.0, 1.0, 0.0], [0.5, 1.0, 1.0], [5.0, 3.0, 1.0])
-    """
-    check_number("n_parts", n_parts, 1, integer=True)
-    return ranking_gains_table(Ranking(y_true, scores, sample_weight, pos_label), n_parts)
-
-
-def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
-    """Return the gains table of a ranking."""
-    depths = ListDepths(ranking)
-    ends = np.unique([round_up_to_rows(j / n_parts * depths.total, ranking) for j in range(1, n_parts + 1)])
-    ends[-1] = depths.total
-    hits = depths.hits_among(ends)
-    rows, positives = np.diff(ends, prepend=0.0), np.diff(hits, prepend=0.0)
-    recall, precision = hits / depths.total_positive, positives / rows
-    return GainsTable(
-        ends,
-        positives,
-        precision,
-        precision / depths.base_rate,
-        recall,
-        recall * depths.total / ends,
-        depths.scores_at(ends),
-    )
-
-
-def ranking_curve(ranking: Ranking) -> TopCurve:
-    """Return the curve of a ranking; if all rows weigh less than one, it has one point."""
-    depths = ListDepths(ranking)
-    k = log_spaced(max(1, int(depths.total)))
-    hits = depths.hits_among(k)
-    return TopCurve(k, hits / k, hits / depths.total_positive, hits / k / depths.base_rate)
-
-
 Table = Literal["measures", "differences", "gains", "curves"]
 
 
 @dataclass(frozen=True, repr=False)
 class Measurement:
-    """What :func:`measure` found of the scores of some models.
+    """The result of :func:`measure`: a table of metrics for the scores of some models.
 
     Parameters
     ----------
     measures : dict of str to dict of str to ConfidenceInterval
-        For each model its measures by name: ``low``, ``high``, ``estimate`` and ``standard_error``, of which
-        all but the estimate are NaN where there is no interval.
+        For each model its figures by name: ``low``, ``high``, ``estimate`` and ``standard_error``. Without an
+        interval, all but the estimate are NaN.
     differences : dict of str to dict of str to Comparison
-        For each model but the first, by how much it exceeds the first in each measure: ``low``, ``high``,
-        ``difference`` and ``p_value``, of all models together.
+        For each model but the first, the difference from the first in each figure: ``low``, ``high``,
+        ``difference`` and ``p_value``, adjusted for the number of models.
     gains : dict of str to GainsTable
-        For each model what the tenths of its list hold.
+        For each model the contents of the tenths of its list.
     curves : dict of str to TopCurve
         For each model precision, recall and lift against the number of rows looked at.
     meanings : dict of str to str
-        What each measure is.
+        The meaning of each figure.
     n_rows, n_positives : float
-        How many rows there are, and how many are positive; with weights, what they weigh.
+        The number of rows, and of positives; with weights, what they weigh.
     depth : float
-        How many first rows are looked at.
+        The number of first rows that are looked at.
     confidence_level : float or None
-        The coverage of the intervals; None where there are none.
+        The coverage of the intervals; None without intervals.
     n_resamples : int
-        How many resamples they come from.
+        The number of resamples behind the intervals.
     n_groups : int or None, default=None
-        How many groups of rows were drawn whole; None where rows were drawn.
+        The number of groups that the resamples draw whole; None if they draw rows.
 
     Examples
     --------
-    >>> found = measure([1, 0, 1, 0], {"a": [4.0, 3.0, 2.0, 1.0]}, k=2, confidence_level=None)
-    >>> found.measures["a"]["precision"].estimate
+    >>> measured = measure([1, 0, 1, 0], {"a": [4.0, 3.0, 2.0, 1.0]}, k=2, confidence_level=None)
+    >>> measured.measures["a"]["precision"].estimate
     0.5
-    >>> found.summary()["scores"]["a"]["recall"]["estimate"]
+    >>> measured.summary()["scores"]["a"]["recall"]["estimate"]
     0.5
     """
 
@@ -328,59 +187,55 @@ class Measurement:
 
     @property
     def first(self) -> str:
-        """The model that the others are held against."""
+        """The first model, with which the others are compared."""
         return next(iter(self.measures))
 
     def sentences(self) -> list[str]:
-        """Return for each other model how many hits it has more than the first, and whether by chance."""
-        return [self._sentence(model, found[HITS]) for model, found in self.differences.items()]
+        """Return how many hits each other model has beyond the first, and whether by chance."""
+        return [self._sentence(model, differences[HITS]) for model, differences in self.differences.items()]
 
-    def _sentence(self, model: str, found: Comparison) -> str:
-        against, rows = f"{model} against {self.first}: ", first_rows(self.depth)
-        if found.low == found.high == 0.0 or (self.confidence_level is None and found.difference == 0.0):
-            return f"{against}as many hits in {rows}."
-        said = f"{against}{found.difference:+.1f} hits in {rows}"
-        if self.confidence_level is None:
-            return f"{said}."
-        together = f" (of all {len(self.differences)} differences together)" * (len(self.differences) > 1)
-        said += (
-            f", {100 * self.confidence_level:g} % interval {found.low:+.1f} to {found.high:+.1f}{together}"
+    def _sentence(self, model: str, hits: Comparison) -> str:
+        against, rows, level = (
+            f"{model} against {self.first}: ",
+            first_rows(self.depth),
+            self.confidence_level,
         )
-        if found.low > 0.0 or found.high < 0.0:
-            return f"{said}: more than chance explains."
-        return f"{said}, which chance alone may explain."
+        if hits.low == hits.high == 0.0 or (level is None and hits.difference == 0.0):
+            return f"{against}as many hits in {rows}."
+        sentence = f"{against}{hits.difference:+.1f} hits in {rows}"
+        if level is None:
+            return f"{sentence}."
+        together = f" (of all {len(self.differences)} differences together)" * (len(self.differences) > 1)
+        sentence += f", {100 * level:g} % interval {hits.low:+.1f} to {hits.high:+.1f}{together}"
+        if hits.low > 0.0 or hits.high < 0.0:
+            return f"{sentence}: more than chance explains."
+        return f"{sentence}, which chance alone may explain."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows of the table that is shown, as texts.
+        """Return the header and the rows of the printed table, as texts.
 
-        There is a row for every measure of every model, with what the measure means where there is one model.
+        There is a row for each figure of each model. A table of one model also has the meanings.
         """
-        several, with_intervals = len(self.measures) > 1, self.confidence_level is not None
-        header = ["measure", *["scores"] * several, "figure"]
-        header += [f"{100 * (self.confidence_level or 0.0):g} % interval"] * with_intervals
+        several, level = len(self.measures) > 1, self.confidence_level
+        header = ["measure", "scores", "figure", f"{100 * (level or 0.0):g} % interval", "meaning"]
+        shown = [True, several, True, level is not None, not several]
         rows = []
-        for measure, meaning in self.meanings.items():
-            for place, (model, found) in enumerate(self.measures.items()):
-                low, high, estimate, _ = found[measure]
+        for name, meaning in self.meanings.items():
+            for model, figures in self.measures.items():
+                low, high, estimate, _ = figures[name]
                 interval = "–" if np.isnan(low) else f"{number_text(low)} to {number_text(high)}"
-                rows.append(
-                    [
-                        *[measure if place == 0 else ""],
-                        *[model] * several,
-                        number_text(estimate),
-                        *[interval] * with_intervals,
-                        *[meaning] * (not several),
-                    ]
-                )
-        return header + ["meaning"] * (not several), rows
+                first_cell = name if model == self.first else ""
+                rows.append([first_cell, model, number_text(estimate), interval, meaning])
+        header, *rows = (list(compress(row, shown)) for row in [header, *rows])
+        return header, rows
 
     def title(self) -> str:
-        """Return what was measured, in a line."""
+        """Return a line that says what was measured."""
         rows = f"{number_text(self.n_rows)} rows, {number_text(self.n_positives)} positive"
         return f"{', '.join(self.measures)} on {rows}; {first_rows(self.depth)} looked at"
 
     def __str__(self) -> str:
-        """Return the table, and in sentences how the models differ."""
+        """Return the table, and the sentences on the differences."""
         header, rows = self.cells()
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
         is_text = [name in ("measure", "scores", "meaning") for name in header]
@@ -397,16 +252,16 @@ class Measurement:
         return f"{type(self).__name__}({self.title()})"
 
     def _repr_html_(self) -> str:
-        said = html_sentences(*self.sentences())
-        return html_sentences(self.title()) + html_table(*self.cells()) + said
+        sentences = html_sentences(*self.sentences())
+        return html_sentences(self.title()) + html_table(*self.cells()) + sentences
 
     def records(self, table: Table = "measures") -> list[dict[str, Any]]:
-        """Return a table's rows as dicts, for a data frame of any library.
+        """Return the rows of a table as dicts, for a data frame of any library.
 
         Parameters
         ----------
         table : {"measures", "differences", "gains", "curves"}, default="measures"
-            A row for each measure of each model; for each difference to the first model; for each tenth of
+            A row for each figure of each model; for each difference from the first model; for each tenth of
             each list; or for each point of each curve.
 
         Returns
@@ -422,18 +277,14 @@ class Measurement:
         if table in ("measures", "differences"):
             figures: Mapping[str, Mapping[str, Any]] = getattr(self, table)
             return [
-                {"model": model, "measure": name, **found._asdict()}
+                {"model": model, "measure": name, **figure._asdict()}
                 for model, by_name in figures.items()
-                for name, found in by_name.items()
+                for name, figure in by_name.items()
             ]
         if table not in ("gains", "curves"):
             raise ValueError(f"table must be measures, differences, gains or curves, got {table!r}.")
-        columns: Mapping[str, Any] = getattr(self, table)
-        return [
-            {"model": model, **type(found)(*row)._asdict()}
-            for model, found in columns.items()
-            for row in zip(*(column.tolist() for column in found), strict=True)
-        ]
+        tables: Mapping[str, Any] = getattr(self, table)
+        return [{"model": model, **row} for model, columns in tables.items() for row in _rows(columns)]
 
     def to_frame(self, table: Table = "measures") -> pd.DataFrame:
         """Return :meth:`records` as a pandas data frame.
@@ -451,7 +302,7 @@ class Measurement:
         return import_optional("pandas", "io").DataFrame(self.records(table))
 
     def summary(self) -> dict[str, Any]:
-        """Return all but the curves as a dict of plain values, for JSON; what is not a number is None."""
+        """Return everything but the curves as a dict of plain values, for JSON, with None in place of NaN."""
         return {
             "rows": self.n_rows,
             "positives": self.n_positives,
@@ -459,23 +310,12 @@ class Measurement:
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "n_groups": self.n_groups,
-            "scores": {
-                model: {name: _plain(found._asdict()) for name, found in by_name.items()}
-                for model, by_name in self.measures.items()
-            },
+            "scores": {model: _plain_figures(figures) for model, figures in self.measures.items()},
             "differences": {
-                model: {
-                    "against": self.first,
-                    **{name: _plain(found._asdict()) for name, found in by_name.items()},
-                }
-                for model, by_name in self.differences.items()
+                model: {"against": self.first, **_plain_figures(figures)}
+                for model, figures in self.differences.items()
             },
-            "gains": {
-                model: [
-                    _plain(dict(zip(table._fields, row, strict=True))) for row in zip(*table, strict=True)
-                ]
-                for model, table in self.gains.items()
-            },
+            "gains": {model: [_plain(row) for row in _rows(table)] for model, table in self.gains.items()},
         }
 
 
@@ -495,41 +335,38 @@ def measure(
     pos_label: Any = None,
     random_state: Any = None,
 ) -> Measurement:
-    r"""Measure the top of the lists of any models, with intervals, differences, a gains table and curves.
+    r"""Measure the top of the lists of any models, with intervals, differences, gains tables and curves.
 
     .. math:: \theta(y, s_a), \quad \theta(y, s_b) - \theta(y, s_a)
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two values.
+        %(y_true)s
     scores : dict of str to array-like of shape (n,), DataFrame, or array-like of shape (n,)
         The scores of each model by its name, finite, the higher the better; a data frame has a model in each
-        column. The first is what the others are held against. Of one model the scores alone will do.
+        column. The others are compared with the first. For one model the scores alone suffice.
     k : int, optional
-        How many of the first rows are looked at, from 1 to n; with weights, what they weigh. Without it,
-        and without the two below, it is a quarter as many as there are positives.
+        %(k)s
+        Without any of the three it is a quarter of the number of positives.
     fraction : float, optional
-        In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole rows.
+        %(fraction)s
     fraction_of_positives : float, optional
-        In place of k: as many rows as this share of the positives, in (0, 1], rounded to the nearest number
-        from 1 on.
+        %(fraction_of_positives)s
     value : array-like of shape (n,), optional
-        What each row is worth if it is positive, such as an amount of money, for :func:`value_at_k`.
+        The value of each row if it is positive, such as an amount of money, for :func:`value_at_k`.
     groups : array-like of shape (n,), optional
-        The cluster that each row belongs to, such as its customer: resamples draw these whole, and not rows.
+        %(groups)s
     confidence_level : float or None, default=0.95
-        The coverage of the intervals, strictly between 0 and 1; None leaves all intervals out.
+        The nominal coverage of the intervals, strictly between 0 and 1; with None there are no intervals.
     n_resamples : int, optional
-        How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as
-        many as draw 200 million rows in all, and at least 200.
+        %(n_resamples)s
     sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
+        %(weight_drawn)s
     pos_label : label, optional
-        The positive class; by default the larger of two numbers, yes of yes and no, true of true and
-        false. Of other texts it must be given.
-    random_state : int, RandomState or None, default=None
-        The seed of the resamples, which all models share.
+        %(pos_label)s
+    random_state : int, RandomState or None
+        %(random_state)s
 
     Returns
     -------
@@ -553,14 +390,14 @@ def measure(
     precision times the number of rows.
 
     Intervals are those of :func:`confidence_interval` and :func:`compare`, by the bias-corrected bootstrap,
-    and take the rows, or the groups, to be independent. Of m models each difference to the first holds at a
-    level of :math:`1 - \delta / (m - 1)`, so that those of one measure hold together (Bonferroni), and
-    p-values are m - 1 times as large, 1 at most; measures are not counted, so decide by one that was named
-    before. The number of positives at the top is an extreme, of which resampling promises nothing: it has no
-    interval. Nor has the share of a value that some resamples lack, as few positives are worth anything.
-    Resamples of groups or weights that are shorter than k are looked at whole.
+    and assume that the rows, or the groups, are independent. With m models each difference from the first has
+    an interval of level :math:`1 - \delta / (m - 1)`, so that those of one figure hold together (Bonferroni),
+    and p-values are multiplied by m - 1, up to 1. They are not adjusted for the number of figures, so decide
+    by one that was named before. The number of positives at the top is an extreme, for which resampling
+    promises nothing: it has no interval. Nor has the share of a value that is zero on some resamples, because
+    few positives have one. A resample of groups or weights that is shorter than k is looked at whole.
 
-    O(n log n) for each model, and O(n) for each resample of a model or difference.
+    O(n log n) for each model, and O(n) for each resample of a model or a difference.
 
     References
     ----------
@@ -572,13 +409,13 @@ def measure(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(500) < 0.1
     >>> scores = {"a": 2 * y + rng.normal(size=500), "b": rng.normal(size=500)}
-    >>> found = measure(y, scores, k=20, random_state=0)
-    >>> print(*found.sentences())
+    >>> measured = measure(y, scores, k=20, random_state=0)
+    >>> print(*measured.sentences())
     b against a: -17.0 hits in the first 20 rows, 95 % interval -20.0 to -13.0: more than chance explains.
-    >>> low, high, estimate, _ = found.measures["a"]["precision"]
+    >>> low, high, estimate, _ = measured.measures["a"]["precision"]
     >>> estimate
     0.95
-    >>> [record["positives"] for record in found.records("gains")][:3]
+    >>> [record["positives"] for record in measured.records("gains")][:3]
     [33.0, 7.0, 4.0]
     """
     named_scores = _scores_by_name(scores)
@@ -586,10 +423,7 @@ def measure(
     depth = {name: value for name, value in depth.items() if value is not None}
     depth = depth or {"fraction_of_positives": 0.25}
     check_depth(**{name: depth.get(name) for name in ("k", "fraction", "fraction_of_positives")})
-    if confidence_level is not None:
-        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    if n_resamples is not None:
-        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
+    check_resampling(confidence_level, n_resamples)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
     rankings = dict(zip(named_scores, checked, strict=True))
@@ -597,11 +431,13 @@ def measure(
     rows = depth_in_rows(baseline, **depth)
     n_resamples = n_resamples or default_n_resamples(len(baseline.scores))
     figures = table_figures(rows, depth, with_value=value is not None)
-    draws: dict[str, Any] = {"level": confidence_level, "n_resamples": n_resamples, "random_state": seed}
+    resampling = None
+    if confidence_level is not None:
+        resampling = Resampling(confidence_level, n_resamples, seed, may_be_nan=True)
     return Measurement(
-        measures={name: _intervals(ranking, figures, **draws) for name, ranking in rankings.items()},
+        measures={name: _intervals(ranking, figures, resampling) for name, ranking in rankings.items()},
         differences={
-            name: _differences([other, baseline], figures, len(others), **draws) for name, other in others
+            name: _differences([other, baseline], figures, len(others), resampling) for name, other in others
         },
         gains={name: ranking_gains_table(ranking, N_PARTS) for name, ranking in rankings.items()},
         curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
@@ -627,22 +463,19 @@ def _scores_by_name(scores: Any) -> dict[str, Any]:
     return dict(zip(names, (values for _, values in pairs), strict=True))
 
 
-def _resampled(figures: Sequence[TableFigure], level: float | None) -> list[BoundMetric]:
+def _resampled(figures: Sequence[TableFigure]) -> list[BoundMetric]:
     """Return the metrics of the figures that get an interval."""
-    metrics = dict.fromkeys(figure.metric for figure in figures if figure.metric.spec.error.resampled)
-    return [] if level is None else list(metrics)
+    return list(dict.fromkeys(f.metric for f in figures if f.metric.spec.error.resampled))
 
 
 def _intervals(
-    ranking: Ranking, figures: Sequence[TableFigure], level: Any, n_resamples: int, random_state: Any
+    ranking: Ranking, figures: Sequence[TableFigure], resampling: Resampling | None
 ) -> dict[str, ConfidenceInterval]:
     """Return every figure of a ranking, with its interval."""
-    resampled = _resampled(figures, level)
-    intervals = []
-    if resampled:
-        draws = (level, n_resamples, random_state)
-        intervals = ranking_intervals(ranking, resampled, "bca", *draws, may_be_nan=True)
-    by_metric = dict(zip(resampled, intervals, strict=True))
+    by_metric = {}
+    if resampling is not None:
+        resampled = _resampled(figures)
+        by_metric = dict(zip(resampled, ranking_intervals(ranking, resampled, resampling), strict=True))
     table = {}
     for name, _, metric, factor in figures:
         if metric not in by_metric:
@@ -656,18 +489,14 @@ def _differences(
     rankings: list[Ranking],
     figures: Sequence[TableFigure],
     n_differences: int,
-    level: Any,
-    n_resamples: int,
-    random_state: Any,
+    resampling: Resampling | None,
 ) -> dict[str, Comparison]:
     """Return the difference of two rankings in every figure; all intervals hold together."""
-    resampled = _resampled(figures, level)
-    comparisons = []
-    if resampled:
-        level = 1.0 - (1.0 - level) / n_differences
-        draws = (level, n_resamples, random_state)
-        comparisons = ranking_differences(rankings, resampled, "bca", *draws, may_be_nan=True)
-    by_metric = dict(zip(resampled, comparisons, strict=True))
+    by_metric = {}
+    if resampling is not None:
+        resampled, level = _resampled(figures), 1.0 - (1.0 - resampling.level) / n_differences
+        comparisons = ranking_differences(rankings, resampled, replace(resampling, level=level))
+        by_metric = dict(zip(resampled, comparisons, strict=True))
     table = {}
     for name, _, metric, factor in figures:
         if metric not in by_metric:
@@ -680,13 +509,22 @@ def _differences(
     return table
 
 
-def _plain(figures: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return numbers for JSON: without the noise of rounding, and None for NaN."""
-    return {name: None if np.isnan(value) else float(f"{value:.12g}") for name, value in figures.items()}
+def _rows(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a named tuple of columns."""
+    return [type(table)(*row)._asdict() for row in zip(*(column.tolist() for column in table), strict=True)]
+
+
+def _plain_figures(figures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    return {name: _plain(figure._asdict()) for name, figure in figures.items()}
+
+
+def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return numbers for JSON: rounded to twelve digits, and None for NaN."""
+    return {name: None if np.isnan(number) else float(f"{number:.12g}") for name, number in numbers.items()}
 
 
 def number_text(value: float) -> str:
-    """Return a number with commas and four decimals, one from 1,000 on; a whole one with none, as they show.
+    """Return a number with commas and four decimals, or one from 1,000 on, or none if it shows as whole.
 
     Examples
     --------
@@ -694,4 +532,5 @@ def number_text(value: float) -> str:
     ('0.2500', '1,234', '1,234.6', '0')
     """
     digits = 4 if abs(value) < 1000.0 else 1
-    return f"{round(value, digits) + 0.0:,.{digits}f}".removesuffix(f".{'0' * digits}")  # plus zero: never -0
+    # Adding zero makes minus zero zero.
+    return f"{round(value, digits) + 0.0:,.{digits}f}".removesuffix(f".{'0' * digits}")

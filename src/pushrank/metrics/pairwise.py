@@ -28,7 +28,7 @@ def height(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Floats:
-    r"""Return the height of every negative: how many positives it is ranked above.
+    r"""Return the height of every negative: the number of positives that it is ranked above.
 
     .. math:: \mathrm{Height}(k) = \sum_i w_i\, 1[s_i \le t_k]
 
@@ -78,7 +78,7 @@ def reverse_height(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Floats:
-    r"""Return the reverse height of every positive: how many negatives are ranked above it.
+    r"""Return the reverse height of every positive: the number of negatives that are ranked above it.
 
     .. math:: \mathrm{rHeight}(i) = \sum_k w_k\, 1[s_i \le t_k]
 
@@ -138,7 +138,7 @@ def r_max(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return the largest height of a negative: how many positives lie below the best negative.
+    r"""Return the largest height of a negative: the number of positives below the best negative.
 
     .. math:: R_{\max} = \max_k \mathrm{Height}(k) = \lim_{p \to \infty} R_{p,1}^{1/p}
 
@@ -223,7 +223,7 @@ def rp_error(
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
-        At least 0 but on the log scale; the lower the better.
+        At least 0, except on the log scale; the lower the better.
 
     %(errors)s
 
@@ -287,10 +287,11 @@ def rg_error(
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     price : callable, default=numpy.square
-        The increasing g, of an array of heights and to one of the same shape: a NumPy function, one of your
-        own, or the ``value`` of one of :mod:`pushrank.prices`, such as ``LogOnePlus().value``.
+        The increasing function g from an array of heights to an array of the same shape: a NumPy function, a
+        function of your own, or the ``value`` of a price of :mod:`pushrank.prices`, such as
+        ``LogOnePlus().value``.
     scale : {"raw", "mean"}, default="raw"
-        ``R`` itself, or the mean height as a share of the positives in which heights count by their price,
+        ``R`` itself, or the generalised mean of the heights under g, as a share of the positives:
         :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
         :math:`g = h^p` it is the power mean of :func:`rp_error`.
     ties : {"pessimistic", "half", "optimistic"}
@@ -309,7 +310,7 @@ def rg_error(
 
     Notes
     -----
-    O(n log n), and a price each for as many heights as differ. The mean is found by a root search.
+    O(n log n), with one price for each distinct height. The mean takes a root search.
 
     References
     ----------
@@ -365,14 +366,14 @@ def margin_error(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return the p-norm ranking error with a margin: a pair is right if it is so by more than theta.
+    r"""Return the p-norm ranking error with a margin: a pair is right if its margin exceeds theta.
 
     .. math::
 
         R_{p,1,\theta} = \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i
         1[s_i - t_k \le \theta]\Bigr)^p\Bigr)^{1/p} ,
 
-    for p = 1 :math:`P_S\{\mathrm{margin} \le \theta\}`, the share of the pairs with a margin of at most
+    which for p = 1 is :math:`P_S\{\mathrm{margin} \le \theta\}`, the share of pairs whose margin is at most
     theta.
 
     Parameters
@@ -402,7 +403,7 @@ def margin_error(
 
     Notes
     -----
-    O(n log n): :func:`rp_error` on its mean scale of the scores with those of the positives lowered by theta.
+    O(n log n): it is :func:`rp_error` on its mean scale, with the scores of the positives lowered by theta.
 
     References
     ----------
@@ -461,7 +462,7 @@ def margin(
 
     Notes
     -----
-    O(n). It depends on the scores and not on their order alone.
+    O(n). It depends on the values of the scores, not only on their order.
 
     References
     ----------
@@ -511,7 +512,7 @@ def smooth_margin(
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
-        In units of the scores. At most :func:`margin` (for weights of one), and below it by no more than the
+        In units of the scores. With weights of one it is at most :func:`margin`, and below it by at most the
         logarithm of the number of pairs over the norm.
 
     %(errors)s

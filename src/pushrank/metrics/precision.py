@@ -12,26 +12,12 @@ from scipy.special import digamma
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import check_number
-from pushrank.metrics._counts import CutCounts, RankCounts, Ties, negatives_above, tied_error
+from pushrank.metrics._counts import RankCounts, Ties, negatives_above, tied_error
 from pushrank.metrics._ranking import K_ROUNDING, Ranking, depth_in_rows, round_up_to_rows
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 from pushrank.metrics.pairwise import EXTREME
 
 _compiled = compiled()
-
-
-@_compiled
-def counts_around_recall(positive_counts, negative_counts, needed):
-    """Return the weight of each class above the threshold at which positives reach a weight, and at it."""
-    positives, negatives = 0.0, 0.0
-    for g in range(len(positive_counts) - 1, -1, -1):
-        negatives += negative_counts[2 * g + 2]
-        # The last threshold with a positive ends the list, even if rounding keeps the sum below its target.
-        if positive_counts[g] > 0.0 and positives + positive_counts[g] >= needed:
-            return positives, negatives, positive_counts[g], negative_counts[2 * g + 1]
-        positives += positive_counts[g]
-        negatives += negative_counts[2 * g + 1]
-    return positives, negatives, 0.0, 0.0
 
 
 @_compiled
@@ -253,9 +239,9 @@ def lift(
 
     Notes
     -----
-    O(n), by selection; O(n log n) with weights. Virtual screening calls it the enrichment
-    factor (Truchon and Bayly 2007, equation 7), so it also bears the name ``enrichment_factor``.
-    RDKit's ``CalcEnrichment`` counts ties in the order in which they are stored.
+    O(n), by selection; O(n log n) with weights. Virtual screening calls it the enrichment factor (Truchon and
+    Bayly 2007, equation 7): ``enrichment_factor`` is the same function. RDKit's ``CalcEnrichment`` counts
+    ties in the order in which they are stored.
 
     References
     ----------
@@ -310,16 +296,16 @@ def value_at_k(
     k : int, optional
         %(k)s
     value : array-like of shape (n,), optional
-        What each row is worth if it is positive, such as an amount of money; negatives count nothing.
+        The value of each row if it is positive, such as an amount of money; negatives count nothing.
     fraction : float, optional
         %(fraction)s
     fraction_of_positives : float, optional
         %(fraction_of_positives)s
     normalize : bool, default=False
         Return the share of the value of all positives in place of the value.
-    ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie at the end of the first rows: fill these with negatives first, take the expectation
-        under a random order, or fill them with positives first; positives of a tie count their mean value.
+    ties : {"pessimistic", "half", "optimistic"}
+        %(ties_at_end)s
+        Positives of a tie count their mean value.
     sample_weight : array-like of shape (n,), optional
         %(sample_weight)s
     pos_label : label, optional
@@ -422,8 +408,8 @@ def positives_at_top(
     Notes
     -----
     O(n), without sorting. A positive tied with the best negative counts nothing, one half, or one, by the
-    rule of ties: by default nothing, as the paper counts those strictly above. It is the weight of the
-    positives less :func:`r_max`.
+    rule for ties. By default it counts nothing: the paper counts positives strictly above. The result is the
+    weight of the positives minus :func:`r_max`.
 
     References
     ----------
@@ -453,7 +439,7 @@ def average_precision(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return the mean, over the positives, of the precision at each one's place.
+    r"""Return the mean, over the positives, of the precision at the rank of each.
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
@@ -540,11 +526,11 @@ def precision_at_recall(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return the share of positives in the shortest list that finds a given share of them.
+    r"""Return the share of positives in the shortest list that holds a share of all positives, the recall.
 
     .. math:: \mathrm{prec@recall}(r) = \frac{h}{h + \mathrm{rHeight}(i)}
 
-    where positive i is the one with which the weight h found reaches the recall r.
+    where positive i is the one at which the weight h of the positives so far reaches the recall r.
 
     Parameters
     ----------
@@ -553,12 +539,12 @@ def precision_at_recall(
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     recall : float, default=0.5
-        The share of the positives to be found, in (0, 1].
+        The least share of the positives that the list holds, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie at the end of the list: negatives come first; all rows of the tie enter together, a
-        point of scikit-learn's ``precision_recall_curve``; or positives come first. In the first and last
-        case the list ends at the row that reaches the recall; with weights that are not whole numbers, at the
-        part of it that does.
+        point of scikit-learn's ``precision_recall_curve``; or positives come first. With the first rule and
+        the last the list ends at the row that reaches the recall, or with weights that are not whole numbers
+        within it.
     sample_weight : array-like of shape (n,), optional
         %(sample_weight)s
     pos_label : label, optional
@@ -587,8 +573,7 @@ def precision_at_recall(
 
     def precision(ranking: RankCounts) -> float:
         needed = float(recall) * ranking.total_positive
-        counts = ranking.positive_counts, ranking.negative_counts
-        cut = CutCounts(*counts_around_recall(*counts, needed * (1.0 - K_ROUNDING)))
+        cut = ranking.around_recall(needed * (1.0 - K_ROUNDING))
         if error == 0.5:
             positives = cut.positives_above + cut.positives_tied
             negatives = cut.negatives_above + cut.negatives_tied
@@ -610,7 +595,7 @@ def recall_at_precision(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return the largest share of the positives that a list of a given precision finds.
+    r"""Return the largest share of the positives among the lists that have a precision.
 
     .. math:: \mathrm{recall@prec}(q) = \max \{\mathrm{recall@}k : \mathrm{prec@}k \ge q\}
 
@@ -621,10 +606,10 @@ def recall_at_precision(
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     precision : float, default=0.5
-        The share of positives that the list must hold at least, in (0, 1].
+        The least share of positives in the list, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Lists end at the end of a tie, all rows of it included, a point of scikit-learn's
-        ``precision_recall_curve``; with ``"optimistic"`` at its last positive, positives first.
+        A list ends with a tie, and holds all its rows, a point of scikit-learn's ``precision_recall_curve``;
+        with ``"optimistic"`` the positives of a tie come first, and the list ends with the last of them.
     sample_weight : array-like of shape (n,), optional
         %(sample_weight)s
     pos_label : label, optional
@@ -633,14 +618,14 @@ def recall_at_precision(
     Returns
     -------
     float, or ndarray of shape (n_rankings,)
-        Between 0 and 1, and 0 where no list is so precise; the higher the better.
+        Between 0 and 1, and 0 if no list has the precision; the higher the better.
 
     %(errors)s
 
     Notes
     -----
-    O(n log n). Precision rises and falls down a list: of all lists that are precise enough it is the longest.
-    On a part of the rows, lists of a few rows are precise by chance.
+    O(n log n). Precision rises and falls down a list: the longest list that is precise enough counts. On few
+    rows, short lists are precise by chance.
 
     References
     ----------
@@ -687,7 +672,7 @@ def partial_average_precision(
 
     .. math:: \frac{1}{b - a} \int_a^b \mathrm{prec@recall}(r) \, dr
 
-    with :math:`a` the least and :math:`b` the largest recall: the area in units of the largest possible.
+    where :math:`a` is the least recall and :math:`b` the largest: the area as a share of its maximum.
 
     Parameters
     ----------
@@ -710,8 +695,8 @@ def partial_average_precision(
     Notes
     -----
     O(n log n). The curve is a step function, as in :func:`average_precision`: :func:`precision_at_recall` at
-    every recall, all rows of a tie entering together. A positive at the end of the range counts in part.
-    High recalls, such as 0.95 to 1, are for those who must not miss any, who read the bottom of a list.
+    every recall, where all rows of a tie enter together. A positive at the end of the range counts in part.
+    High recalls, such as 0.95 to 1, matter to those who must not miss any positive.
 
     References
     ----------

@@ -1,9 +1,9 @@
 """scikit-learn scorers of the metrics, for ``cross_val_score(scoring=...)`` and grid searches.
 
-Metrics of error (the lower the better) come negated, under scikit-learn's prefix ``neg_``. Each takes scores
-from ``decision_function`` or, where there is none, ``predict_proba``. Metrics of query lists ask metadata
-routing for ``qid``. :func:`pushrank.metrics.make_top_scorer` makes others, such as that of a budget. Of two
-texts other than yes and no none is positive for them, as for the metrics: score ``y == "fraud"``.
+Scorers of errors (the lower the better) are negated and have scikit-learn's prefix ``neg_``. A scorer takes
+the scores from ``decision_function``, or from ``predict_proba`` if there is none. Scorers of query lists ask
+metadata routing for ``qid``. :func:`pushrank.metrics.make_top_scorer` makes others, such as that of a budget.
+Labels that are texts other than yes and no are refused, as by the metrics: score ``y == "fraud"``.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
 
 
 def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **parameters: Any) -> Any:
-    """Return a scorer of a measure of the top of the list, such as the precision among the first 100 rows.
+    """Return a scorer of a metric of the top of the list, such as the precision among the first 100 rows.
 
     Parameters
     ----------
     metric : str or callable, default="precision_at_k"
-        A measure of :mod:`pushrank.metrics` or its name, such as ``"recall_at_k"``, ``"lift"``,
-        ``"precision_at_recall"``, ``"recall_at_precision"`` or ``"value_at_k"``. Of errors, ``"r_max"``,
-        ``"rp_error"``, ``"rg_error"`` and ``"margin_error"``, the scorer is the negative.
+        A metric of :mod:`pushrank.metrics` or its name, such as ``"recall_at_k"``, ``"lift"``,
+        ``"precision_at_recall"``, ``"recall_at_precision"`` or ``"value_at_k"``. The scorers of the errors
+        ``"r_max"``, ``"rp_error"``, ``"rg_error"`` and ``"margin_error"`` are negated.
     **parameters
-        Those of the measure: ``k=100``, ``fraction=0.01`` or ``fraction_of_positives=0.25`` for how much of
-        the list is looked at, ``recall=0.9``, ``precision=0.5``, ``pos_label``. Such a k is of every test
-        part, and does not shrink with it: a budget of 100 rows of all is ``k=20`` in each of five parts, and
-        a part of fewer rows is an error; shares do shrink. For ``"value_at_k"``, ``value`` names the column
-        of ``X`` that holds the values, of an array its number; without it the scorer asks metadata routing
+        Parameters of the metric: ``k=100``, ``fraction=0.01`` or ``fraction_of_positives=0.25`` for the first
+        rows, ``recall=0.9``, ``precision=0.5``, ``pos_label``. The same k applies to every test part,
+        whatever its size: a budget of 100 rows in all is ``k=20`` in each of five parts, and a part of fewer
+        rows is an error; shares go with the size. For ``"value_at_k"``, ``value`` is the name, or for an array
+        the number, of the column of ``X`` that holds the values; without it the scorer asks metadata routing
         for ``value``.
 
     Returns
     -------
     scorer
-        What ``scoring=`` of scikit-learn's searches and of our rankers takes, called as
-        ``scorer(estimator, X, y)``, also with ``sample_weight``; it pickles.
+        For ``scoring=`` of scikit-learn's searches and of our rankers; it is called as
+        ``scorer(estimator, X, y)``, also with ``sample_weight``, and it can be pickled.
 
     Raises
     ------
     TypeError
-        When the measure has no such parameter, or one is not of its kind.
+        When the metric has no such parameter, or one is not of its kind.
     ValueError
         When `metric` is not known, or a parameter is out of range.
 
     Notes
     -----
-    The scores are those of ``decision_function``, or where there is none of ``predict_proba``, of any model;
-    ties count as the measure says, by their expectation for those of the first rows.
+    The scores come from ``decision_function`` of any model, or if there is none from ``predict_proba``. Ties
+    count as the metric says; for metrics of the first rows, by their expectation.
 
     References
     ----------
@@ -106,16 +106,16 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
 
 def _check_parameters(spec: MetricSpec, parameters: dict[str, Any]) -> None:
     """Raise unless a metric takes these parameters, and their values are in range."""
-    of_rows = ("y_true", "scores", "sample_weight", "qid")
-    taken = [name for name in spec.parameters if name not in of_rows]
+    rows = ("y_true", "scores", "sample_weight", "qid")
+    taken = [name for name in spec.parameters if name not in rows]
     if unknown := [name for name in parameters if name not in taken]:
         raise TypeError(f"a scorer of {spec.function.__name__} takes {taken}, got {unknown[0]!r}.")
+    # The metric checks its parameters on a list of two rows, which would be too short for most k.
     if spec.takes_depth and "pos_label" in taken:
         check_depth(**{name: parameters.get(name) for name in ("k", "fraction", "fraction_of_positives")})
         tied_error(parameters.get("ties", "half"))
     else:
         checked = {name: value for name, value in parameters.items() if name != "pos_label"}
-        # A list of two rows is enough for the metric to check its parameters.
         spec.function([False, True], [0.0, 1.0], **checked)
 
 

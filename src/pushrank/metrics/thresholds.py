@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from pushrank._numeric import Floats
 from pushrank._validation import as_numbers, check_number, column
 from pushrank.metrics._bootstrap import (
-    MIN_RESAMPLES,
+    Resampling,
     RowCounts,
     StratifiedBootstrap,
     bootstrap_intervals,
-    default_n_resamples,
+    check_resampling,
 )
 from pushrank.metrics._depths import ListDepths
 from pushrank.metrics._docstrings import shared_docs
@@ -37,16 +37,11 @@ class Threshold(NamedTuple):
     threshold : float
         Rows that score as much or more are in the list.
     low, high : float
-        The ends of its interval; NaN where none was asked for.
+        The ends of its interval; NaN if there is none.
     n_rows : float
-        How many rows are in the list; with weights, what they weigh.
+        The number of rows in the list; with weights, what they weigh.
     precision, recall : float
         The share of positives in the list, and the share of all positives that it holds.
-
-    Examples
-    --------
-    >>> Threshold(0.5, 0.4, 0.6, 20.0, 0.9, 0.3).threshold
-    0.5
     """
 
     threshold: float
@@ -92,22 +87,21 @@ def threshold_for(
     fraction_of_positives : float, optional
         The budget as a share of the positives, in (0, 1], rounded to the nearest number from 1 on.
     precision : float, optional
-        In place of a budget: the longest list of which at least this share is positive, in (0, 1].
+        In place of a budget: the longest list with at least this share of positives, in (0, 1].
     recall : float, optional
         In place of a budget: the shortest list that holds at least this share of the positives, in (0, 1].
     confidence_level : float or None, default=0.95
-        The coverage of the interval, strictly between 0 and 1; None leaves it out.
+        The nominal coverage of the interval, strictly between 0 and 1; with None there is no interval.
     n_resamples : int, optional
-        How many resamples the bootstrap draws, at least 10; by default 2,000, of more than 100,000 rows as
-        many as draw 200 million rows in all, and at least 200.
+        %(n_resamples)s
     groups : array-like of shape (n,), optional
-        The cluster that each row belongs to, such as its customer: these are drawn whole, and not rows.
+        %(groups)s
     sample_weight : array-like of shape (n,), optional
-        Non-negative weights; a row is drawn with its weight, and one of weight zero is left out.
+        %(weight_drawn)s
     pos_label : label, optional
         %(pos_label)s
-    random_state : int, RandomState or None, default=None
-        The seed of the resamples.
+    random_state : int, RandomState or None
+        %(random_state)s
 
     Returns
     -------
@@ -120,19 +114,19 @@ def threshold_for(
     TypeError
         When `k` is not an integer, or a share is not a number.
     ValueError
-        When the data do not fit, not one of the five is given, or it is out of range; when more rows than the
-        budget tie at the top, or no list is so precise.
+        When the data do not fit, none or several of the five are given, a parameter is out of range, more
+        rows than the budget tie at the top, or no list has the precision.
 
     Notes
     -----
     O(n log n), and O(n) for each resample. Rows of a tie are in the list or out of it together, and a list
     for a precision or a recall ends with a positive.
 
-    Find the threshold on rows that the model was not fitted to, else it is too high; and measure the
-    precision of the list on further rows, as that of the rows by which the threshold was chosen is a little
-    too high. For rows of another time a budget is a ``fraction``. scikit-learn's
-    ``FixedThresholdClassifier`` predicts at the threshold, see the example, and
-    ``TunedThresholdClassifierCV`` finds one for measures of classes.
+    Find the threshold on rows that the model was not fitted to, else it is too high. Measure the precision of
+    the list on yet other rows: on those by which the threshold was chosen it is a little too high. To apply a
+    budget to another number of rows, give it as a ``fraction``. scikit-learn's ``FixedThresholdClassifier``
+    predicts at the threshold, see the example, and ``TunedThresholdClassifierCV`` finds a threshold for
+    metrics of classes.
 
     References
     ----------
@@ -162,9 +156,9 @@ def threshold_for(
     """
     depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
     shares = {"precision": precision, "recall": recall}
-    given = {name: value for name, value in {**depth, **shares}.items() if value is not None}
-    if len(given) != 1:
-        found = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "none of them"
+    aims = {name: value for name, value in {**depth, **shares}.items() if value is not None}
+    if len(aims) != 1:
+        found = ", ".join(f"{name}={value!r}" for name, value in aims.items()) or "none of them"
         raise ValueError(
             "say what the threshold is for by one of k, fraction, fraction_of_positives (a budget), "
             f"precision and recall, got {found}."
@@ -174,43 +168,38 @@ def threshold_for(
             check_number(name, share, above=0.0, most=1.0)
     if precision is None and recall is None:
         check_depth(**depth)
-    if confidence_level is not None:
-        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    if n_resamples is not None:
-        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
-    given_scores = column(scores, "scores")
-    if not np.array_equal(checked_scores(given_scores), as_numbers(given_scores, "scores")):
-        raise ValueError(
-            f"scores hold more digits than float64 ({given_scores.dtype}), pass them as float64."
-        )
+    check_resampling(confidence_level, n_resamples)
+    numbers = column(scores, "scores")
+    if not np.array_equal(checked_scores(numbers), as_numbers(numbers, "scores")):
+        raise ValueError(f"scores hold more digits than float64 ({numbers.dtype}), pass them as float64.")
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, groups=groups)
     budget = None
     if precision is None and recall is None:
-        # of all rows, as resamples with weights weigh more or less
+        # The budget is a share of the weight, because resamples of weighted rows weigh more or less.
         budget = depth_in_rows(ranking, k, fraction, fraction_of_positives) / ranking.total
     depths = ListDepths(ranking)
     last = last_tie(depths.tie_rows, depths.tie_hits, budget, precision, recall)
     if last < 0:
-        raise ValueError(_why_there_is_none(depths, budget, precision))
+        raise ValueError(_no_list(depths, budget, precision))
     threshold, low, high = float(depths.tie_scores[last]), np.nan, np.nan
     if confidence_level is not None:
         bootstrap = ThresholdBootstrap(ranking, depths, budget, precision, recall)
-        n_resamples = n_resamples or default_n_resamples(len(ranking.scores))
-        [drawn] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], "bootstrap", n_resamples, random_state)
-        low, high = drawn.limits(confidence_level)
+        resampling = Resampling(confidence_level, n_resamples, random_state, "bootstrap")
+        [interval] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], resampling)
+        low, high = interval.limits(confidence_level)
     n_rows, hits = float(depths.tie_rows[last]), float(depths.tie_hits[last])
     return Threshold(threshold, low, high, n_rows, hits / n_rows, hits / depths.total_positive)
 
 
 class ThresholdBootstrap(StratifiedBootstrap):
-    """Thresholds of resamples, whose rows are kept in the order of the list."""
+    """The thresholds of resamples; the resamples keep the rows in the order of the list."""
 
     def __init__(self, ranking: Ranking, depths: ListDepths, *aim: float | None) -> None:
         super().__init__([ranking], [bind_metric(threshold_for)])
         self._depths, self._aim = depths, aim
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
-        """Return the threshold of rows drawn so often; where no list will do, the score of the best row."""
+        """Return the threshold if rows are drawn so often; if no list fits, the score of the best row."""
         is_positive = self.rankings[0].is_positive
         counts = np.empty(len(is_positive), dtype=np.uint8)
         counts[is_positive], counts[~is_positive] = positive, negative
@@ -222,9 +211,9 @@ class ThresholdBootstrap(StratifiedBootstrap):
 def last_tie(
     rows: Floats, hits: Floats, budget: float | None, precision: float | None, recall: float | None
 ) -> int:
-    """Return the number of the tie that the list ends with, best first; -1 where there is no such list.
+    """Return the number of the tie that the list ends with, best first; -1 if there is no such list.
 
-    Of every tie there are the rows and the hits to its end; a resample may have no row of a tie.
+    ``rows`` and ``hits`` are counted to the end of each tie; a resample may have no row of a tie.
     """
     if recall is not None:
         return int(np.searchsorted(hits, recall * hits[-1] * (1.0 - K_ROUNDING)))
@@ -237,7 +226,7 @@ def last_tie(
     return int(enough[-1]) if len(enough) else -1
 
 
-def _why_there_is_none(depths: ListDepths, budget: float | None, precision: float | None) -> str:
+def _no_list(depths: ListDepths, budget: float | None, precision: float | None) -> str:
     if budget is not None:
         return (
             f"{depths.tie_rows[0]:g} rows tie at the highest score and exceed the budget of "
