@@ -89,10 +89,10 @@ def test_precision_and_gains_are_those_of_the_metric(data):
     expected = [metrics.precision_at_k(y, scores, int(k), ties="half") for k in display.k]
     np.testing.assert_allclose(display.precision, expected)
     gains = plots.CumulativeGainsDisplay.compute(y, scores)
-    rows = (gains.looked_at * len(y)).round().astype(int)
-    np.testing.assert_allclose(gains.found[1:] * y.sum(), (np.array(expected) * display.k)[rows[1:] - 1])
+    rows = (gains.fraction * len(y)).round().astype(int)
+    np.testing.assert_allclose(gains.recall[1:] * y.sum(), (np.array(expected) * display.k)[rows[1:] - 1])
     lift = plots.LiftDisplay.compute(y, scores)
-    np.testing.assert_allclose(lift.looked_at, display.k / len(y))
+    np.testing.assert_allclose(lift.fraction, display.k / len(y))
     np.testing.assert_allclose(lift.lift, [metrics.lift(y, scores, int(k)) for k in display.k])
 
 
@@ -344,13 +344,13 @@ def test_whole_weights_are_copies_and_their_unit_does_not_matter(data, random):
     gains = plots.CumulativeGainsDisplay.compute(y, scores, sample_weight=0.1 * w)
     copied = plots.CumulativeGainsDisplay.compute(y[copies], scores[copies])
     np.testing.assert_allclose(
-        gains.found, np.interp(gains.looked_at, copied.looked_at, copied.found), atol=1e-9
+        gains.recall, np.interp(gains.fraction, copied.fraction, copied.recall), atol=1e-9
     )
     assert gains.base_rate == pytest.approx(copied.base_rate)
     for display in (plots.CumulativeGainsDisplay, plots.LiftDisplay, plots.RocLeftEdgeDisplay):
         alike = display.compute(y, scores, sample_weight=np.full(len(y), 0.1))
         plain = display.compute(y, scores)
-        of_curve = next(name for name in ("found", "lift", "tpr") if hasattr(plain, name))
+        of_curve = next(name for name in ("recall", "lift", "tpr") if hasattr(plain, name))
         np.testing.assert_allclose(getattr(alike, of_curve), getattr(plain, of_curve), atol=1e-9)
     w = 2 * np.ones(len(y))
     w[np.flatnonzero(y)[0]] = 0 if y.sum() > 1 else 2
@@ -366,7 +366,7 @@ def test_estimators_of_every_kind(cancer):
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     of_tree = plots.CumulativeGainsDisplay.from_estimator(tree, X, y)
     expected = plots.CumulativeGainsDisplay.compute(y, tree.predict_proba(X)[:, 1])
-    np.testing.assert_array_equal(of_tree.found, expected.found)
+    np.testing.assert_array_equal(of_tree.recall, expected.recall)
     for model in (tree, PNormPush().fit(X, y)):
         turned = plots.PrecisionAtKDisplay.from_estimator(model, X, y, pos_label=0)
         assert turned.precision[0] == 1.0

@@ -48,9 +48,9 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
         Parameters of the metric: ``k=100``, ``fraction=0.01`` or ``fraction_of_positives=0.25`` for the first
         rows, ``recall=0.9``, ``precision=0.5``, ``pos_label``. The same k applies to every test part,
         whatever its size: a budget of 100 rows in all is ``k=20`` in each of five parts, and a part of fewer
-        rows is an error; shares go with the size. For ``"value_at_k"``, ``value`` is the name, or for an array
-        the number, of the column of ``X`` that holds the values; without it the scorer asks metadata routing
-        for ``value``.
+        rows is an error; shares go with the size. For ``"value_at_k"``, ``value`` is the name of the column
+        of ``X`` with the values, or its number in an array; without it the scorer asks metadata routing for
+        ``value``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The one place that imports matplotlib, and the look that all pictures share."""
+"""The only module that imports matplotlib, and the look that all pictures share."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours that people with any kind of colour vision tell apart (Okabe and Ito, 2008)."""
+"""Colours that people with any kind of colour vision can distinguish (Okabe and Ito, 2008)."""
 
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
-"""No curve is told from another by its colour alone."""
+"""Curves differ in their dashes too, so that no two differ in colour alone."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
+# The gid of the lines that have a colour of the cycle.
 CURVE = "pushrank curve"
-"""The gid of the lines that take a colour of their own."""
-
+# The gid of the lines to compare with.
 REFERENCE = "pushrank reference"
-"""The gid of the lines to compare with."""
 
 
 def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
-    """Return the axes to draw in: the user's own, or those of a new figure.
+    """Return the axes to draw in: those of the user, or of a new figure.
 
-    An ImportError says how to get matplotlib where it is not installed.
+    Without matplotlib an ImportError says how to install it.
     """
     try:
         from matplotlib.axes import Axes
@@ -51,23 +50,24 @@ def curve_number(ax: Any) -> int:
 
 
 def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the keywords of the next curve: a colour and a dash that are still free, then the user's own."""
+    """Return the keywords of the next curve: the next free colour and dash, and what the user chose."""
     number = curve_number(ax)
-    dash = number + number // len(OKABE_ITO)  # after a round of colours, each meets another dash
+    # After a round of colours, each colour gets another dash.
+    dash = number + number // len(OKABE_ITO)
     long_names = {"c": "color", "ls": "linestyle", "lw": "linewidth"}
-    given = {long_names.get(key, key): value for key, value in (chosen or {}).items()}
+    user_style = {long_names.get(key, key): value for key, value in (chosen or {}).items()}
     return {
         "color": OKABE_ITO[number % len(OKABE_ITO)],
         "linestyle": LINE_STYLES[dash % len(LINE_STYLES)],
         "linewidth": 2.0,
         "label": name,
         "gid": CURVE,
-        **given,
+        **user_style,
     }
 
 
 def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any, *, step: str | None = None) -> Any:
-    """Shade an interval around a line, in its colour; of a curve without one, return None."""
+    """Shade an interval around a line, in its colour; without an interval, return None."""
     if low is None or high is None:
         return None
     return ax.fill_between(x, low, high, color=line.get_color(), alpha=0.12, linewidth=0.0, step=step)
@@ -82,13 +82,13 @@ def draw_reference(ax: Any, x: Any, y: Any, label: str) -> None:
 
 
 def finish(ax: Any, *, legend: str | None = "best") -> None:
-    """Take away what carries no information, and name the curves."""
+    """Remove the parts of the axes that carry no information, and name the curves."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     handles, labels = ax.get_legend_handles_labels()
     if legend is not None and labels:
-        # what is compared with comes after what is shown
+        # Curves come before the references that they are compared with.
         order = sorted(range(len(labels)), key=lambda h: _gid(handles[h]) == REFERENCE)
         ax.legend(
             [handles[h] for h in order],

@@ -1,4 +1,4 @@
-"""What displays share: the way from an estimator to scores, to numbers, to axes."""
+"""The common parts of displays: the way from an estimator to scores, to numbers, to axes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ RESPONSES = ("decision_function", "predict_proba")
 
 
 class Display(ABC):
-    """A picture that stores its numbers and draws them when asked.
+    """A picture that stores its numbers and draws them on request.
 
-    A subclass writes ``compute`` and ``plot`` and is decorated by `written_out`.
+    A subclass implements ``compute`` and ``plot`` and is decorated by `written_out`.
     """
 
     name: str | None
@@ -38,7 +38,7 @@ class Display(ABC):
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         name : str, optional
-            What to call the curve in place of ``self.name``.
+            The name of the curve in place of ``self.name``.
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
@@ -64,7 +64,7 @@ class Display(ABC):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; axes that hold a display already get one curve more. By default a new figure.
+            Where to draw; axes that hold a display already get one more curve. By default a new figure.
         plot_kwargs : dict, optional
             Keywords of ``plot``.
 
@@ -79,6 +79,23 @@ class Display(ABC):
     def _drawn_in(self, ax: Any) -> Self:
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+class FittedDisplay(Display):
+    """A picture of what a fitted estimator stores."""
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, plot_kwargs: dict[str, Any] | None = None, **settings: Any
+    ) -> Self:
+        """Take the numbers of a fitted estimator and draw them.
+
+        Raises
+        ------
+        TypeError
+            When the estimator does not store them, or ``ax`` is not one Axes.
+        """
+        return cls._compute_and_plot(estimator, ax=ax, plot_kwargs=plot_kwargs, **settings)
 
 
 class RankingDisplay(Display):
@@ -99,16 +116,24 @@ class RankingDisplay(Display):
             Finite scores, the higher the better.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a row of whole weight counts as that many copies of itself.
+        confidence_level : float, default=0.95
+            The nominal coverage of each interval, strictly between 0 and 1.
         pos_label : label, optional
             The positive class; by default the larger of two numbers, yes of yes and no, true of true and
             false. Of other texts it must be given.
         name : str, optional
-            What the curve is called in the legend.
+            The name of the curve in the legend.
 
         Returns
         -------
         display
             With the numbers, not drawn yet.
+
+        Raises
+        ------
+        ValueError
+            When there are not two classes, a score is not finite, lengths differ, a weight is negative, or a
+            parameter is out of range.
         """
 
     @classmethod
@@ -138,7 +163,7 @@ class RankingDisplay(Display):
         plot_kwargs: dict[str, Any] | None = None,
         **settings: Any,
     ) -> Self:
-        """Compute and draw from a fitted estimator and rows, best ones that it has not seen.
+        """Compute and draw from a fitted estimator and rows, preferably rows that it has not seen.
 
         Parameters
         ----------
@@ -149,16 +174,16 @@ class RankingDisplay(Display):
         y : array-like of shape (n,)
             Their labels, of two values.
         response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            What gives the scores; by default the decision function, or where there is none the probability.
+            The source of the scores; by default the decision function, or if there is none the probability.
         name : str, optional
-            What is drawn is called so; by default the estimator's class.
+            The name of the curve; by default the estimator's class.
 
         Raises
         ------
         TypeError
             When the estimator gives no scores, or ``ax`` is not one Axes.
         ValueError
-            When ``compute`` refuses the data, the estimator knows another number of classes than two, or
+            When ``compute`` refuses the data, the estimator has not exactly two classes, or
             ``response_method`` is not known.
         """
         scores = estimator_scores(estimator, X, pos_label, response_method)
@@ -179,21 +204,12 @@ def final_step(estimator: Any) -> Any:
 
 
 def estimator_name(estimator: Any) -> str:
-    """Return what an estimator is called in a legend."""
+    """Return the name of an estimator in a legend."""
     return type(final_step(estimator)).__name__
 
 
 def estimator_scores(estimator: Any, X: Any, pos_label: Any = None, response_method: str = "auto") -> Floats:
-    """Return an estimator's scores, the higher the more likely positive.
-
-    Raises
-    ------
-    TypeError
-        When the estimator has neither ``decision_function`` nor ``predict_proba``, or not the one asked for.
-    ValueError
-        When it knows another number of classes than two, or not ``pos_label``, or ``response_method`` is not
-        known.
-    """
+    """Return an estimator's scores, the higher the more likely positive."""
     if response_method not in ("auto", *RESPONSES):
         raise ValueError(f"response_method must be one of {['auto', *RESPONSES]}, got {response_method!r}.")
     name = estimator_name(estimator)

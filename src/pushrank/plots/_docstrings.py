@@ -10,16 +10,17 @@ from typing import Any, TypeVar
 
 Documented = TypeVar("Documented", bound=type)
 
+# The keywords that end every signature, in this order.
 LAST = ("name", "ax", "curve_kwargs", "plot_kwargs")
-"""The keywords that end every signature, in this order."""
 
 
 def written_out(cls: Documented) -> Documented:
-    """Give a display whole signatures and docstrings, so that ``help`` shows what each method takes.
+    """Give a display complete signatures and docstrings, so that ``help`` shows every parameter.
 
     ``**settings`` of a constructor stands for the keywords of ``compute``, and for ``curve_kwargs`` of
-    ``plot``. An entry that a docstring leaves out (a parameter, what is returned, an error) is that of the
-    same method of the base class, or of ``_compute_and_plot``, ``compute`` or ``plot``.
+    ``plot``. An entry that a docstring lacks (a parameter, a returned value, an error) is taken from the same
+    method of the base class, or from ``_compute_and_plot``, ``compute`` or ``plot``. Written by hand, these
+    entries would be some six hundred lines that repeat one another.
     """
     compute, plot, both = cls.compute, cls.plot, cls._compute_and_plot  # type: ignore[attr-defined]
     for method in (compute, plot):
@@ -40,19 +41,21 @@ def _inherited(cls: type, method: Any) -> Any:
 
 
 def _whole_signature(constructor: Any, *sources: Any, plot: Any) -> inspect.Signature:
-    """Return a constructor's parameters and the keywords of the sources, the first to name one deciding."""
-    own = inspect.signature(constructor).parameters
-    found = {
-        name: parameter for name, parameter in own.items() if parameter.kind is not parameter.VAR_KEYWORD
+    """Return the signature with the keywords of the sources added; the first source of a keyword decides."""
+    signature = inspect.signature(constructor)
+    parameters = {
+        name: parameter
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
     }
     for source in sources:
         for name, parameter in inspect.signature(source).parameters.items():
             if parameter.kind is parameter.KEYWORD_ONLY:
-                found.setdefault(name, parameter)
-    plot_parameters = inspect.signature(plot).parameters
-    found.update({name: plot_parameters[name] for name in ("curve_kwargs",) if name in plot_parameters})
-    order = sorted(found, key=lambda name: LAST.index(name) if name in LAST else -1)
-    return inspect.signature(constructor).replace(parameters=[found[name] for name in order])
+                parameters.setdefault(name, parameter)
+    if "curve_kwargs" in inspect.signature(plot).parameters:
+        parameters["curve_kwargs"] = inspect.signature(plot).parameters["curve_kwargs"]
+    order = sorted(parameters, key=lambda name: LAST.index(name) if name in LAST else -1)
+    return signature.replace(parameters=[parameters[name] for name in order])
 
 
 def _rewritten(
@@ -78,10 +81,11 @@ def _rewritten(
 
 def _whole_docstring(method: Any, signature: inspect.Signature, inherited: Sequence[Any]) -> str | None:
     """Return a docstring with an entry for each parameter, from the first source to have one."""
-    if method.__doc__ is None:  # as under python -OO
+    # Under python -OO there are no docstrings.
+    if method.__doc__ is None:
         return None
-    summary, own = _sections(method.__doc__)
-    sections = [own, *(_sections(source.__doc__)[1] for source in inherited)]
+    summary, sections_here = _sections(method.__doc__)
+    sections = [sections_here, *(_sections(source.__doc__)[1] for source in inherited)]
     entries = {
         title: {name: text for section in reversed(sections) for name, text in section.get(title, {}).items()}
         for title in ("Parameters", "Returns", "Raises")
@@ -91,13 +95,13 @@ def _whole_docstring(method: Any, signature: inspect.Signature, inherited: Seque
     }
     entries["Raises"] = dict(sorted(entries["Raises"].items()))
     written = (
-        "\n".join([title, "-" * len(title), *found.values()]) for title, found in entries.items() if found
+        "\n".join([title, "-" * len(title), *texts.values()]) for title, texts in entries.items() if texts
     )
     return "\n\n".join([summary, *written]) + "\n"
 
 
 def _sections(docstring: str) -> tuple[str, dict[str, dict[str, str]]]:
-    """Return what comes before the first section, and the entries of every section by their names.
+    """Return the text before the first section, and the entries of every section by their names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a search for a budget chose from: the precision of every family's best member."""
+"""The candidates of a search for a budget: the precision of every family's best member."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, curve_style, finish
-from pushrank.plots._display import Display, estimator_name, final_step
+from pushrank.plots._display import FittedDisplay, estimator_name, final_step
 from pushrank.plots._docstrings import written_out
 
 
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
-class CandidatesDisplay(Display):
+class CandidatesDisplay(FittedDisplay):
     """The precision at the budget of the families that a search chose from, with standard errors.
 
     Parameters
@@ -27,9 +27,9 @@ class CandidatesDisplay(Display):
     precision : ndarray of float64, shape (n_families,)
         The mean precision at the budget of each family's best member over the folds.
     standard_error : ndarray of float64, shape (n_families,)
-        Of these means, family by family.
+        The standard errors of these means.
     average_precision : ndarray of float64, shape (n_families,)
-        The mean average precision of the same members: what the rest of the list is like.
+        The mean average precision of the same members, which also depends on the rest of the list.
     chosen : int
         The number of the family that was chosen.
     name : str, optional
@@ -40,11 +40,11 @@ class CandidatesDisplay(Display):
     container_ : matplotlib artist
         The points with their errors, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where they are.
+        Where they were drawn.
 
     Notes
     -----
-    The errors are those of single means. The choice is made by those of differences, fold by fold, which
+    The errors are those of single means. The search chooses by the errors of differences, fold by fold, which
     are mostly smaller: ``candidates_`` of the search has both.
 
     Examples
@@ -95,7 +95,7 @@ class CandidatesDisplay(Display):
                 "RankerSearchCV do."
             )
         precision, errors, overall = (
-            np.array([one[key] for one in candidates])
+            np.array([candidate[key] for candidate in candidates])
             for key in ("precision", "standard_error", "average_precision")
         )
         return cls(
@@ -103,27 +103,9 @@ class CandidatesDisplay(Display):
             precision=precision,
             standard_error=errors,
             average_precision=overall,
-            chosen=[one["params"] for one in candidates].index(ranker.best_params_),
+            chosen=[candidate["params"] for candidate in candidates].index(ranker.best_params_),
             name=name or estimator_name(estimator),
         )
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, plot_kwargs: dict[str, Any] | None = None, **settings: Any
-    ) -> Self:
-        """Take the candidates of a fitted search and draw them.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-
-        Raises
-        ------
-        TypeError
-            When the estimator has no candidates, or ``ax`` is not one Axes.
-        """
-        return cls._compute_and_plot(estimator, ax=ax, plot_kwargs=plot_kwargs, **settings)
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
         """Draw a point and its standard error for each family, and the average precision beside it.
@@ -134,14 +116,14 @@ class CandidatesDisplay(Display):
             The title in place of ``self.name``.
         """
         ax = axes_or_new(ax)
-        places = np.arange(len(self.labels))[::-1]
+        rows = np.arange(len(self.labels))[::-1]
         color = curve_style(ax, None, None)["color"]
         point = {"fmt": "o", "color": color, "label": "precision at the budget"}
-        self.container_ = ax.errorbar(self.precision, places, xerr=self.standard_error, **point)
-        ax.plot(self.average_precision, places, "x", color="#767676", label="average precision")
+        self.container_ = ax.errorbar(self.precision, rows, xerr=self.standard_error, **point)
+        ax.plot(self.average_precision, rows, "x", color="#767676", label="average precision")
         ring = {"markersize": 13, "fillstyle": "none", "color": color, "label": "chosen"}
-        ax.plot(self.precision[self.chosen], places[self.chosen], "o", **ring)
-        ax.set_yticks(places, self.labels)
+        ax.plot(self.precision[self.chosen], rows[self.chosen], "o", **ring)
+        ax.set_yticks(rows, self.labels)
         ax.set(xlabel="mean over the folds, ± standard error", title=name or self.name or "")
         finish(ax)
         return self._drawn_in(ax)

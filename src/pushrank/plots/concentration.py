@@ -1,4 +1,4 @@
-"""Which pairs of a positive and a negative an objective listens to."""
+"""The contribution of each pair of a positive and a negative to an objective."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pushrank.plots._display import RankingDisplay, estimator_name, final_step
 from pushrank.plots._docstrings import written_out
 from pushrank.prices import Power, Price
 
+# Cells below this part of the average weight have the same colour.
 MIN_WEIGHT = 1e-3
-"""Cells below this part of the average weight are drawn alike."""
 
 
 @written_out
@@ -32,18 +32,19 @@ class ConcentrationDisplay(RankingDisplay):
     .. math:: c_{ik} = \frac{g(h_k)}{R} \cdot \frac{\ell_{ik}}{h_k}, \qquad
         \ell_{ik} = \ell(s_i - t_k), \quad h_k = \sum_i \ell_{ik}, \quad R = \sum_k g(h_k)
 
-    the pair's part of the negative's part of the objective: the larger p, the more lies with the highest
-    negatives. With a pull the parts are those of the positives, :math:`\ln(1 + h_i)\, \ell_{ik} / h_i` for
-    the IR Push. For powers and the maximum it is also the part of the derivative, by :math:`\ln \ell_{ik}`.
+    the share of the pair in the contribution of the negative: the larger p, the more the highest negatives
+    contribute. With a pull the contributions are those of the positives,
+    :math:`\ln(1 + h_i)\, \ell_{ik} / h_i` for the IR Push. For powers and the maximum :math:`c_{ik}` is also
+    the share of the pair in the derivative by :math:`\ln \ell_{ik}`.
 
     Parameters
     ----------
     shares : ndarray of float64, shape (a, b)
         The sum of the contributions of the pairs of each cell; all cells sum to one.
     positive_edges : ndarray of int, shape (a + 1,)
-        Where each row of cells begins among the positives, best first, and where the last ends.
+        The first positive of each row of cells, best first, and the end of the last.
     negative_edges : ndarray of int, shape (b + 1,)
-        The same of the columns, among the negatives.
+        The same for the columns, among the negatives.
     name : str, optional
         The title of the picture.
 
@@ -52,7 +53,7 @@ class ConcentrationDisplay(RankingDisplay):
     mesh_ : matplotlib artist
         The cells, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where they are.
+        Where they were drawn.
 
     Notes
     -----
@@ -79,7 +80,7 @@ class ConcentrationDisplay(RankingDisplay):
     name: str | None = None
 
     def share_of_highest_negatives(self, part: float) -> float:
-        """Return how much of the objective lies with the highest ``part`` of the negatives."""
+        """Return the share of the objective that the highest ``part`` of the negatives contributes."""
         by_negatives = np.concatenate([[0.0], np.cumsum(self.shares.sum(axis=0))])
         return float(np.interp(part * self.negative_edges[-1], self.negative_edges, by_negatives))
 
@@ -99,9 +100,9 @@ class ConcentrationDisplay(RankingDisplay):
         Parameters
         ----------
         objective : PushObjective or float, default=4.0
-            Whose pairs to weigh; a number is the p of the P-Norm Push.
+            The objective; a number is the p of the P-Norm Push.
         bins : int, default=40
-            How many cells to cut positives and negatives into, at least 1.
+            The number of groups of positives and of negatives, at least 1.
         name : str, optional
             The title of the picture.
 
@@ -142,15 +143,15 @@ class ConcentrationDisplay(RankingDisplay):
         objective: PushObjective | float | None = None,
         **settings: Any,
     ) -> Self:
-        """Compute and draw for a fitted ranker, by default of the sum over pairs that it minimises itself.
+        """Compute and draw for a fitted ranker, by default for the sum over pairs that it minimises.
 
-        Push rankers, `RankBoost`, `SmoothMarginRanking`, `RankSVM` and `InfinitePush` minimise one; for
-        others say whose ``objective``.
+        Push rankers, `RankBoost`, `SmoothMarginRanking`, `RankSVM` and `InfinitePush` minimise such a sum;
+        for others give an ``objective``.
 
         Parameters
         ----------
         objective : PushObjective or float, optional
-            Whose pairs to weigh; a number is the p of the P-Norm Push. By default the estimator's own.
+            The objective; a number is the p of the P-Norm Push. By default that of the estimator.
 
         Raises
         ------
@@ -171,12 +172,12 @@ class ConcentrationDisplay(RankingDisplay):
     def plot(
         self, ax: Any = None, *, name: str | None = None, mesh_kwargs: dict[str, Any] | None = None
     ) -> Self:
-        """Draw the cells, coloured by how many times more they weigh than the average pair.
+        """Draw the cells, coloured by the weight of a pair relative to the average.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure. One display fills an axes.
+            Where to draw; by default in a new figure. Axes hold one display of this kind.
         name : str, optional
             The title in place of ``self.name``.
         mesh_kwargs : dict, optional
@@ -197,7 +198,7 @@ class ConcentrationDisplay(RankingDisplay):
         )
         ax.figure.colorbar(self.mesh_, ax=ax, label="weight of a pair, 1 = the average")
         ax.invert_yaxis()
-        heavy = f"the highest 10 % of negatives bear {100 * self.share_of_highest_negatives(0.1):.0f} %"
+        heavy = f"the highest 10 % of negatives contribute {100 * self.share_of_highest_negatives(0.1):.0f} %"
         title = name or self.name
         ax.set_title(f"{title}\n{heavy}" if title else heavy, fontsize="medium")
         ax.set(xlabel="negatives, highest first", ylabel="positives, highest first")
@@ -215,7 +216,7 @@ def _push_cells(
     high_edges: NDArray[np.int64],
     low_edges: NDArray[np.int64],
 ) -> tuple[Floats, float]:
-    """Return the cells of a push of ``lows`` below ``highs``, summing to one, and its logarithm."""
+    """Return the cells of a push of ``lows`` below ``highs``, which sum to one, and its logarithm."""
     price: Price = prices.resolve(objective.price)
     log_sums = _log_sums(objective, highs, lows)
     total = price.total(log_sums, 1.0, "raw" if price.log_divisor is None else "log")
@@ -230,7 +231,7 @@ def _push_cells(
     low_fractions = parts_of_lows / parts_of_lows.sum()
     unit = np.where(np.isfinite(log_sums), log_sums, 0.0)
     for b, (start, stop) in enumerate(pairwise(high_edges)):
-        # one group of highs at a time: never a row of memory for each pair
+        # One group of highs at a time: memory for all pairs would be too much.
         parts = np.exp(_log_sums(objective, highs[start:stop], lows) - unit)
         cells[b] = np.add.reduceat(low_fractions * parts, low_edges[:-1])
     return cells, log_total

@@ -26,14 +26,14 @@ from pushrank.plots._axes import (
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
 
+# Two sums of the same weights, added in another order, may differ by this part.
 ROUNDING = 1e-12
-"""The part by which one sum of weights may miss another that adds the same weights in another order."""
 
 
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrecisionAtKDisplay(RankingDisplay):
-    r"""Precision at k against k: how many of the first k rows are hits.
+    r"""Precision at k against k: the share of hits among the first k rows.
 
     .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
 
@@ -48,14 +48,14 @@ class PrecisionAtKDisplay(RankingDisplay):
     base_rate : float, optional
         The share of hits among all rows, drawn as a line to compare with.
     name : str, optional
-        What the curve is called in the legend.
+        The name of the curve in the legend.
 
     Attributes
     ----------
     line_, band_ : matplotlib artists
         The curve and its interval, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where they are.
+        Where they were drawn.
 
     Notes
     -----
@@ -99,17 +99,10 @@ class PrecisionAtKDisplay(RankingDisplay):
         ----------
         max_k : int, optional
             The last k, from 1 to n, by default n; with weights, to their sum.
-        confidence_level : float, default=0.95
-            The chance with which the interval at one k covers, in (0, 1).
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
             interval with them.
 
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a score is not finite, lengths differ, weights do not fit, or a
-            setting is out of range.
         """
         depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         most = int(depths.total)
@@ -162,27 +155,27 @@ class PrecisionAtKDisplay(RankingDisplay):
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
 class CumulativeGainsDisplay(RankingDisplay):
-    r"""Cumulative gains: the share of all hits found against the share of the list looked at.
+    r"""Cumulative gains: the recall among the first rows against their share of the list.
 
     .. math:: G(k / n) = \frac{1}{I} \sum_i 1[\mathrm{rank}(i) \le k]
 
     Parameters
     ----------
-    looked_at : ndarray of float64, shape (m,)
+    fraction : ndarray of float64, shape (m,)
         Shares of the list, from 0 to 1.
-    found : ndarray of float64, shape (m,)
+    recall : ndarray of float64, shape (m,)
         The share of the positives among so many rows.
     base_rate : float, optional
         The share of positives among all rows, which bounds what any ranking can find.
     name : str, optional
-        What the curve is called in the legend.
+        The name of the curve in the legend.
 
     Attributes
     ----------
     line_ : matplotlib artist
         The curve, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it is.
+        Where it was drawn.
 
     Notes
     -----
@@ -195,12 +188,12 @@ class CumulativeGainsDisplay(RankingDisplay):
     Examples
     --------
     >>> display = CumulativeGainsDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    >>> display.looked_at.tolist(), display.found.tolist()
+    >>> display.fraction.tolist(), display.recall.tolist()
     ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
 
-    looked_at: Floats
-    found: Floats
+    fraction: Floats
+    recall: Floats
     base_rate: float | None = None
     name: str | None = None
 
@@ -214,19 +207,13 @@ class CumulativeGainsDisplay(RankingDisplay):
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
-        """Compute the curve without drawing it.
-
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
-        """
+        """Compute the curve without drawing it."""
         depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         even = np.linspace(0, depths.n_rows, CURVE_POINTS).round().astype(np.int64)
         rows = np.union1d(log_spaced(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
         return cls(
-            looked_at=rows / depths.n_rows,
-            found=depths.hits_among(rows * (depths.total / depths.n_rows)) / depths.total_positive,
+            fraction=rows / depths.n_rows,
+            recall=depths.hits_among(rows * (depths.total / depths.n_rows)) / depths.total_positive,
             base_rate=depths.base_rate,
             name=name,
         )
@@ -237,7 +224,7 @@ class CumulativeGainsDisplay(RankingDisplay):
         """Draw the curve, with the best that is possible and a random order to compare with."""
         ax = axes_or_new(ax)
         (self.line_,) = ax.plot(
-            self.looked_at, self.found, **curve_style(ax, name or self.name, curve_kwargs)
+            self.fraction, self.recall, **curve_style(ax, name or self.name, curve_kwargs)
         )
         if self.base_rate is not None:
             draw_reference(ax, [0.0, self.base_rate, 1.0], [0.0, 1.0, 1.0], "best possible; random order")
@@ -252,27 +239,27 @@ class CumulativeGainsDisplay(RankingDisplay):
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
 class LiftDisplay(RankingDisplay):
-    r"""Lift against the share of the list looked at: how many times the hits of a random order are found.
+    r"""Lift against the share of the list: how many times as many hits as in a random order.
 
     .. math:: \mathrm{lift}(k / n) = \frac{\mathrm{prec@}k}{I / n}
 
     Parameters
     ----------
-    looked_at : ndarray of float64, shape (m,)
+    fraction : ndarray of float64, shape (m,)
         Shares of the list, above 0 and up to 1, dense at the start.
     lift : ndarray of float64, shape (m,)
         The precision among so many rows over the share of hits among all.
     base_rate : float, optional
         The share of positives among all rows, which bounds what any ranking can reach.
     name : str, optional
-        What the curve is called in the legend.
+        The name of the curve in the legend.
 
     Attributes
     ----------
     line_ : matplotlib artist
         The curve, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it is.
+        Where it was drawn.
 
     Notes
     -----
@@ -286,11 +273,11 @@ class LiftDisplay(RankingDisplay):
     Examples
     --------
     >>> display = LiftDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    >>> display.looked_at.tolist(), display.lift.round(3).tolist()
+    >>> display.fraction.tolist(), display.lift.round(3).tolist()
     ([0.25, 0.5, 0.75, 1.0], [2.0, 1.0, 1.333, 1.0])
     """
 
-    looked_at: Floats
+    fraction: Floats
     lift: Floats
     base_rate: float | None = None
     name: str | None = None
@@ -305,29 +292,23 @@ class LiftDisplay(RankingDisplay):
         pos_label: Any = None,
         name: str | None = None,
     ) -> Self:
-        """Compute the curve without drawing it.
-
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a score is not finite, lengths differ, or weights do not fit.
-        """
+        """Compute the curve without drawing it."""
         depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
         shares = log_spaced(depths.n_rows) / depths.n_rows
-        found = depths.hits_among(shares * depths.total) / depths.total_positive
-        return cls(looked_at=shares, lift=found / shares, base_rate=depths.base_rate, name=name)
+        recall = depths.hits_among(shares * depths.total) / depths.total_positive
+        return cls(fraction=shares, lift=recall / shares, base_rate=depths.base_rate, name=name)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
     ) -> Self:
         """Draw the curve on a logarithmic axis, with the best that is possible and a random order."""
         ax = axes_or_new(ax)
-        (self.line_,) = ax.plot(self.looked_at, self.lift, **curve_style(ax, name or self.name, curve_kwargs))
+        (self.line_,) = ax.plot(self.fraction, self.lift, **curve_style(ax, name or self.name, curve_kwargs))
         if self.base_rate is not None:
-            shares = np.geomspace(self.looked_at[0], 1.0, 100)
+            shares = np.geomspace(self.fraction[0], 1.0, 100)
             best = 1.0 / np.maximum(shares, self.base_rate)
             draw_reference(ax, shares, best, "best possible; random order")
-        draw_reference(ax, [self.looked_at[0], 1.0], [1.0, 1.0], "_random order")
+        draw_reference(ax, [self.fraction[0], 1.0], [1.0, 1.0], "_random order")
         ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
         ax.set_ylim(bottom=0.0)
         percent_ticks(ax.xaxis)
@@ -338,29 +319,29 @@ class LiftDisplay(RankingDisplay):
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
 class RocLeftEdgeDisplay(RankingDisplay):
-    r"""The ROC curve on a logarithmic axis: hits found before each false alarm.
+    r"""The ROC curve on a logarithmic axis: the share of hits above each false alarm.
 
     .. math:: \mathrm{TPR}(j / K) = \frac{1}{I}\, \#\{i : \text{at most } j \text{ negatives stand above } i\}
 
     Parameters
     ----------
     false_alarms : ndarray of int, shape (m,)
-        Numbers j of negatives let pass, ascending from 0.
+        Numbers j of negatives that are passed, ascending from 0.
     tpr : ndarray of float64, shape (m,)
-        The share of the positives found before one more negative.
+        The share of the positives above the next negative.
     n_negative : int
         The number of negatives, which turns false alarms into the false positive rate.
     low, high : ndarray of float64, shape (m,), optional
         The ends of a confidence interval for each share.
     name : str, optional
-        What the curve is called in the legend.
+        The name of the curve in the legend.
 
     Attributes
     ----------
     line_, band_ : matplotlib artists
         The curve and its interval, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where they are.
+        Where they were drawn.
 
     Notes
     -----
@@ -407,38 +388,31 @@ class RocLeftEdgeDisplay(RankingDisplay):
 
         Parameters
         ----------
-        confidence_level : float, default=0.95
-            The least chance with which the interval covers, in (0, 1).
         simultaneous : bool, default=False
-            Whether the band covers at all places at once, or at each by itself.
+            Whether the band covers the curve at all points at once, or at each by itself.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
             interval with them.
 
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a score is not finite, lengths differ, weights do not fit, or
-            ``confidence_level`` is out of range.
         """
         depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
-        places = log_spaced(depths.n_negative, first=0)
+        false_alarms = log_spaced(depths.n_negative, first=0)
         low = high = None
-        misses = places.astype(np.float64)
+        misses = false_alarms.astype(np.float64)
         if sample_weight is not None:
-            # in negatives of average weight, a little more than their sum, which may miss it by rounding
+            # The unit is the average weight of a negative; the factor keeps the last sum from falling short.
             misses *= depths.total_negative / depths.n_negative * (1.0 + ROUNDING)
         else:
             _, _, low, high = roc_band(
                 y_true,
                 scores,
-                false_positive_rates=places / depths.n_negative,
+                false_positive_rates=false_alarms / depths.n_negative,
                 simultaneous=simultaneous,
                 confidence_level=confidence_level,
                 pos_label=pos_label,
             )
         return cls(
-            false_alarms=places,
+            false_alarms=false_alarms,
             tpr=depths.hits_above_misses(misses) / depths.total_positive,
             n_negative=depths.n_negative,
             low=low,

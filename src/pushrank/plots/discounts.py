@@ -1,4 +1,4 @@
-"""How much each place in the list counts, under measures and pushes."""
+"""The weight of each rank of the list, under metrics and pushes."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
     "DCG, 1 / log(1 + rank)": lambda ranks: np.log(2.0) / np.log1p(ranks),
     "reciprocal rank, 1 / rank": lambda ranks: 1.0 / ranks,
 }
-"""What a hit at each rank is worth, in units of the first."""
+"""The value of a hit at each rank, in units of the first."""
 
+# The lower end of the axis of weights.
 MIN_WEIGHT = 1e-4
-"""Where the axis of weights ends."""
 
 
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
 class DiscountDisplay(RankingDisplay):
-    r"""Discount factors: the weight of each rank, under several p of the push and under measures.
+    r"""Discount factors: the weight of each rank, under several p of the push and under metrics.
 
     .. math:: d_p(r) = \Bigl(\frac{\mathrm{Height}(r)}{I}\Bigr)^p, \qquad
               d_{\mathrm{DCG}}(r) = \frac{\ln 2}{\ln(1 + r)}, \qquad d_{\mathrm{AveR}}(r) = \frac{1}{r}
 
-    with Height(r) the number of positives that a negative at rank r would stand above: what an error costs
-    there, in units of its cost at the top. The IR Push's :math:`-\ln(1 + r)`, of which differences alone
-    count, is drawn from 1 at the first place to 0 at the last:
+    where Height(r) is the number of positives that a negative at rank r would be above. The weight is the
+    cost of an error there, in units of its cost at the top. Only differences of the IR Push's
+    :math:`-\ln(1 + r)` matter, so it is drawn from 1 at the first rank to 0 at the last:
 
     .. math:: d_{\mathrm{IR}}(r) = 1 - \frac{\ln(1 + r) - \ln 2}{\ln(1 + n) - \ln 2}
 
@@ -54,13 +54,13 @@ class DiscountDisplay(RankingDisplay):
     lines_ : list of matplotlib artists
         The curves, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where they are.
+        Where they were drawn.
 
     Notes
     -----
-    ``compute`` costs O(n log n). With p = 1, RankBoost's push and the AUC, weights fall no faster than
-    positives are found; the Infinite Push is the limit in which the first place alone counts. Ties count by
-    their expectation under a random order.
+    ``compute`` costs O(n log n). With p = 1, for RankBoost's push and the AUC, weights fall as the share of
+    positives that are yet to come; the Infinite Push is the limit in which only the first rank counts. Ties
+    count by their expectation under a random order.
 
     References
     ----------
@@ -95,11 +95,6 @@ class DiscountDisplay(RankingDisplay):
             Strengths of the push, each finite and at least 1.
         name : str, optional
             The title of the picture.
-
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a score is not finite, lengths differ, or a p is out of range.
         """
         for power in p:
             if not 1.0 <= power < np.inf:
@@ -131,7 +126,7 @@ class DiscountDisplay(RankingDisplay):
             ylim=(MIN_WEIGHT, 1.3),
             xlim=(1, self.ranks[-1]),
             xlabel="rank in the list",
-            ylabel="weight, 1 = the first place",
+            ylabel="weight, 1 = the first rank",
             title=name or self.name or "",
         )
         count_ticks(ax.xaxis)

@@ -1,4 +1,4 @@
-"""How a fit went: the objective after every iteration, or the smooth margin after every round of boosting."""
+"""The course of a fit: the objective after every iteration, or the smooth margin after every round."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference, finish
-from pushrank.plots._display import Display, estimator_name, final_step
+from pushrank.plots._display import FittedDisplay, estimator_name, final_step
 from pushrank.plots._docstrings import written_out
 
 Quantity = Literal["objective", "smooth_margin"]
@@ -19,7 +19,7 @@ KEEPERS = {"objective": "the push rankers and boosting do", "smooth_margin": "Sm
 
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
-class TrainingPathDisplay(Display):
+class TrainingPathDisplay(FittedDisplay):
     r"""The objective, or the smooth margin, at the start of a fit and after every iteration or round.
 
     .. math:: t \mapsto R(\lambda_t) \qquad \text{or} \qquad
@@ -28,30 +28,30 @@ class TrainingPathDisplay(Display):
     Parameters
     ----------
     path : ndarray of float64, shape (n_iter + 1,)
-        The objective, on whatever scale its fit uses, or the smooth margin, ``-inf`` before the first step.
+        The objective, on the scale of the fit, or the smooth margin, ``-inf`` before the first step.
     quantity : {"objective", "smooth_margin"}, default="objective"
-        What the path is of.
+        The quantity of the path.
     margin : float, optional
         The margin that the last round reached.
     bound : float, optional
-        The largest margin there is, as of ``pushrank.theory.max_margin``, drawn as a line to compare with.
+        The largest possible margin, as of ``pushrank.theory.max_margin``, drawn as a line to compare with.
     name : str, optional
-        What the curve is called in the legend.
+        The name of the curve in the legend.
 
     Attributes
     ----------
     line_ : matplotlib artist
         The curve, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it is.
+        Where it was drawn.
 
     Notes
     -----
-    Objectives of different rankers have different units. How fast solvers of one objective converge shows
-    in ``plot(above=lowest)``, with the lowest value that any of them reached.
+    Objectives of different rankers have different units. To compare how fast solvers of one objective
+    converge, use ``plot(above=lowest)`` with the lowest value that any of them reached.
 
-    While pairs are still misranked the smooth margin is negative and large: the curve is drawn where it is
-    above zero, or no farther below than it ends above.
+    While pairs are misranked the smooth margin is negative and large. The curve is drawn where it is at most
+    as far below zero as the ends of the path are above.
 
     References
     ----------
@@ -91,9 +91,9 @@ class TrainingPathDisplay(Display):
         quantity : {"objective", "smooth_margin"}, default="objective"
             Which of the two to take.
         bound : float, optional
-            The largest margin there is, drawn as a line to compare with.
+            The largest possible margin, drawn as a line to compare with.
         name : str, optional
-            What the curve is called; by default the estimator's class.
+            The name of the curve; by default the estimator's class.
 
         Returns
         -------
@@ -122,24 +122,6 @@ class TrainingPathDisplay(Display):
             bound=bound,
             name=name or estimator_name(estimator),
         )
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, plot_kwargs: dict[str, Any] | None = None, **settings: Any
-    ) -> Self:
-        """Take the path of a fitted ranker and draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-
-        Raises
-        ------
-        TypeError
-            When the estimator keeps no such path, or ``ax`` is not one Axes.
-        """
-        return cls._compute_and_plot(estimator, ax=ax, plot_kwargs=plot_kwargs, **settings)
 
     def plot(
         self,
@@ -188,7 +170,7 @@ class TrainingPathDisplay(Display):
         if self.margin is not None:
             ax.plot(rounds[-1:], [self.margin], "o", color=style["color"], label="margin reached")
         if self.bound is not None:
-            draw_reference(ax, rounds[[0, -1]], [self.bound] * 2, "largest margin there is")
+            draw_reference(ax, rounds[[0, -1]], [self.bound] * 2, "largest possible margin")
         ax.set(xscale="log", xlabel="rounds", ylabel="smooth margin")
         count_ticks(ax.xaxis)
         finish(ax, legend="lower right")

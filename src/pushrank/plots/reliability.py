@@ -1,4 +1,4 @@
-"""What share of the rows are hits at each depth of the list, and whether that was predicted."""
+"""The share of hits in each stretch of the list, beside the predicted share."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from pushrank.plots._axes import (
 from pushrank.plots._display import RankingDisplay, estimator_scores
 from pushrank.plots._docstrings import written_out
 
+# The part of the width of a stretch that the markers of several models share.
 WIDTH = 0.6
-"""The part of a stretch's place on the axis that the markers of several models share."""
 
 
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
 class TopReliabilityDisplay(RankingDisplay):
-    r"""The share of hits in each stretch of the list, with intervals: how far down it pays to go.
+    r"""The share of hits in each stretch of the list, with intervals: it shows how far down it pays to go.
 
     .. math:: \frac{1}{b - a} \sum_i 1[a < \mathrm{rank}(i) \le b]
 
@@ -49,14 +49,14 @@ class TopReliabilityDisplay(RankingDisplay):
     base_rate : float, optional
         The share of hits among all rows, drawn as a line to compare with.
     name : str, optional
-        What the model is called in the legend.
+        The name of the model in the legend.
 
     Attributes
     ----------
     bars_ : matplotlib artist
         Markers and intervals, after ``plot``.
     ax_, figure_ : matplotlib Axes and Figure
-        Where they are.
+        Where they were drawn.
 
     Notes
     -----
@@ -99,17 +99,15 @@ class TopReliabilityDisplay(RankingDisplay):
         Parameters
         ----------
         probabilities : array-like of shape (n,), optional
-            Predicted probabilities of a hit, to hold against the shares.
-        confidence_level : float, default=0.95
-            The chance with which an interval covers, in (0, 1).
+            Predicted probabilities of a hit, to compare with the shares.
         name : str, optional
-            What the model is called in the legend.
+            The name of the model in the legend.
 
         Raises
         ------
         ValueError
-            When there are not two classes, a score is not finite, lengths differ, a probability is not
-            in [0, 1], or ``confidence_level`` is out of range.
+            When there are not two classes, a score is not finite, lengths differ, or a probability or
+            ``confidence_level`` is out of range.
         """
         depths = ListDepths(Ranking(y_true, scores, None, pos_label))
         edges = _stretches(depths.n_rows)
@@ -160,7 +158,7 @@ class TopReliabilityDisplay(RankingDisplay):
         Parameters
         ----------
         name : str, optional
-            What to call the model in place of ``self.name``.
+            The name of the model in place of ``self.name``.
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``errorbar``.
         """
@@ -169,14 +167,15 @@ class TopReliabilityDisplay(RankingDisplay):
         style = curve_style(ax, name or self.name, curve_kwargs)
         style["linestyle"] = (curve_kwargs or {}).get("linestyle", "none")
         gid = style.pop("gid")
-        # to the right, then to the left of the middle, ever farther, until eight models fill WIDTH
+        # Models are drawn alternately right and left of the middle, ever farther: eight of them fill WIDTH.
         aside = WIDTH * (-1) ** number * ((number + 1) // 2) / 8
         at = np.arange(len(self.share)) + aside
         spread = np.maximum([self.share - self.low, self.high - self.share], 0.0)
         self.bars_ = ax.errorbar(
             at, self.share, spread, **{"marker": MARKERS[number % len(MARKERS)], "capsize": 3, **style}
         )
-        self.bars_.lines[0].set_gid(gid)  # the markers alone, not the caps: they are what is counted
+        # Only the markers count as a curve, not the caps of the intervals.
+        self.bars_.lines[0].set_gid(gid)
         if self.predicted is not None:
             ax.plot(
                 at, self.predicted, "_", color=style["color"], markersize=14, markeredgewidth=2,

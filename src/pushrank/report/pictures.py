@@ -81,8 +81,8 @@ def pictures(lists: RankedLists) -> list[Picture]:
             "Cumulative gains: a list in random order would give a straight line from corner to corner, a "
             f"perfect one would be at the top after {base_rate} of the list.",
             gains,
-            [f"{100 * part:.3g} %" for part in gains[lists.best].looked_at],
-            {model: display.found for model, display in gains.items()},
+            [f"{100 * part:.3g} %" for part in gains[lists.best].fraction],
+            {model: display.recall for model, display in gains.items()},
             ([budget / n_rows] * 2, [0.0, 1.0], budget),
         ),
         _picture(
