@@ -186,8 +186,11 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
                 rankers, factor, solve, risk, model, X, weighted, collapse_advice=INFINITE_PUSH_COLLAPSE
             )
 
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(self.loss, "maximum", scale="mean")
+
     def _risk(self, sample: Sample, scores: Floats) -> float:
-        return PushObjective(self.loss, "maximum", scale="mean").evaluation(sample, scores).value
+        return self._pair_objective().evaluation(sample, scores).value
 
 
 @shared_docs
@@ -363,7 +366,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         if self.loss == "hinge":
             risk = partial(mean_hinge, sample)
             return cutting_plane(risk, model, C, callback, start, **limits(self))
-        objective = PushObjective(self.loss, scale="mean")
+        objective = self._pair_objective()
         certify = partial(squared_hinge_certificate, model, sample, C)
         newton: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
         coef, certificate, n_iter = newton(
@@ -371,8 +374,11 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         )
         return CertifiedSolution(coef, certificate, n_iter, coef)
 
+    def _pair_objective(self) -> PushObjective:
+        return PushObjective(self.loss, scale="mean")
+
     def _risk(self, sample: Sample, scores: Floats) -> float:
-        return PushObjective(self.loss, scale="mean").evaluation(sample, scores).value
+        return self._pair_objective().evaluation(sample, scores).value
 
 
 Structured = Callable[[Sample, Floats], tuple[float, Floats, float]]
