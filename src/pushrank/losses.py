@@ -406,9 +406,36 @@ class SmoothedHinge(_SharpLoss):
         return self.sharpness * sigmoid(z) * sigmoid(-z)
 
 
+@dataclass(frozen=True)
+class _SigmoidPower(_SharpLoss):
+    r"""The power :math:`s^n` of the sigmoid :math:`s = 1 / (1 + e^{\beta r})`."""
+
+    convex: ClassVar[bool] = False
+    power: ClassVar[int]
+
+    @property
+    def tails(self) -> Tails:
+        """One and ``exp(-power * sharpness * r)``."""
+        return Tails((1.0,), 0.0, self.power * self.sharpness)
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``s ** power``."""
+        return sigmoid(-self.sharpness * margin) ** self.power
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-power * sharpness * s ** power * (1 - s)``, never positive."""
+        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
+        return -self.power * self.sharpness * high * low**self.power
+
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return the second derivative, negative where s exceeds ``power / (power + 1)``."""
+        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
+        return self.power * self.sharpness**2 * low**self.power * high * (self.power * high - low)
+
+
 @_shared_docs
 @dataclass(frozen=True)
-class Sigmoid(_SharpLoss):
+class Sigmoid(_SigmoidPower):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
 
     It is bounded for a badly ranked pair, so that outliers weigh little; it is not convex, and a fit finds a
@@ -434,31 +461,12 @@ class Sigmoid(_SharpLoss):
     [1.0, 0.5, 0.0]
     """
 
-    convex: ClassVar[bool] = False
-
-    @property
-    def tails(self) -> Tails:
-        """One and ``exp(-sharpness * r)``."""
-        return Tails((1.0,), 0.0, self.sharpness)
-
-    def value(self, margin: Floats) -> Floats:
-        """Return ``1 / (1 + exp(sharpness * margin))``."""
-        return sigmoid(-self.sharpness * margin)
-
-    def derivative(self, margin: Floats) -> Floats:
-        """Return ``-sharpness * value * (1 - value)``."""
-        z = self.sharpness * margin
-        return -self.sharpness * sigmoid(z) * sigmoid(-z)
-
-    def second_derivative(self, margin: Floats) -> Floats:
-        """Return ``sharpness ** 2 * value * (1 - value) * (1 - 2 * value)``."""
-        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
-        return self.sharpness**2 * low * high * (high - low)
+    power: ClassVar[int] = 1
 
 
 @_shared_docs
 @dataclass(frozen=True)
-class SquaredSigmoid(_SharpLoss):
+class SquaredSigmoid(_SigmoidPower):
     r"""The squared sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})^2`, between zero and one.
 
     Bounded like :class:`Sigmoid`, it falls twice as fast for a well ranked pair; it is not convex, and a fit
@@ -482,26 +490,7 @@ class SquaredSigmoid(_SharpLoss):
     [1.0, 0.25, 0.0]
     """
 
-    convex: ClassVar[bool] = False
-
-    @property
-    def tails(self) -> Tails:
-        """One and ``exp(-2 * sharpness * r)``."""
-        return Tails((1.0,), 0.0, 2.0 * self.sharpness)
-
-    def value(self, margin: Floats) -> Floats:
-        """Return ``1 / (1 + exp(sharpness * margin)) ** 2``."""
-        return np.square(sigmoid(-self.sharpness * margin))
-
-    def derivative(self, margin: Floats) -> Floats:
-        """Return the derivative, never positive."""
-        z = self.sharpness * margin
-        return -2.0 * self.sharpness * sigmoid(-z) ** 2 * sigmoid(z)
-
-    def second_derivative(self, margin: Floats) -> Floats:
-        """Return the second derivative, negative where the sigmoid exceeds two thirds."""
-        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
-        return 2.0 * self.sharpness**2 * low**2 * high * (2.0 * high - low)
+    power: ClassVar[int] = 2
 
 
 @dataclass(frozen=True)
