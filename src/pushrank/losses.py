@@ -555,7 +555,7 @@ def resolve(loss: Loss | str) -> Loss:
     return resolved
 
 
-def check_own(loss: Loss) -> None:
+def check_declared(loss: Loss) -> None:
     """Raise unless a user's loss has the properties that it declares, at the margins of ``MARGINS``."""
     cls = type(loss)
     if cls.__module__.partition(".")[0] == "pushrank":

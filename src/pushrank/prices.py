@@ -471,7 +471,7 @@ def resolve(price: Price | str) -> Price:
     return resolved
 
 
-def check_own(price: Price) -> None:
+def check_declared(price: Price) -> None:
     """Raise unless a user's price has the properties that it declares, at the sums of ``INNER_SUMS``."""
     # A price that overrides total acts on the vector of inner sums, and cannot be checked sum by sum.
     cls = type(price)

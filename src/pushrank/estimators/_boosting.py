@@ -39,10 +39,10 @@ from pushrank.solvers.boosting.loop import (
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
-from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_own, plus_minus_one
+from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared, plus_minus_one
 
+# If so many subsamples have no pair to rank, the next one hardly ever has.
 MAX_DRAWS = 100
-"""Subsamples drawn in search of one that holds a pair to rank."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +287,7 @@ def run_rounds(
 ) -> BoostingRun:
     """Set a validation part aside, fit the weak rankers to the rest, and run the rounds.
 
-    ``y`` are the labels as the user passed them, which scorers ask for.
+    ``y`` are the labels as the user passed them, which scorers need.
     """
     n_threads = None if ranker.n_jobs is None or ranker.n_jobs < 0 else int(ranker.n_jobs)
     learner, generator = start.learner, start.generator
@@ -339,7 +339,7 @@ def _boosting_problem(
 ) -> BoostingProblem:
     """Return the objective on the training part over the weak rankers' outputs."""
     outputs: Outputs = learner.training_outputs(X, n_threads)
-    check_own(learner, outputs, X)
+    check_declared(learner, outputs, X)
     if spec.joint:
         outputs = plus_minus_one(outputs, constant=spec.constant)
     ridge: Floats | float = spec.alpha

@@ -270,7 +270,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     def _pair_objective(self) -> PushObjective:
         price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
-        prices.check_own(price)
+        prices.check_declared(price)
         # The logarithm is finite at any p, where the sum itself overflows.
         scale: Scale = "mean" if price.log_divisor is None else "log"
         objective = PushObjective(price=price, side=self.side, scale=scale, bottom_weight=self.bottom_weight)

@@ -451,8 +451,8 @@ def push_objective(
 ) -> PushObjective:
     """Return the objective on a scale that is finite, convex and, if there is one, free of the row number."""
     loss, price = losses.resolve(loss), prices.resolve(price)
-    losses.check_own(loss)
-    prices.check_own(price)
+    losses.check_declared(loss)
+    prices.check_declared(price)
     scale: Scale = "log"
     # a total that falls may go to zero, of which the logarithm has no bound
     no_log = price.log_divisor is None or not (price.smooth and price.monotonic)

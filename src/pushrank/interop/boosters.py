@@ -339,8 +339,8 @@ def push_objective(ranker: BoosterRanker) -> PushObjective | None:
         return None
     loss = losses.resolve(ranker.loss)
     price = Power(p) if ranker.price is None else prices.resolve(ranker.price)
-    losses.check_own(loss)
-    prices.check_own(price)
+    losses.check_declared(loss)
+    prices.check_declared(price)
     scale: Scale = "mean" if price.log_divisor is None else "log"
     objective = PushObjective(loss, price, ranker.side, scale, ranker.bottom_weight, ACCURACY)
     check_objective(objective)

@@ -289,7 +289,7 @@ def theorem_1(
     (0.5, 1.0, 2.0)
     """
     price, loss = prices.resolve(price), losses.resolve(loss)
-    prices.check_own(price)
+    prices.check_declared(price)
     if not price.convex:
         raise ValueError(f"theorem 1 is of convex prices; {price} is not.")
     at_zero = float(loss.value(np.zeros(1))[0])

@@ -28,7 +28,7 @@ def resolve(weak_rankers: Any) -> WeakRankers:
     Raises
     ------
     ValueError
-        When a name is not known.
+        When no family has the name.
     TypeError
         When it is none of these.
 

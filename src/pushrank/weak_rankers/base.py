@@ -137,7 +137,7 @@ class WeakRankers(BaseEstimator, ABC):
         """Remove the rankers of later rounds; families that are complete before the first have none."""
 
 
-def check_own(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
+def check_declared(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
     """Raise unless a user's family keeps its promises, as far as its first and its last ranker show."""
     # Random weights of both signs find edges that are sums of other values than those returned.
     if type(weak_rankers).__module__.partition(".")[0] == "pushrank" or not outputs.n_rankers:

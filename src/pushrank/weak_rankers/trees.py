@@ -38,7 +38,7 @@ class Regressors(WeakRankers):
     regressors_ : list of fitted regressors
         One for each round.
     subsets_ : list of (ndarray of int or None)
-        The features that each was given; None for all.
+        The features that each was fitted to; None for all.
     offsets_, ranges_ : list of float
         The least output of each on the training rows and how far the largest is above it.
 
@@ -180,7 +180,7 @@ class Classifiers(Regressors):
     regressors_ : list of fitted classifiers
         One for each round.
     subsets_ : list of (ndarray of int or None)
-        The features that each was given; None for all.
+        The features that each was fitted to; None for all.
     offsets_, ranges_ : list of float
         The least class that each predicts on the training rows, 0 or 1, and how far the largest is above it.
 
