@@ -30,20 +30,13 @@ Part = TypeVar("Part")
 
 
 def check_one_scorer(scoring: Any) -> None:
-    """Raise unless ``scoring`` is a name, a callable of an estimator, rows and labels, or None.
-
-    Raises
-    ------
-    TypeError
-        When it is several scorers, a measure of labels and scores, or no scorer at all.
-    """
+    """Raise unless ``scoring`` is a name, a callable of an estimator, rows and labels, or None."""
     if scoring is None or isinstance(scoring, str):
         return
     if not callable(scoring):
-        found = f"{type(scoring).__name__} {scoring!r}"
         raise TypeError(
-            f"scoring must be one scorer, to choose by, got the {found}; pass one of "
-            f"{list(scorers.SCORERS)}, one of scikit-learn's names, or a scorer."
+            f"scoring must be one scorer, to choose by, got the {type(scoring).__name__} {scoring!r}; pass "
+            f"one of {list(scorers.SCORERS)}, one of scikit-learn's names, or a scorer."
         )
     if not _takes_an_estimator(scoring):
         name = getattr(_innermost(scoring), "__name__", type(scoring).__name__)
@@ -65,7 +58,8 @@ def _takes_an_estimator(function: Any) -> bool:
     except TypeError:
         return False
     except ValueError:
-        return True  # compiled functions may not say what they take
+        # Compiled functions may have no signature.
+        return True
     return True
 
 
@@ -85,28 +79,9 @@ TWO_CLASS_METRICS = (
 class HeldOutScorer:
     """A scorer of held-out rows, at any scores that a ranker gives them.
 
-    With grades, metrics of two classes count every grade above the lowest as positive. With query groups,
-    metrics that take ``qid`` are averaged over queries; others treat all rows as one list.
-
-    Parameters
-    ----------
-    scoring : str, callable or None
-        The name of a scorer of ours, or else what scikit-learn takes.
-    classes : ndarray
-        The classes or grades.
-    labels : ndarray of shape (n_rows,)
-        The rows' own.
-    weights : ndarray of shape (n_rows,) or None
-        Their weights.
-    queries : ndarray of shape (n_rows,), optional
-        Their query groups.
-
-    Raises
-    ------
-    TypeError
-        When there are several scorers, or it is a measure.
-    ValueError
-        When the scorer is not known.
+    ``scoring`` is the name of a scorer of ours, or else what scikit-learn takes. With grades, metrics of two
+    classes count every grade above the lowest as positive. With query groups, metrics that take ``qid`` are
+    averaged over queries; others treat all rows as one list.
     """
 
     def __init__(
@@ -118,53 +93,37 @@ class HeldOutScorer:
         queries: NDArray[np.intp] | None = None,
     ) -> None:
         self._scoring, self._scorer = scoring, _scorer_of(scoring)
-        # two texts too: a measure would ask which is positive, and the ranker has chosen
+        # With labels of two texts a measure would ask which is positive, which the ranker has decided.
         if _measure_of(self._scorer) in TWO_CLASS_METRICS:
             labels, classes = labels > classes[0], np.array([False, True])
         self._labels, self._frozen = labels, FrozenRanker(classes)
         self._options: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
-        asked = [] if queries is None else _query_keywords(self._scorer)
-        self._options |= dict.fromkeys(asked, queries)
-        # scikit-learn's scorers pass on what they ask for under metadata routing alone
-        self._config = {"enable_metadata_routing": True} if asked else {}
+        keywords = [] if queries is None else _query_keywords(self._scorer)
+        self._options |= dict.fromkeys(keywords, queries)
+        # Only under metadata routing do scikit-learn's scorers hand on the groups that they ask for.
+        self._config = {"enable_metadata_routing": True} if keywords else {}
 
     def score(self, X: Any, scores: Floats, thresholds: Floats) -> float:
-        """Return how good scores of the rows ``X`` are, the higher the better; thresholds part the classes.
-
-        Raises
-        ------
-        TypeError
-            When there are weights and the scorer takes none.
-        ValueError
-            When the scorer asks for probabilities, or returns what could not be compared: not a number.
-        """
+        """Return how good scores of the rows ``X`` are; thresholds part the classes."""
         self._frozen.set_scores(scores, thresholds)
         try:
             with config_context(**self._config):
-                found = float(self._scorer(self._frozen, X, self._labels, **self._options))
+                score = float(self._scorer(self._frozen, X, self._labels, **self._options))
         except AttributeError as error:
             raise ValueError(
                 f"scoring={self._scoring!r} asks for what rankers do not have, such as probabilities; use a "
                 "scorer of decision_function or predict, such as 'average_precision'."
             ) from error
-        if math.isnan(found):
+        if math.isnan(score):
             raise ValueError(
                 "scoring gave nan on a part of the rows; use a scorer that is defined on every part, or "
                 "larger parts: fewer folds, a larger validation_fraction."
             )
-        return found
+        return score
 
 
 def _scorer_of(scoring: Any) -> Callable[..., float]:
-    """Return the scorer that a user means.
-
-    Raises
-    ------
-    TypeError
-        When there are several, or it is a measure.
-    ValueError
-        When it is not known.
-    """
+    """Return the scorer that a user means."""
     check_one_scorer(scoring)
     if isinstance(scoring, str) and scoring in scorers.SCORERS:
         named: Callable[..., float] = scorers.SCORERS[scoring]
@@ -181,21 +140,17 @@ def _measure_of(scorer: Any) -> Callable[..., float]:
 
 def _query_keywords(scorer: Any) -> list[str]:
     """Return the parameters in which a scorer takes query groups: ``qid``, or what asks for it by routing."""
-    known = dict.fromkeys(signature(_measure_of(scorer)).parameters)
-    requests = {**known, **get_routing_for_object(scorer).score.requests}
+    parameters = dict.fromkeys(signature(_measure_of(scorer)).parameters)
+    requests = {**parameters, **get_routing_for_object(scorer).score.requests}
     return [
-        name for name, told in requests.items() if told == "qid" or (name == "qid" and told in (None, True))
+        name
+        for name, alias in requests.items()
+        if alias == "qid" or (name == "qid" and alias in (None, True))
     ]
 
 
 class FrozenRanker(RankerMixin, BaseEstimator):
-    """A ranker of given scores, in the middle of a training, for scorers that ask an estimator.
-
-    Parameters
-    ----------
-    classes : ndarray or None
-        The classes or grades.
-    """
+    """A ranker with the scores of a training that is under way, for scorers that ask an estimator."""
 
     def __init__(self, classes: NDArray[Any] | None = None) -> None:
         self.classes = classes
@@ -203,16 +158,16 @@ class FrozenRanker(RankerMixin, BaseEstimator):
         self.set_scores(np.zeros(0), np.zeros(1))
 
     def set_scores(self, scores: Floats, thresholds: Floats) -> None:
-        """Take other scores, and as many thresholds as part the classes."""
+        """Replace the scores and the thresholds between the classes."""
         self._scores, self.threshold_ = scores, float(thresholds[0])
         self.thresholds_ = thresholds[: 0 if self.classes_ is None else len(self.classes_) - 1]
 
     def fit(self, X: Any, y: Any) -> FrozenRanker:  # noqa: ARG002
-        """Do nothing: others fit."""
+        """Do nothing, since the scores come from outside."""
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:  # noqa: ARG002
-        """Return the scores, whatever is passed."""
+        """Return the scores, whatever the rows are."""
         return self._scores - self.threshold_
 
 
@@ -223,11 +178,6 @@ def parts(
 
     Of two classes or grades the same share of each is drawn, of query groups whole groups, of explicit pairs
     the pairs. ``part`` returns the part of a mask of the rows, or of the pairs.
-
-    Raises
-    ------
-    ValueError
-        When there are too few rows, or a part lacks what it needs.
     """
     sample: Any = target.sample
     try:
@@ -253,28 +203,14 @@ def validator(
 ) -> Callable[[Floats], float]:
     """Return a function of all rows' scores that scores the validation part, the higher the better.
 
-    Parameters
-    ----------
-    problem : ScoreObjective
-        The objective on the validation part, which is the score where ``scoring`` is None.
-    valid : Sample
-        The validation part.
-    scoring : str, callable or None
-        A scorer of ours by name, or one of scikit-learn's.
-    X, y, target
-        The training data.
-
-    Raises
-    ------
-    ValueError
-        When a scorer is given without labels, is not known, or is a measure.
+    Without ``scoring`` the score is minus the objective there.
     """
     if scoring is None:
         return lambda scores: -problem.evaluate(scores).value
     if y is None:
         raise ValueError("scoring needs labels; with pairs leave scoring=None, which uses the objective.")
     rows = np.unique(np.concatenate([valid.positives, valid.negatives]))
-    weights, groups = (None if of is None else of[rows] for of in (target.weights, target.groups))
+    weights, groups = (None if column is None else column[rows] for column in (target.weights, target.groups))
     part, classes = X[rows], np.asarray(target.classes)
     scorer = HeldOutScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
     return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))

@@ -13,19 +13,22 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from pushrank.estimators._scoring import model_scores as model_scores
+from pushrank.estimators._scoring import weight_params
 
 
 @contextmanager
 def record_warnings(lines: list[str]) -> Iterator[None]:
-    """Append the warnings to the user within the block to `lines`; others go on as they are."""
+    """Append the warnings to the user within the block to `lines`; other warnings pass."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
+    texts = set()
     for warning in caught:
-        if not issubclass(warning.category, UserWarning):
+        if issubclass(warning.category, UserWarning):
+            texts.add(" ".join(str(warning.message).split()))
+        else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    found = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
-    lines.extend(sorted({" ".join(str(message).split()) for message in found}))
+    lines.extend(sorted(texts))
 
 
 class Fits:
@@ -36,14 +39,13 @@ class Fits:
         models: Mapping[str, Any],
         X: Any,
         y: NDArray[Any],
-        sample_weight: NDArray[np.float64] | None,
+        weights: NDArray[np.float64] | None,
         warned: dict[str, list[str]],
     ) -> None:
-        self.models, self.X, self.y, self.warned = models, X, y, warned
-        self.weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.models, self.X, self.y, self.weights, self.warned = models, X, y, weights, warned
         ids = [_transformer_ids(model) for model in models.values()]
-        # what one model alone goes through is part of its fit, and not kept
-        self.keys = {name: own if ids.count(own) > 1 else () for name, own in zip(models, ids, strict=True)}
+        # Transformers of one model alone are part of its fit: their output need not be kept.
+        self.keys = {name: key if ids.count(key) > 1 else () for name, key in zip(models, ids, strict=True)}
         self.prepared: dict[tuple[int, ...], tuple[Pipeline, Any]] = {}
         self.rankers: dict[str, Any] = {}
 
@@ -60,16 +62,14 @@ class Fits:
             if key:
                 _, X_train = self.prepared[key]
                 ranker = ranker.steps[-1][1]
-            prefix = f"{ranker.steps[-1][0]}__" if isinstance(ranker, Pipeline) else ""
-            weight = {prefix + parameter: value for parameter, value in self.weight.items()}
             with record_warnings(self.warned.setdefault(name, [])):
-                self.rankers[name] = ranker.fit(X_train, self.y, **weight)
+                self.rankers[name] = ranker.fit(X_train, self.y, **weight_params(ranker, self.weights))
         if key and key not in prepared:
             prepared[key] = self.prepared[key][0].transform(X_test)
         return self.rankers[name], prepared[key] if key else X_test
 
     def whole(self, name: str) -> Any:
-        """Return a fitted model that takes rows as they came."""
+        """Return a fitted model that takes rows without preprocessing."""
         if not (key := self.keys[name]):
             return self.rankers[name]
         return Pipeline([*self.prepared[key][0].steps, ("ranker", self.rankers[name])])

@@ -1,4 +1,4 @@
-"""The folds that rankers are compared on: how rows are split, and put in one order again."""
+"""The folds that rankers are compared on: how rows are split, and brought into one order."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ from pushrank import metrics
 
 
 def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None:
-    """Raise when a class has too few rows for folds whose training parts are split again, `n_splits` times.
-
-    Raises
-    ------
-    ValueError
-        When a class is too small; the message says which number of folds is possible.
-    """
+    """Raise when a class has too few rows for folds whose training parts are split again `n_splits` times."""
     fewest = int(min(y.sum(), (~y).sum()))
     if fewest >= _rows_needed(n_folds, n_splits):
         return
@@ -97,23 +91,23 @@ def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
 def on_one_scale(scores: NDArray[np.float64], folds: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return one order of all rows, the higher the better, from scores of fits that differ between folds.
 
-    Scores of different fits are not on one scale. A row's place within its own fold is, as the folds are
-    drawn alike; equal places go to the row farther above its fold's mean, in standard deviations. Rows that
-    tie within a fold stay tied.
+    Scores of different fits are not on one scale. A row's rank within its fold is, since all folds are drawn
+    in the same way. Of rows with equal ranks the one farther above its fold's mean is first, in standard
+    deviations. Rows that tie within a fold stay tied.
 
     Examples
     --------
     >>> on_one_scale(np.array([1.0, 2.0, 3.0, 10.0, 90.0, 20.0]), np.array([0, 0, 0, 1, 1, 1])).tolist()
     [0.0, 3.0, 4.0, 1.0, 5.0, 2.0]
     """
-    place, deviation = np.empty((2, len(scores)))
+    rank, deviation = np.empty((2, len(scores)))
     for fold in np.unique(folds):
-        within = folds == fold
-        own = scores[within]
-        place[within] = (rankdata(own) - 0.5) / len(own)
-        # the mean of equal scores may be off by rounding, which must not part them
-        spread = own.std() if np.ptp(own) > 0.0 else np.inf
-        # rounded, so that rows that are equally far above tie whatever the units of their scores
-        deviation[within] = np.round((own - own.mean()) / spread, 9)
-    _, order = np.unique(np.stack([place, deviation], axis=1), axis=0, return_inverse=True)
+        in_fold = folds == fold
+        values = scores[in_fold]
+        rank[in_fold] = (rankdata(values) - 0.5) / len(values)
+        # The mean of equal scores may be off by rounding, which must not part them.
+        spread = values.std() if np.ptp(values) > 0.0 else np.inf
+        # After rounding, rows that are equally far above the mean tie whatever the units of their scores.
+        deviation[in_fold] = np.round((values - values.mean()) / spread, 9)
+    _, order = np.unique(np.stack([rank, deviation], axis=1), axis=0, return_inverse=True)
     return order.ravel().astype(np.float64)

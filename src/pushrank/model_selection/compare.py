@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
 from pushrank._validation import two_classes
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.estimators._scoring import check_one_scorer, model_scores
+from pushrank.estimators._scoring import check_one_scorer, model_scores, weight_params
 from pushrank.metrics import scorers
 from pushrank.model_selection._fits import Fits
 from pushrank.model_selection._folds import part_of_budget, share_of_hits, split_rows
@@ -40,9 +39,12 @@ LINEAR_CHOSEN = "linear, chosen for the top"
 GRADIENT_BOOSTING = "gradient boosting"
 LIGHTGBM = "LightGBM"
 FOREST = "random forest"
-MIN_LIGHTGBM_ROWS = 200  # with fewer, its default of 20 rows in each leaf leaves little to split
-MAX_TREE_ROWS = 100_000  # with more, gradient boosting takes as long as all other models
-MAX_SLOW_ROWS = 20_000  # with more, trees grown to purity and a choice inside each fold take minutes
+# LightGBM's default of at least 20 rows in each leaf leaves little to split with fewer rows.
+MIN_LIGHTGBM_ROWS = 200
+# Gradient boosting of more rows takes as long as all other models together.
+MAX_TREE_ROWS = 100_000
+# A forest grown to purity, and a choice inside each fold, take minutes with more rows.
+MAX_SLOW_ROWS = 20_000
 
 
 def compare_rankers(
@@ -68,7 +70,7 @@ def compare_rankers(
 
     .. math:: \bar d \pm t_{1 - 0.025 / m,\, V - 1} \frac{\hat\sigma}{\sqrt V},
 
-    where :math:`m` is the number of models that the best is held against.
+    where :math:`m` is the number of models that the best is compared with.
 
     Parameters
     ----------
@@ -86,25 +88,25 @@ def compare_rankers(
         by the precision among the first rows of a test part, a quarter as many as it has positives.
     cv : int, splitter or iterable, default=5
         The number of stratified folds, or what splits the rows so that none is in two test parts. Models are
-        fitted once to a training part that several test parts share: one and the same array.
+        fitted once to a training part that several test parts share, as the same array.
     n_repeats : int, default=1
         How often the cross-validation is repeated with other folds, where `cv` is a number.
     scoring : str or callable, optional
         What to judge models by instead: the name of a scorer in :mod:`pushrank.metrics.scorers` or of
         scikit-learn's, or a scorer.
     nested : bool, default=False
-        Also choose the best model inside every training part, by a comparison there, and measure the chosen
-        one on the test part. That is what the whole choice achieves on rows that had no say in it.
+        Also choose the best model inside every training part, by a comparison there, and measure the choice
+        on the test part. That is what choosing achieves on rows that had no say in it.
     groups : array-like of shape (n_samples,), optional
         The groups of rows, for a splitter that keeps them together.
     sample_weight : array-like of shape (n_samples,), optional
-        What rows count for in every fit, such as amounts of money. With a budget, how much of it the
-        positives found among the rows acted on hold is measured, too.
+        Weights of the rows in every fit, such as amounts of money. With a budget, the weight of the positives
+        among the rows acted on is measured, too.
     pos_label : label, optional
         The positive class, which models are then fitted to as True; by default the larger of two numbers, yes
-        of yes and no, and true of true and false. Of other texts one must be named.
+        of yes and no, and true of true and false. Other texts need a `pos_label`.
     random_state : int, RandomState or None, default=None
-        The seed of the folds. Models that draw at random have seeds of their own.
+        The seed of the folds. Models that draw at random have their own seeds.
     callback : callable, optional
         Called without arguments whenever a model was fitted and measured.
 
@@ -125,7 +127,7 @@ def compare_rankers(
     Notes
     -----
     Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
-    often again. Rows that a model scores alike count by the expectation over their orders.
+    often again. Rows with equal scores count by the expectation over their orders.
 
     Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
     share of positives among the rows of a test part acted on, in proportion to its size, times N, and
@@ -150,79 +152,123 @@ def compare_rankers(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> models = {"logistic": LogisticRegression(), "push": IRPush()}
     >>> models = {name: make_pipeline(StandardScaler(), model) for name, model in models.items()}
-    >>> found = compare_rankers(models, X, y == 0, budget=100, random_state=0)
-    >>> found.best_ in models
+    >>> comparison = compare_rankers(models, X, y == 0, budget=100, random_state=0)
+    >>> comparison.best_ in models
     True
-    >>> found.measures["push"]["hits in budget"].shape
+    >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
+    rows = _checked_rows(X, y, pos_label, sample_weight, groups)
+    n_rows = len(rows.y)
+    seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
+    if budget is not None and not 1 <= budget <= n_rows:
+        raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+    models = _checked_models(models, rows, budget)
+    splits = split_rows(rows.y, rows.positive, cv, n_repeats, 2 if nested else 1, rows.groups, seed)
+    criterion, scorer = _criterion(scoring, budget)
+    comparison = _nothing_measured(rows, splits, criterion, budget, n_repeats)
+    fits: Fits | None = None
+    for part, (train, test) in enumerate(splits):
+        # Splits that share a training part come one after the other, and share its fits.
+        if fits is None or train is not splits[part - 1][0]:
+            training, candidates = rows.part(train), dict(models)
+            if nested:
+                n_test = int((comparison.folds >= 0).sum())
+                part_budget = None if budget is None else part_of_budget(budget, len(train), n_test)
+                inner = compare_rankers(
+                    models,
+                    training.X,
+                    training.y,
+                    budget=part_budget,
+                    cv=cv,
+                    scoring=scoring,
+                    groups=training.groups,
+                    sample_weight=training.weights,
+                    random_state=seed,
+                )
+                candidates[CHOSEN] = models[inner.best_]
+            fits = Fits(candidates, training.X, training.y, training.weights, comparison.warnings)
+        testing = rows.part(test)
+        prepared: dict[tuple[int, ...], Any] = {}
+        for name in candidates:
+            scores = model_scores(*fits.ranker_and_rows(name, testing.X, prepared))
+            if part < len(splits) // n_repeats:
+                comparison.scores.setdefault(name, np.full(n_rows, np.nan))[test] = scores
+            measures = _measures(testing, scores, comparison)
+            if scorer is not None:
+                measures[criterion] = float(scorer(fits.whole(name), testing.X, testing.y))
+            by_measure = comparison.measures.setdefault(name, {})
+            for measure, value in measures.items():
+                by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
+            if callback is not None:
+                callback()
+    return comparison
+
+
+class LabelledRows(NamedTuple):
+    """Rows to compare rankers on: models are fitted to ``y``, and measured by ``positive``."""
+
+    X: Any
+    y: NDArray[Any]
+    positive: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+
+    def part(self, numbers: NDArray[np.intp]) -> LabelledRows:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[numbers]
+        groups = None if self.groups is None else self.groups[numbers]
+        X = _safe_indexing(self.X, numbers)
+        return LabelledRows(X, self.y[numbers], self.positive[numbers], weights, groups)
+
+
+def _nothing_measured(
+    rows: LabelledRows, splits: Sequence[Any], criterion: str, budget: int | None, n_repeats: int
+) -> RankerComparison:
+    """Return a comparison without models, of the folds of the first repetition."""
+    folds = np.full(len(rows.y), -1, dtype=np.intp)
+    for part, (_, test) in enumerate(splits[: len(splits) // n_repeats]):
+        folds[test] = part
+    n_held_out = int((folds >= 0).sum())
+    if budget is not None and budget > n_held_out:
+        raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
+    n_positives = int(rows.positive[folds >= 0].sum())
+    return RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds)
+
+
+def _checked_rows(
+    X: Any, y: ArrayLike, pos_label: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None
+) -> LabelledRows:
     (X,), y = indexable(X), np.asarray(y)
     n_rows = _num_samples(X)
     if y.shape != (n_rows,):
         raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
     _, positive = two_classes(y, pos_label=pos_label)
+    # Of two texts classifiers would take the later one for positive.
     if pos_label is not None or y.dtype.kind not in "biuf":
-        y = positive  # classifiers would take the later text for positive
-    seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
-    if budget is not None and not 1 <= budget <= n_rows:
-        raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+        y = positive
+    weights = None
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+            raise ValueError(
+                f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
+            )
+    return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups))
+
+
+def _checked_models(
+    models: Mapping[str, BaseEstimator] | None, rows: LabelledRows, budget: int | None
+) -> Mapping[str, BaseEstimator]:
     if models is None:
-        models = default_rankers(dense=not hasattr(X, "tocsr"), n_rows=n_rows, budget=budget)
+        models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=budget)
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of rankers by name, got {type(models).__name__}.")
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
-    weights = None if sample_weight is None else _checked_weights(sample_weight, models, n_rows)
-    splits = split_rows(y, positive, cv, n_repeats, 2 if nested else 1, groups, seed)
-    criterion, scorer = _criterion(scoring, budget)
-
-    folds = np.full(n_rows, -1, dtype=np.intp)
-    n_folds = len(splits) // n_repeats
-    for part, (_, test) in enumerate(splits[:n_folds]):
-        folds[test] = part
-    n_held_out = int((folds >= 0).sum())
-    if budget is not None and budget > n_held_out:
-        raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
-    n_positives = int(positive[folds >= 0].sum())
-    comparison = RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds)
-    values: dict[str, dict[str, list[float]]] = {}
-    fits: Fits | None = None
-    for part, (train, test) in enumerate(splits):
-        if fits is None or train is not splits[part - 1][0]:
-            train_weights = None if weights is None else weights[train]
-            candidates, X_train = dict(models), _safe_indexing(X, train)
-            if nested:
-                inner = compare_rankers(
-                    models,
-                    X_train,
-                    y[train],
-                    budget=None if budget is None else part_of_budget(budget, len(train), n_held_out),
-                    cv=cv,
-                    scoring=scoring,
-                    groups=None if groups is None else np.asarray(groups)[train],
-                    sample_weight=train_weights,
-                    random_state=seed,
-                )
-                candidates[CHOSEN] = models[inner.best_]
-            fits = Fits(candidates, X_train, y[train], train_weights, comparison.warnings)
-        X_test = _safe_indexing(X, test)
-        prepared: dict[tuple[int, ...], Any] = {}
-        for name in candidates:
-            scores = model_scores(*fits.ranker_and_rows(name, X_test, prepared))
-            if part < n_folds:
-                comparison.scores.setdefault(name, np.full(n_rows, np.nan))[test] = scores
-            found = _measures(positive[test], scores, None if weights is None else weights[test], comparison)
-            if scorer is not None:
-                found[criterion] = float(scorer(fits.whole(name), X_test, y[test]))
-            for measure, value in found.items():
-                values.setdefault(name, {}).setdefault(measure, []).append(value)
-            if callback is not None:
-                callback()
-    comparison.measures = {
-        name: {measure: np.array(found) for measure, found in measures.items()}
-        for name, measures in values.items()
-    }
-    return comparison
+    for model in models.values():
+        weight_params(model, rows.weights)
+    return models
 
 
 def default_rankers(
@@ -297,26 +343,12 @@ def _criterion(scoring: Any, budget: int | None) -> tuple[str, Callable[..., flo
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), get_scorer(scoring)
 
 
-def _checked_weights(sample_weight: ArrayLike, models: Mapping[str, Any], n_rows: int) -> NDArray[np.float64]:
-    """Return weights as floats, or raise where they are none or a model takes none."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
-        raise ValueError(f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row.")
-    for name, model in models.items():
-        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-        if not has_fit_parameter(last, "sample_weight"):
-            raise TypeError(f"{name} ({type(last).__name__}) takes no sample_weight; leave it or them out.")
-    return weights
-
-
 def _measures(
-    y: NDArray[np.bool_],
-    scores: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    comparison: RankerComparison,
+    rows: LabelledRows, scores: NDArray[np.float64], comparison: RankerComparison
 ) -> dict[str, float]:
     """Return the measures of a test part, counts among them as if it were all rows that are held out."""
     budget, n_rows = comparison.budget, int((comparison.folds >= 0).sum())
+    y = rows.positive
     measures = {
         POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * comparison.n_positives / int(y.sum()),
         PRECISION: share_of_hits(y, scores, None, n_rows),
@@ -325,7 +357,7 @@ def _measures(
     }
     if budget is not None:
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
-        if weights is not None:
+        if rows.weights is not None:
             k = part_of_budget(budget, len(y), n_rows)
-            measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=weights)
+            measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=rows.weights)
     return measures

@@ -1,4 +1,4 @@
-"""What a comparison of rankers found: their measures on every fold, differences, and the verdict."""
+"""The results of a comparison of rankers: their measures on every fold, differences, and the verdict."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ AVERAGE_PRECISION = "average precision"
 WEIGHT = "weight in budget"
 CHOSEN = "best of the above, chosen inside"
 CONFIDENCE = 0.95
-ROUNDING = 1e-9  # measures are of the order of 1, with errors of rounding of 1e-15 or so
-# One sign in so many folds has a two-sided probability below 5 %: 2 / 2^6. Equal differences in all folds
-# have no spread to judge them by, so that this sign test stands in for Student's t.
+# Measures are of the order of 1, with rounding errors of about 1e-15.
+ROUNDING = 1e-9
+# Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
+# same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.
 MIN_EQUAL_FOLDS = 6
 
 
@@ -41,7 +42,7 @@ class Difference(NamedTuple):
     low, high : float
         The ends of its interval, which holds at 95 % together with those of all other models compared.
     more_than_chance : bool or None
-        Whether the interval leaves out zero; None where the folds are too few to tell.
+        Whether the interval leaves out zero; None where there are too few folds for an answer.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class Difference(NamedTuple):
 
 @dataclass
 class RankerComparison:
-    """What :func:`compare_rankers` found: the measures of every model on every fold, and what they say.
+    """The result of :func:`compare_rankers`: the measures of every model on every fold, and their verdict.
 
     Parameters
     ----------
@@ -71,13 +72,13 @@ class RankerComparison:
     n_repeats : int, default=1
         The number of repetitions of the cross-validation.
     n_positives : int or None, default=None
-        How many of all rows are positive, to say of how many rows measures are.
+        How many of all rows are positive, for names of measures that state a number of rows.
     scores : dict of str to ndarray of shape (n_samples,)
         The score of every row by the fit of the first repetition that had not seen it.
     folds : ndarray of shape (n_samples,)
-        The fold of the first repetition that a row was held out in, and -1 where it never was.
+        The fold of the first repetition that held a row out, -1 for rows that were never held out.
     warnings : dict of str to list of str
-        What the fits of each model warned of.
+        The warnings of the fits of each model.
 
     Notes
     -----
@@ -89,14 +90,14 @@ class RankerComparison:
 
     Examples
     --------
-    >>> found = RankerComparison(
+    >>> comparison = RankerComparison(
     ...     {"a": {"AUC": np.array([0.5, 0.6, 0.7])}, "b": {"AUC": np.array([0.7, 0.9, 0.8])}}, "AUC"
     ... )
-    >>> found
+    >>> comparison
     RankerComparison(2 models, 3 folds)
     No clear winner. Highest AUC: b, +0.200 against a, 95 % interval -0.048 to +0.448, which chance alone may
     explain.
-    >>> found.summary()["best"]
+    >>> comparison.summary()["best"]
     'b'
     """
 
@@ -121,17 +122,14 @@ class RankerComparison:
         page = html_sentences(self.verdict()) + html_table(
             ["model", *map(self.name_of, measures)], shown, "Means over the test parts ± standard errors"
         )
-        found = self.differences_
-        if not found:
+        if not self.differences_:
             return page
         digits = self.digits(self.criterion)
-        means, lows, highs = (
-            [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")
-        )
+        means, _, lows, highs, _ = zip(*self.differences_.values(), strict=True)
         pictures = interval_pictures(means, lows, highs, zero=True)
         rows = [
-            [model, picture, *(f"{value:+.{digits}f}" for value in (one.mean, one.low, one.high))]
-            for (model, one), picture in zip(found.items(), pictures, strict=True)
+            [model, picture, *(f"{value:+.{digits}f}" for value in interval)]
+            for model, picture, *interval in zip(self.differences_, pictures, means, lows, highs, strict=True)
         ]
         caption = f"{best} against the others, by {by}, with 95 % intervals of all together"
         return page + html_table(["against", "", "difference", "low", "high"], rows, caption)
@@ -148,18 +146,20 @@ class RankerComparison:
     @property
     def best_(self) -> str:
         """The model with the highest mean of the criterion; the average precision decides between equals."""
-        by = [name for name in (self.criterion, AVERAGE_PRECISION) if name in self.measures[self.baseline_]]
+        judges = [
+            name for name in (self.criterion, AVERAGE_PRECISION) if name in self.measures[self.baseline_]
+        ]
         models = (model for model in self.measures if model != CHOSEN)
-        return max(models, key=lambda model: [self.mean(model, measure) for measure in by])
+        return max(models, key=lambda model: [self.mean(model, measure) for measure in judges])
 
     @property
     def baseline_(self) -> str:
-        """The first model, what one would take without the others."""
+        """The first model, the choice without the others."""
         return next(iter(self.measures))
 
     @property
     def runner_up_(self) -> str:
-        """The model to hold the best against: the baseline, or the next best where it is the best."""
+        """The model that the best is compared with: the baseline, or the next best where that is the best."""
         if self.best_ != self.baseline_ or not self.differences_:
             return self.baseline_
         return min(self.differences_, key=lambda model: self.differences_[model].mean)
@@ -173,7 +173,7 @@ class RankerComparison:
     @property
     def equals_(self) -> list[str]:
         """The other models that are exactly as good as the best by the criterion, on average."""
-        return [model for model, found in self.differences_.items() if abs(found.mean) <= ROUNDING]
+        return [model for model, gap in self.differences_.items() if abs(gap.mean) <= ROUNDING]
 
     @property
     def none_is_better_(self) -> bool:
@@ -182,12 +182,12 @@ class RankerComparison:
 
     @property
     def optimism_(self) -> Difference | None:
-        """By how much the best model's mean exceeds that of the choice inside every training part, if any."""
+        """By how much the best model's mean exceeds that of the choice inside every training part."""
         return self.difference(self.best_, CHOSEN) if CHOSEN in self.measures else None
 
     @property
     def held_out_(self) -> dict[str, NDArray[np.float64]]:
-        """One order of all rows for each model, the higher the better, by their places within their folds."""
+        """One order of all rows for each model, the higher the better, by their ranks within their folds."""
         return {
             model: on_one_scale(scores, self.folds)
             for model, scores in self.scores.items()
@@ -197,7 +197,7 @@ class RankerComparison:
     def of_held_out_rows(self) -> RankerComparison:
         """Return the comparison without the rows that no fold held out, such as the past of a time split."""
         held_out = self.folds >= 0
-        scores = {model: found[held_out] for model, found in self.scores.items()}
+        scores = {model: values[held_out] for model, values in self.scores.items()}
         return replace(self, scores=scores, folds=self.folds[held_out])
 
     def mean(self, model: str, measure: str) -> float:
@@ -217,10 +217,10 @@ class RankerComparison:
         """Return by how much a model exceeds another by the criterion, and whether that is beyond chance.
 
         The folds decide: their differences vary with the rows measured on and with those trained on, as they
-        would for whoever trains a model and uses it. A bootstrap of the rows would hold the fits as they are.
-        An interval without zero is more than chance explains, and so is one and the same difference in at
-        least six folds; in fewer, nobody can tell (None). Intervals allow for as many comparisons as there
-        are other models.
+        do for anybody who trains a model and uses it. A bootstrap of the rows would keep the fits fixed. An
+        interval without zero is more than chance explains, and so is the same difference in at least six
+        folds; with fewer there is no answer (None). Intervals allow for as many comparisons as there are
+        other models.
         """
         gains = np.subtract(*(self.measures[name][self.criterion] for name in (model, other)))
         mean, error = float(np.mean(gains)), self._error_of_mean(gains)
@@ -232,7 +232,7 @@ class RankerComparison:
         return Difference(mean, error, mean - reach, mean + reach, beyond)
 
     def name_of(self, measure: str) -> str:
-        """Return a measure's name as it is shown, with the number of rows that it is of."""
+        """Return a measure's name for readers, with the number of rows that it counts."""
         if measure == PRECISION and self.n_positives is not None:
             n_rows = max(1, round(self.n_positives / 4))
             return f"precision in {n_rows:,} row{'s' * (n_rows > 1)}"
@@ -244,11 +244,11 @@ class RankerComparison:
         )
 
     def digits(self, measure: str) -> int:
-        """Return how many decimals of a measure to show: one for counts of rows, else three."""
+        """Return how many decimals of a measure to show: 1 for counts of rows, else 3."""
         return 1 if measure in (POSITIVES_AT_TOP, HITS, WEIGHT) else 3
 
     def mean_and_error(self, model: str, measure: str) -> str:
-        """Return the mean of a measure and its standard error as they are shown: ``0.625 ± 0.125``."""
+        """Return the mean of a measure and its standard error as text, such as ``0.625 ± 0.125``."""
         digits = self.digits(measure)
         return f"{self.mean(model, measure):.{digits}f} ± {self.standard_error(model, measure):.{digits}f}"
 
@@ -277,18 +277,18 @@ class RankerComparison:
                 "between equals."
             )
         gain, _, low, high, beyond = self.difference(best, other)
-        said = f"{best}, {gain:+.{digits}f} against {other}" + ", the next best" * (other != self.baseline_)
+        gap = f"{best}, {gain:+.{digits}f} against {other}" + ", the next best" * (other != self.baseline_)
         if high - low <= ROUNDING:
-            said += f", the same in each of {self.n_folds * self.n_repeats} test parts"
+            gap += f", the same in each of {self.n_folds * self.n_repeats} test parts"
         else:
-            said += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
-            said += f" (of all {self._n_models - 1} differences together)" * (self._n_models > 2)
+            gap += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
+            gap += f" (of all {self._n_models - 1} differences together)" * (self._n_models > 2)
         if beyond:
-            return f"Best at the top, by {by}: {said}: more than chance explains."
-        said = f"No clear winner. {'Most' if self.criterion == HITS else 'Highest'} {by}: {said}"
+            return f"Best at the top, by {by}: {gap}: more than chance explains."
+        gap = f"No clear winner. {'Most' if self.criterion == HITS else 'Highest'} {by}: {gap}"
         if beyond is None:
-            return f"{said}, too few to know what chance alone would do; take more folds."
-        return f"{said}, which chance alone may explain."
+            return f"{gap}, too few to know what chance alone would do; take more folds."
+        return f"{gap}, which chance alone may explain."
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for every measure of every fold: ``model``, ``measure``, ``part`` and ``value``."""
@@ -308,14 +308,13 @@ class RankerComparison:
         Its keys are ``best``, ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models`` and,
         after a nested choice, ``optimism``.
         """
-        found = {
+        summary = {
             "best": self.best_,
             "equally_good": self.equals_,
             "criterion": self.criterion,
             "verdict": self.verdict(),
             "differences": {
-                model: {**found._asdict(), "confidence": CONFIDENCE}
-                for model, found in self.differences_.items()
+                model: {**gap._asdict(), "confidence": CONFIDENCE} for model, gap in self.differences_.items()
             },
             "models": {
                 model: {
@@ -326,6 +325,6 @@ class RankerComparison:
             },
         }
         if self.optimism_ is None:
-            return found
+            return summary
         mean, error, *_ = self.optimism_
-        return {**found, "optimism": {"mean": mean, "standard_error": error}}
+        return {**summary, "optimism": {"mean": mean, "standard_error": error}}
