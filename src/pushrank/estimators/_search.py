@@ -32,7 +32,8 @@ from pushrank.metrics import average_precision, precision_at_k
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
 BUDGETS = ("budget", "fraction", "fraction_of_positives")
-DEFAULT_FRACTION = 0.25  # of the number of positives
+# The budget where none is given, as a share of the number of positives.
+DEFAULT_FRACTION = 0.25
 
 
 class SearchMixin:
@@ -314,6 +315,7 @@ def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str,
     """Return ``cv_results_`` with the keys of scikit-learn's searches, masked where a row has no value."""
     table: dict[str, Any] = {"params": list(params)}
     for name in dict.fromkeys(name for chosen in params for name in chosen):
+        # Members of different families have different parameters: absent ones are masked, as in GridSearchCV.
         column = np.ma.masked_all(len(params), dtype=object)
         for row, chosen in enumerate(params):
             if name in chosen:

@@ -54,13 +54,14 @@ class Candidate(NamedTuple):
         others = {name: values for name, values in self.grid.items() if name != ROUNDS}
         for values in product(*others.values()):
             params = dict(zip(others, values, strict=True))
+            # Fewer rounds of a boosting fit are its first ones: one fit scores them all.
             if rounds and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False):
                 model = self.fitted(params | {ROUNDS: rounds[-1]}, X, y, weights)
                 scores, staged = np.zeros(_num_samples(test)), {}
                 for n_rounds, scores in enumerate(model.staged_decision_function(test), 1):
                     if n_rounds in rounds:
                         staged[n_rounds] = scores
-                # A fit that found nothing more to add has fewer rounds, the last of which stand for more.
+                # A fit that ended before, as nothing was left to add, has no later stages.
                 yield from ((params | {ROUNDS: number}, staged.get(number, scores)) for number in rounds)
                 continue
             for point in [{ROUNDS: number} for number in rounds] or [{}]:
@@ -355,6 +356,7 @@ def fit_candidates(
     keep_scores: bool = False,
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
+    # The estimators check the rows; here only names and number of the columns are recorded.
     validate_data(search_ranker, X, skip_check_array=True)
     (X,), labels = indexable(X), column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
@@ -370,6 +372,7 @@ def fit_candidates(
 
     families = [candidate.name for candidate in candidates for _ in range(candidate.n_members)]
     complexity = {candidate.name: number for number, candidate in enumerate(candidates)}
+    # On one thread of BLAS sums have one order, so that the number of jobs changes nothing.
     with one_blas_thread():
         results = search.run(solve, measure, len(families), keep_scores=keep_scores)
         best = choose_for_budget(search_ranker, results, families, complexity, measure.one_hit(search.folds))

@@ -1,4 +1,4 @@
-"""What a fitted ranker scores rows by, to be written down elsewhere: coefficients, steps or a kernel."""
+"""The formula of a fitted ranker's scores, for export: coefficients, steps or a kernel."""
 
 from __future__ import annotations
 
@@ -46,13 +46,7 @@ def final_ranker(model: Any) -> Any:
 
 
 def fitted_scores(ranker: Any) -> Scores:
-    """Return how a fitted ranker scores rows, before ``threshold_`` is taken away.
-
-    Raises
-    ------
-    TypeError
-        When the scores are none that can be written down.
-    """
+    """Return the formula of a fitted ranker's scores before ``threshold_`` is subtracted."""
     name = type(ranker).__name__
     if not isinstance(ranker, RankerMixin):
         raise TypeError(f"{name} is no ranker of pushrank: export it to ONNX, by skl2onnx.")
@@ -66,14 +60,15 @@ def fitted_scores(ranker: Any) -> Scores:
                 "OrdinalEncoder in a ColumnTransformer before it, and name them in "
                 "Stumps(categorical_features=...) by number."
             )
-        own = ranker.estimator_index_ >= 0
+        # A negative index is the constant, which ``intercept_`` holds.
+        moved = ranker.estimator_index_ >= 0
         functions = ranker.weak_rankers_.step_functions(
-            ranker.estimator_index_[own], ranker.estimator_weights_[own]
+            ranker.estimator_index_[moved], ranker.estimator_weights_[moved]
         )
         return StepScores(functions, float(ranker.intercept_))
     if hasattr(ranker, "dual_coef_"):
         if callable(ranker.kernel):
-            raise TypeError(f"{name} has a kernel that is a function of your own, which cannot be exported.")
+            raise TypeError(f"{name} has a kernel that is a function, which cannot be exported.")
         if ranker.kernel == "precomputed" or not len(ranker.support_):
             coef = np.zeros(ranker.n_features_in_)
             if ranker.kernel == "precomputed":
@@ -93,7 +88,7 @@ def fitted_scores(ranker: Any) -> Scores:
 
 
 def label_cuts(ranker: Any) -> Floats | None:
-    """Return the scores that a row must exceed for each class above the lowest; None where there is none."""
+    """Return the scores that a row must exceed for each class above the lowest; None without classes."""
     if getattr(ranker, "classes_", None) is None:
         return None
     if len(ranker.classes_) == 2:

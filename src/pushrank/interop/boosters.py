@@ -33,9 +33,10 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
 
-BINARY = "binary"  # in place of a push: the log loss of the library
+# As p this stands for the log loss of the library in place of a push.
+BINARY = "binary"
 DEFAULT_P = 4.0
-# Boosters add up in float32, which the sums of analytic losses need not exceed by much.
+# Boosters add up in float32, so that more digits in the sums of analytic losses would be lost on them.
 ACCURACY = 1e-6
 
 shared_docs = shared_docs_from(
@@ -98,10 +99,9 @@ class ValidationSet(NamedTuple):
 
 
 class Engine(Protocol):
-    """A library of boosters."""
+    """A library of boosters; ``limits`` names the parameters that forbid splits, for a message."""
 
     limits: str
-    """The parameters that forbid splits, for a message."""
 
     def params(self, ranker: Any, seed: int) -> dict[str, Any]:
         """Return the library's parameters; unknown ones, and those that the ranker sets, are errors."""
@@ -230,6 +230,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         training = training_set(X, rows, train_target, objective)
         booster, path = self.engine.train(params, training, int(self.n_estimators), validation)
         scores = self.engine.scores(booster, X)
+        # A booster without a split is no error to the libraries, and would rank nothing.
         if scores.min() == scores.max():
             raise no_split(len(rows), self.engine.limits)
         self.booster_, self.validation_path_ = booster, np.array(path)
@@ -299,7 +300,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
 
     @property
     def _rounds_nest(self) -> bool:
-        """Whether the first rounds of a fit are a fit of fewer rounds: dropped trees change later."""
+        """Whether the first rounds of a fit are a fit of fewer rounds."""
+        # DART rescales the trees of earlier rounds in later ones.
         return not (self.early_stopping or "dart" in map(str, self._booster_params.values()))
 
     def _validated(self, X: Any) -> Any:
@@ -310,6 +312,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
 
     def __getstate__(self) -> Any:
         """Return the state with the booster in its library's text format, for pickle and skops."""
+        # A text holds no code, so that skops loads it without trust in the library's classes.
         state = super().__getstate__()
         return state | {"booster_": self.engine.to_text(state["booster_"])} if "booster_" in state else state
 

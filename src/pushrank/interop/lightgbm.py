@@ -60,9 +60,7 @@ class LGBMObjective(CustomObjective):
     ``NotImplementedError``. Only ``LGBMRegressor(machines=...)`` does not show that it is one of several.
 
     A positive's second derivative is one in the mean, so that ``min_child_weight`` and ``reg_lambda`` mean
-    what they do for ``"binary"``; as a sum of softmaxes it would be smaller by the number of positives. (By
-    the number of rows instead, trees overfit more on sets with few positives: on letter H and ijcnn1 average
-    precision fell by .01 under XGBoost's defaults.) No row's is below its gradient, nor below 1e-6.
+    what they do for ``"binary"``. No row's is below its gradient, nor below 1e-6.
 
     References
     ----------

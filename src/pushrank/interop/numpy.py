@@ -44,8 +44,8 @@ SCALERS: dict[type, tuple[tuple[str, str], ...]] = {
     MinMaxScaler: (("*", "scale_"), ("+", "min_")),
     MaxAbsScaler: (("/", "scale_"),),
 }
-"""What each does to its columns, with which fitted attributes; None is nothing."""
-KNOWN_STEPS = "scalers, SimpleImputer of numbers, and OneHotEncoder in a ColumnTransformer"
+"""The operations of each scaler on its columns, by fitted attributes; None stands for no operation."""
+EXPORTED_STEPS = "scalers, SimpleImputer of numbers, and OneHotEncoder in a ColumnTransformer"
 
 FILE = '''"""Scores by {name}, written by pushrank {version}; numpy is all that this file needs.
 
@@ -71,15 +71,15 @@ def numbers(X, names):
     X = array(X)
     if X.ndim != 2 or X.shape[1] != len(FEATURES):
         raise ValueError(f"X must have {{len(FEATURES)}} columns, got an array of shape {{X.shape}}.")
-    places = {{name: place for place, name in enumerate(FEATURES)}}
-    return X[:, [places[name] for name in names]].astype(np.float64)
+    index = {{name: number for number, name in enumerate(FEATURES)}}
+    return X[:, [index[name] for name in names]].astype(np.float64)
 
 
 def column(X, name, dtype):
     """Return a column by its name."""
     try:
         values = X[name]
-    except Exception as error:  # every library has its own
+    except Exception as error:  # every library raises another one
         raise ValueError(f"X lacks the column {{name!r}}; it needs {{FEATURES}}.") from error
     return np.atleast_1d(np.asarray(values, dtype=dtype))
 
@@ -107,25 +107,25 @@ def one_hot(X, name, frequent, rare, unknown):
         values = column(X, name, object)
     else:
         values = np.asarray(X, dtype=object)[:, FEATURES.index(name)]
-    places = {value: place for place, value in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
+    index = {value: number for number, value in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
     table = np.zeros((len(values), len(frequent) + bool(rare)))
     for row, value in enumerate(values):
         value = None if value is None or str(value == value) != "True" else value  # NaN, or pandas' NA
-        if value in places:
-            table[row, places[value]] = 1.0
+        if value in index:
+            table[row, index[value]] = 1.0
         elif unknown == "error":
-            raise ValueError(f"{name} holds {value!r}, which was not there in training.")
+            raise ValueError(f"{name} holds {value!r}, which training had not.")
         elif unknown == "rare" and rare:
             table[row, -1] = 1.0
     return table
 '''
 STUMPS = """scores = np.zeros(len(Z))
 for feature, categories, values in CATEGORIES:
-    place = [categories.get(value, len(categories)) for value in Z[:, feature].tolist()]
-    scores += np.take(values, place)
+    index = [categories.get(value, len(categories)) for value in Z[:, feature].tolist()]
+    scores += np.take(values, index)
 for feature, thresholds, values in STEPS:
-    place = np.searchsorted(thresholds, Z[:, feature])
-    scores += np.take(values, np.where(np.isnan(Z[:, feature]), len(thresholds) + 1, place))
+    index = np.searchsorted(thresholds, Z[:, feature])
+    scores += np.take(values, np.where(np.isnan(Z[:, feature]), len(thresholds) + 1, index))
 scores = scores + INTERCEPT - THRESHOLD"""
 KERNELS = {
     "rbf": """products = Z @ VECTORS.T
@@ -138,9 +138,9 @@ scores = np.exp(-GAMMA * np.maximum(squares, 0.0)) @ WEIGHTS - THRESHOLD""",
 def export_numpy(model: Any, path: str | Path) -> None:
     r"""Write a fitted ranker as a Python file that needs numpy alone.
 
-    The file is meant to be read. Its ``decision_function`` returns :math:`f(x) - \theta` and its ``predict``
-    the class, as the ranker's; it holds the names of the features, :math:`\theta`, and the coefficients,
-    thresholds of stumps or support vectors.
+    People can read the file. Its ``decision_function`` returns :math:`f(x) - \theta` and its ``predict`` the
+    class, as the ranker's methods do; it holds the names of the features, :math:`\theta`, and the
+    coefficients, thresholds of stumps or support vectors.
 
     Parameters
     ----------
@@ -149,22 +149,22 @@ def export_numpy(model: Any, path: str | Path) -> None:
         ends in one, after scikit-learn's scalers, ``SimpleImputer`` of numbers, and ``OneHotEncoder`` in a
         ``ColumnTransformer``, such as ``pushrank fit`` saves.
     path : str or Path
-        Where to, such as ``"score.py"``; an existing file is replaced, whole or not at all.
+        The file, such as ``"score.py"``; an existing one is replaced, whole or not at all.
 
     Raises
     ------
     NotFittedError
         When the model is not fitted.
     TypeError
-        When the ranker, or a step before it, cannot be written so.
+        When the ranker, or a step before it, cannot be exported.
     OSError
-        When the file cannot be written; nothing is left in its place.
+        When the file cannot be written; no part of it is left.
 
     Notes
     -----
-    Numbers are written so that they are read back as they are, and rows are taken as float64. Scores of
-    stumps are those of the ranker to the last bit, others but for the order of adding up. A kernel's file
-    grows with its support vectors.
+    Numbers are written with all their digits, and rows are taken as float64. Scores of stumps equal those of
+    the ranker to the last bit; others may differ by the order of their sums. A kernel's file grows with its
+    support vectors.
 
     Examples
     --------
@@ -186,13 +186,13 @@ def export_numpy(model: Any, path: str | Path) -> None:
 
 @dataclass
 class Source:
-    """The constants and the lines of a file that grows."""
+    """The constants and the lines of a file under construction."""
 
     constants: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
     def constant(self, name: str, value: Any) -> str:
-        """Add a constant, and return its name, which is numbered where it is taken."""
+        """Add a constant, and return its name, with a number where the name exists already."""
         numbered = (f"{name}_{number}" for number in count(2))
         name = next(free for free in chain([name], numbered) if free not in self.constants)
         self.constants[name] = literal(value)
@@ -200,20 +200,16 @@ class Source:
 
 
 def source(model: Any) -> str:
-    """Return the Python file of a model.
-
-    Raises
-    ------
-    NotFittedError, TypeError
-        As :func:`export_numpy` does.
-    """
+    """Return the Python file of a model."""
     *steps, ranker = list(_steps(model)) or [model]
-    found, first = fitted_scores(ranker), [*steps, ranker][0]
+    scores, first = fitted_scores(ranker), [*steps, ranker][0]
     names = getattr(first, "feature_names_in_", None)
-    width = getattr(first, "n_features_in_", 0)  # steps of text have none, and are refused below
+    # Steps that read texts have no number of features; they are refused below.
+    width = getattr(first, "n_features_in_", 0)
     features = [str(name) for name in names] if names is not None else list(range(width))
     file = Source()
-    if names is None:  # a data frame is then taken by its order, as the ranker takes it
+    # A ranker without names takes the columns of a data frame by their order.
+    if names is None:
         file.lines.append("X = array(X)")
     file.constant("FEATURES", features)
     cuts, predict = label_cuts(ranker), ""
@@ -228,10 +224,11 @@ def source(model: Any) -> str:
         file.lines.append("Z = numbers(X, FEATURES)")
     for step in steps:
         _write_step(step, file)
-    _write_scores(found, file)
+    _write_scores(scores, file)
     file.lines.append("return scores")
     constants = "\n".join(f"{name} = {value}" for name, value in file.constants.items())
-    if re.search(r"\b(nan|inf)\b", constants):  # as repr writes them
+    # These are the names by which repr writes them.
+    if re.search(r"\b(nan|inf)\b", constants):
         constants = f"inf, nan = np.inf, np.nan\n{constants}"
     return FILE.format(
         name=type(ranker).__name__,
@@ -245,7 +242,7 @@ def source(model: Any) -> str:
 
 
 def _steps(model: Any) -> Iterator[Any]:
-    """Yield the steps of a pipeline, those within it and in searches, but for those that do nothing."""
+    """Yield the steps of a pipeline, and of pipelines and searches within it, if they do anything."""
     model = final_ranker(model)
     if isinstance(model, Pipeline):
         for _, step in model.steps:
@@ -255,10 +252,10 @@ def _steps(model: Any) -> Iterator[Any]:
 
 
 def _write_columns(transformer: ColumnTransformer, features: list[Any], file: Source) -> None:
-    """Write what makes a matrix Z of the columns of X."""
+    """Write the lines that make a matrix Z of the columns of X."""
     file.lines.append("parts = []")
     for name, step, _ in transformer.transformers_:
-        columns = [features[place] for place in transformer._transformer_to_input_indices[name]]
+        columns = [features[number] for number in transformer._transformer_to_input_indices[name]]
         if not columns or (isinstance(step, str) and step == "drop"):
             continue
         steps = [*_steps(step)]
@@ -266,15 +263,15 @@ def _write_columns(transformer: ColumnTransformer, features: list[Any], file: So
             _write_one_hot(steps.pop(0), columns, file)
         else:
             file.lines.append(f"Z = numbers(X, {file.constant('NUMBERS', columns)})")
-        for one in steps:
-            _write_step(one, file)
+        for later in steps:
+            _write_step(later, file)
         weight = float((transformer.transformer_weights or {}).get(name, 1.0))
         file.lines.append("parts.append(Z)" if weight == 1.0 else f"parts.append({weight!r} * Z)")
     file.lines.append("Z = np.hstack(parts)")
 
 
 def _write_one_hot(encoder: OneHotEncoder, columns: list[Any], file: Source) -> None:
-    """Write what makes a matrix Z of zeros and ones of columns."""
+    """Write the lines that make a matrix Z of zeros and ones of columns."""
     if encoder.drop is not None:
         raise TypeError("OneHotEncoder(drop=...) cannot be exported: leave drop out.")
     infrequent = getattr(encoder, "infrequent_categories_", [None] * len(columns))
@@ -282,20 +279,14 @@ def _write_one_hot(encoder: OneHotEncoder, columns: list[Any], file: Source) -> 
     for column, categories, together in zip(columns, encoder.categories_, infrequent, strict=True):
         rare = [] if together is None else [_plain(value) for value in together]
         frequent = [value for value in map(_plain, categories) if value not in rare]
-        known = f"{file.constant('FREQUENT', frequent)}, {file.constant('RARE', rare)}"
+        categories = f"{file.constant('FREQUENT', frequent)}, {file.constant('RARE', rare)}"
         unknown = encoder.handle_unknown if encoder.handle_unknown in ("error", "ignore") else "rare"
-        file.lines.append(f"    one_hot(X, {column!r}, {known}, {unknown!r}),")
+        file.lines.append(f"    one_hot(X, {column!r}, {categories}, {unknown!r}),")
     file.lines.append("])")
 
 
 def _write_step(step: Any, file: Source) -> None:
-    """Write what a fitted step does to the matrix Z.
-
-    Raises
-    ------
-    TypeError
-        When it is none of the known steps, or one with a parameter that is not.
-    """
+    """Write what a fitted step does to the matrix Z."""
     if type(step) in SCALERS and not getattr(step, "clip", False):
         for sign, attribute in SCALERS[type(step)]:
             value = getattr(step, attribute)
@@ -305,14 +296,15 @@ def _write_step(step: Any, file: Source) -> None:
         fill = step.statistics_.astype(np.float64)
         file.lines.append("is_missing = np.isnan(Z)")
         file.lines.append(f"Z = np.where(is_missing, {file.constant('FILL', fill)}, Z)")
-        if np.isnan(fill).any():  # a column without a value is left out
+        # SimpleImputer leaves out columns that held no value at all.
+        if np.isnan(fill).any():
             file.lines.append(f"Z = Z[:, {file.constant('KEPT', np.flatnonzero(~np.isnan(fill)))}]")
         if step.indicator_ is not None and len(step.indicator_.features_):
             gaps = file.constant("GAPS", step.indicator_.features_.tolist())
             file.lines.append(f"Z = np.hstack([Z, is_missing[:, {gaps}]])")
     else:
         raise TypeError(
-            f"{step!r} before the ranker cannot be exported: {KNOWN_STEPS} can; others export to ONNX."
+            f"{step!r} before the ranker cannot be exported: {EXPORTED_STEPS} can; others export to ONNX."
         )
 
 
@@ -322,44 +314,38 @@ def _is_of_numbers(imputer: SimpleImputer) -> bool:
     return are_numbers and imputer.missing_values != imputer.missing_values
 
 
-def _write_scores(found: Scores, file: Source) -> None:
+def _write_scores(scores: Scores, file: Source) -> None:
     """Write the scores of the matrix Z."""
-    takes_missing = not isinstance(found, LinearScores | KernelScores)
-    wrong, said = ("np.isinf(Z)", "infinity") if takes_missing else ("~np.isfinite(Z)", "NaN or infinity")
-    file.lines += [f"if ({wrong}).any():", f'    raise ValueError("X must not hold {said}.")']
-    if isinstance(found, LinearScores):
-        file.constant("COEF", found.coef.astype(np.float64))
-        scores = "Z @ COEF - THRESHOLD"
-        if found.coef.dtype == np.float32:  # as the ranker's own are rounded
-            scores = "(Z @ COEF).astype(np.float32) - np.float32(THRESHOLD)"
-        file.lines.append(f"scores = {scores}")
-    elif isinstance(found, KernelScores):
-        file.constant("GAMMA", float(found.kernel.gamma))
-        if found.kernel.kind == "poly":
-            file.constant("COEF0", found.kernel.coef0)
-            file.constant("DEGREE", found.kernel.degree)
-        file.constant("VECTORS", found.vectors)
-        file.constant("WEIGHTS", found.weights)
-        file.lines += KERNELS[str(found.kernel.kind)].splitlines()
+    takes_missing = not isinstance(scores, LinearScores | KernelScores)
+    wrong, unwanted = ("np.isinf(Z)", "infinity") if takes_missing else ("~np.isfinite(Z)", "NaN or infinity")
+    file.lines += [f"if ({wrong}).any():", f'    raise ValueError("X must not hold {unwanted}.")']
+    if isinstance(scores, LinearScores):
+        file.constant("COEF", scores.coef.astype(np.float64))
+        formula = "Z @ COEF - THRESHOLD"
+        # Scores of coefficients in single precision are rounded to it, as the ranker rounds them.
+        if scores.coef.dtype == np.float32:
+            formula = "(Z @ COEF).astype(np.float32) - np.float32(THRESHOLD)"
+        file.lines.append(f"scores = {formula}")
+    elif isinstance(scores, KernelScores):
+        file.constant("GAMMA", float(scores.kernel.gamma))
+        if scores.kernel.kind == "poly":
+            file.constant("COEF0", scores.kernel.coef0)
+            file.constant("DEGREE", scores.kernel.degree)
+        file.constant("VECTORS", scores.vectors)
+        file.constant("WEIGHTS", scores.weights)
+        file.lines += KERNELS[str(scores.kernel.kind)].splitlines()
     else:
-        functions = found.functions
-        of_numbers = [
-            (one.feature, one.thresholds.tolist(), one.values.tolist())
-            for one in functions
-            if one.categories is None
-        ]
-        of_names = [
-            (
-                one.feature,
-                {value: place for place, value in enumerate(one.categories.tolist())},
-                one.values.tolist(),
-            )
-            for one in functions
-            if one.categories is not None
-        ]
-        file.constant("STEPS", of_numbers)
-        file.constant("CATEGORIES", of_names)
-        file.constant("INTERCEPT", found.intercept)
+        steps, categories = [], []
+        for function in scores.functions:
+            values = function.values.tolist()
+            if function.categories is None:
+                steps.append((function.feature, function.thresholds.tolist(), values))
+            else:
+                index = {value: number for number, value in enumerate(function.categories.tolist())}
+                categories.append((function.feature, index, values))
+        file.constant("STEPS", steps)
+        file.constant("CATEGORIES", categories)
+        file.constant("INTERCEPT", scores.intercept)
         file.lines += STUMPS.splitlines()
 
 
@@ -370,7 +356,7 @@ def _plain(value: Any) -> Any:
 
 
 def literal(value: Any) -> str:
-    """Return Python's text of a value, with numbers that are read back as they are."""
+    """Return Python's text of a value, numbers with all their digits."""
     is_array = isinstance(value, np.ndarray)
     text = pformat(value.tolist() if is_array else value, width=96, compact=True, sort_dicts=False)
     text = f"(\n{indent(text, '    ')}\n)" if "\n" in text else f"({text})" if is_array else text

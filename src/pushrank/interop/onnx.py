@@ -25,7 +25,8 @@ __all__ = ["register_converters"]
 
 ALIAS = "PushrankRanker"
 BOOSTERS = {"lightgbm": "PushLGBMRanker", "xgboost": "PushXGBRanker"}
-LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}  # by kind of dtype; the rest: text
+# Labels of any other kind of dtype are texts.
+LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}
 WIDEST = {"i": np.int64, "u": np.int64, "f": np.float64}
 
 
@@ -45,12 +46,12 @@ def register_converters() -> None:
     Notes
     -----
     Scores are summed in float64, as ``decision_function`` does, whatever the inputs are: a threshold is
-    compared with the very float32 that comes in, and no ties are made by rounding. Missing values are taken
-    where the ranker takes them; a graph refuses none, and where the ranker would, scores are NaN. Stumps cost
-    a comparison for each threshold used, kernels a product with all ``support_vectors_``. Conversion raises
-    TypeError for what cannot be exported: cascades, weak rankers that are estimators or functions, kernels of
-    one's own, columns of text that stumps encode themselves (encode them in a ``ColumnTransformer``), and
-    rankers that hold a booster of LightGBM or XGBoost.
+    compared with a float32 that comes in, and rounding makes no ties. Missing values are taken where the
+    ranker takes them; where the ranker would refuse them, the graph returns NaN. Stumps cost a comparison for
+    each threshold used, kernels a product with all ``support_vectors_``. Conversion raises TypeError for what
+    cannot be exported: cascades, weak rankers that are estimators or functions, kernels that are functions,
+    columns of text that stumps encode themselves (encode them in a ``ColumnTransformer``), and rankers that
+    hold a booster of LightGBM or XGBoost.
 
     References
     ----------
@@ -144,10 +145,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             "SimpleImputer(add_indicator=True) and OneHotEncoder(max_categories=...)."
         )
     X = node("Concat", *(to_double(variable) for variable in operator.inputs), axis=1)
-    found = fitted_scores(ranker)
-    dtype: Any = found.coef.dtype.type if isinstance(found, LinearScores) else np.float64
+    formula = fitted_scores(ranker)
+    dtype: Any = formula.coef.dtype.type if isinstance(formula, LinearScores) else np.float64
     scores = node(
-        "Cast", _sums(found, X, node, to_double), to=types.FLOAT if dtype is np.float32 else types.DOUBLE
+        "Cast", _sums(formula, X, node, to_double), to=types.FLOAT if dtype is np.float32 else types.DOUBLE
     )
     scores = node("Sub", scores, np.array([ranker.threshold_], dtype=dtype))
     column = node("ReshapeApi13", scores, np.array([-1, 1]))
@@ -160,8 +161,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     # Calibration asks for raw scores.
     if container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]:
         scores = node("MatMul", column, np.array([[-1.0, 1.0]], dtype=dtype))
-    elif any(isinstance(of, dict) and of.get("raw_scores") for of in (container.options or {}).values()):
-        # it asked a pipeline, which does not pass it on: one row's score would become all probabilities
+    elif any(
+        isinstance(asked, dict) and asked.get("raw_scores") for asked in (container.options or {}).values()
+    ):
+        # Calibration asked a pipeline, which does not hand it on: a row's score would pass for probabilities.
         raise RuntimeError(
             "skl2onnx takes no pipeline into CalibratedClassifierCV: put the calibration last, as in "
             f"make_pipeline(StandardScaler(), CalibratedClassifierCV({type(ranker).__name__}()))."
@@ -169,12 +172,12 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     add("Cast", scores, to=outputs[-1].type._get_element_onnx_type(), output=outputs[-1])
 
 
-def _sums(found: Scores, X: Any, node: Any, to_double: Any) -> Any:
+def _sums(formula: Scores, X: Any, node: Any, to_double: Any) -> Any:
     """Return the node of the scores before the threshold, shape (n_rows,)."""
-    if isinstance(found, LinearScores):
-        return node("MatMul", X, found.coef.astype(np.float64))
-    if isinstance(found, KernelScores):
-        kernel, vectors = found.kernel, found.vectors
+    if isinstance(formula, LinearScores):
+        return node("MatMul", X, formula.coef.astype(np.float64))
+    if isinstance(formula, KernelScores):
+        kernel, vectors = formula.kernel, formula.vectors
         products = node("MatMul", X, vectors.T)
         if kernel.kind == "poly":
             values = node("Add", node("Mul", products, np.array([kernel.gamma])), np.array([kernel.coef0]))
@@ -183,17 +186,18 @@ def _sums(found: Scores, X: Any, node: Any, to_double: Any) -> Any:
             norms = node("MatMul", node("Mul", X, X), np.ones((vectors.shape[1], 1)))
             squares = node("Sub", norms, node("Mul", products, np.array([2.0])))
             squares = node("Add", squares, np.square(vectors).sum(axis=1)[None])
-            squares = node("Max", squares, np.zeros(1))  # rounding makes small ones negative
+            # Rounding makes small squares negative.
+            squares = node("Max", squares, np.zeros(1))
             values = node("Exp", node("Mul", squares, np.array([-kernel.gamma])))
-        return node("MatMul", values, found.weights)
-    constant = found.intercept
-    # the first test, which no row passes, gives the sum its shape where there is no other
+        return node("MatMul", values, formula.weights)
+    constant = formula.intercept
+    # No row passes the first test; it gives the sum its shape where there is no other test.
     tests: dict[str, list[tuple[int, float, float]]] = {
         "Greater": [(0, np.inf, 0.0)],
         "Equal": [],
         "IsNaN": [],
     }
-    for feature, thresholds, values, categories in found.functions:
+    for feature, thresholds, values, categories in formula.functions:
         if categories is None:
             steps = np.diff(values[:-1])
             tests["Greater"] += [(feature, *step) for step in zip(thresholds, steps, strict=True)]
@@ -203,9 +207,9 @@ def _sums(found: Scores, X: Any, node: Any, to_double: Any) -> Any:
             gains = values[:-1] - values[-1]
             tests["Equal"] += [(feature, *gain) for gain in zip(categories, gains, strict=True)]
     total = np.array([constant])
-    for name, found_tests in tests.items():
-        if found_tests:
-            features, compared, weights = (np.array(part) for part in zip(*found_tests, strict=True))
+    for name, rows in tests.items():
+        if rows:
+            features, compared, weights = (np.array(column) for column in zip(*rows, strict=True))
             entries = node("Gather", X, features.astype(np.int64), axis=1)
             outcome = node(name, entries) if name == "IsNaN" else node(name, entries, compared[None])
             total = node("Add", node("MatMul", to_double(outcome), weights), total)

@@ -32,21 +32,22 @@ Module: Any = torch.nn.Module
 __all__ = ["IRPushLoss", "InfinitePushLoss", "PNormPushLoss", "PrecisionAtKLoss", "RankingLoss"]
 
 PARAGRAPHS = {
-    "memory": """How many rows of past batches to keep, scores and labels, so that small batches see
-enough negatives and positives. In training the objective is then that of the batch and the remembered
-rows, as if the network had not moved since it scored those, and the gradient of the batch's rows is
-scaled by all weight over the batch's: an estimate of the gradient over as many rows, from rows whose
-scores are late. No row indices are needed. In ``eval`` mode it is neither used nor filled; it is no part
-of ``state_dict``.""",
-    "one_class": """What a batch without a positive or without a negative gives, those of the memory
-counted: a loss and gradients of zero, or a ValueError.""",
+    "memory": """How many rows of past batches to keep, scores and labels, so that small batches are
+compared with enough negatives and positives. In training the objective is that of the batch and the
+remembered rows, as if the network had not changed since it scored them. The gradient of the batch's rows
+is scaled by the weight of all these rows over that of the batch: it estimates the gradient over as many
+rows. No row indices are needed. In ``eval`` mode the memory is neither used nor filled; it is no part of
+``state_dict``.""",
+    "one_class": """What to do with a batch that, memory included, has no positive or no negative: return a
+loss and gradients of zero, or raise a ValueError.""",
     "raises": """Raises
 ------
 TypeError
-    When a number is none.
+    When a parameter is no number.
 ValueError
     When a parameter is out of range.""",
-    "forward": """Where a class is missing it and its gradients are zero, or it raises, as ``one_class`` says.
+    "forward": """Where a class is missing, the loss and its gradients are zero, or it is an error, by
+``one_class``.
 
 Parameters
 ----------
@@ -55,7 +56,7 @@ scores : Tensor of shape (n,) or (n, 1)
 labels : Tensor of shape (n,) or (n, 1)
     1 for a positive; 0 or -1 for a negative. Booleans will do.
 weight : Tensor of shape (n,) or (n, 1), optional
-    Finite, non-negative sample weights, an integer as good as that many copies; they are constants.
+    Finite, non-negative sample weights; an integer weight equals that many copies. They are constants.
 
 Returns
 -------
@@ -65,28 +66,28 @@ Tensor
 Raises
 ------
 TypeError
-    When one is no dense tensor of real numbers.
+    When an argument is no dense tensor of real numbers.
 ValueError
-    When a score or weight is not finite, labels are others, shapes differ, or the loss or its gradient
-    overflows the type of the scores.""",
+    When a score or weight is not finite, labels have other values, shapes differ, or the loss or its
+    gradient overflows the type of the scores.""",
 }
 shared_docs = shared_docs_from(PARAGRAPHS)
 
 
-class Rows(NamedTuple):
+class Batch(NamedTuple):
     """Scores, classes and weights of rows, on the host."""
 
     scores: NDArray[Any]
     is_positive: NDArray[Any]
     weights: NDArray[Any]
 
-    def first(self, number: int) -> Rows:
-        """Return so many rows from the front."""
-        return Rows(*(values[:number] for values in self))
+    def head(self, number: int) -> Batch:
+        """Return the first rows."""
+        return Batch(*(values[:number] for values in self))
 
-    def before(self, others: Rows) -> Rows:
-        """Return these rows, then others."""
-        return Rows(*map(np.concatenate, zip(self, others, strict=True)))
+    def before(self, others: Batch) -> Batch:
+        """Return these rows, followed by others."""
+        return Batch(*map(np.concatenate, zip(self, others, strict=True)))
 
     @property
     def has_both_classes(self) -> bool:
@@ -95,24 +96,17 @@ class Rows(NamedTuple):
         return bool(counted.any() and not counted.all())
 
 
-NO_ROWS = Rows(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
+NO_ROWS = Batch(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
 
 
 def to_host(values: Any, name: str) -> Floats:
-    """Return a tensor as a vector in double precision.
-
-    Raises
-    ------
-    TypeError
-        When it is no tensor of real numbers, or one without values to read.
-    ValueError
-        When it has columns.
-    """
+    """Return a tensor as a vector in double precision."""
     if not isinstance(values, torch.Tensor) or values.is_complex():
         raise TypeError(f"{name} must be a tensor of real numbers, got {values!r}.")
     if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
         raise ValueError(f"{name} must have the shape (n,) or (n, 1), got {tuple(values.shape)}.")
-    try:  # to the processor first: not every device has float64
+    try:
+        # Values go to the processor before they become float64, which not every device has.
         floats: Floats = values.detach().cpu().double().reshape(-1).numpy()
     except RuntimeError as error:
         raise TypeError(
@@ -122,59 +116,37 @@ def to_host(values: Any, name: str) -> Floats:
     return floats
 
 
-def checked_rows(scores: Any, labels: Any, weight: Any) -> Rows:
-    """Return a batch.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As :meth:`RankingLoss.forward` does.
-    """
-    found, classes = to_host(scores, "scores"), to_host(labels, "labels")
-    if len(classes) != len(found):
-        raise ValueError(f"labels has {len(classes)} rows but scores has {len(found)}; they must agree.")
-    if not np.isfinite(found).all():
+def checked_batch(scores: Any, labels: Any, weight: Any) -> Batch:
+    """Return the arguments of :meth:`RankingLoss.forward`, checked."""
+    values, classes = to_host(scores, "scores"), to_host(labels, "labels")
+    if len(classes) != len(values):
+        raise ValueError(f"labels has {len(classes)} rows but scores has {len(values)}; they must agree.")
+    if not np.isfinite(values).all():
         raise ValueError("scores contain NaN or infinity.")
     is_positive = classes == 1.0
     if not (is_positive | (classes == 0.0)).all() and not (is_positive | (classes == -1.0)).all():
         raise ValueError(f"labels must be 0 and 1, or -1 and 1, found {np.unique(classes)[:5].tolist()}.")
     if weight is None:
-        return Rows(found, is_positive, np.ones(len(found)))
-    return Rows(found, is_positive, checked_weights(to_host(weight, "weight"), len(found), "weight"))
+        return Batch(values, is_positive, np.ones(len(values)))
+    return Batch(values, is_positive, checked_weights(to_host(weight, "weight"), len(values), "weight"))
 
 
 class BatchEvaluation:
-    """An objective at the scores of a batch, beside rows that stay as they are.
+    """An objective at the scores of a batch, the first ``n_batch`` of ``rows``; others are constants.
 
-    Parameters
-    ----------
-    objective : PushObjective or PrecisionAtK
-        The objective.
-    rows : Rows
-        The batch, and after it the rows that stay.
-    n_batch : int
-        The rows of the batch.
-    factor : float
-        What all derivatives are multiplied by.
-    largest : float
-        The largest number of the type of the scores.
-
-    Raises
-    ------
-    ValueError
-        When the objective overflows.
+    All derivatives are multiplied by ``factor``; a value or gradient above ``largest`` is an overflow.
     """
 
-    def __init__(self, objective: Any, rows: Rows, n_batch: int, factor: float, largest: float) -> None:
+    def __init__(self, objective: Any, rows: Batch, n_batch: int, factor: float, largest: float) -> None:
         self._objective, self._n_batch, self._factor = objective, n_batch, factor
         self._sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = objective.evaluation(self._sample, rows.scores)
+            at_point = objective.evaluation(self._sample, rows.scores)
             if isinstance(objective, PrecisionAtK):
-                self.value, gradient = found
+                self.value, gradient = at_point
             else:
-                self._at_point = found
-                self.value, gradient = found.value, self._sample.scatter(*found.gradient())
+                self._at_point = at_point
+                self.value, gradient = at_point.value, self._sample.scatter(*at_point.gradient())
             self.gradient: Floats = factor * gradient[:n_batch]
         if not max(abs(self.value), np.abs(self.gradient).max()) <= largest:
             raise ValueError(f"{objective} overflows; use scale='log' or 'mean', or smaller scores.")
@@ -191,7 +163,7 @@ class BatchEvaluation:
 
 
 class _Value(Function):
-    """The value, whose gradient was found together with it."""
+    """The value, whose gradient was computed together with it."""
 
     @staticmethod
     def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
@@ -200,12 +172,12 @@ class _Value(Function):
         return scores.new_tensor(at_batch.value)
 
     @staticmethod
-    def backward(ctx: Any, of_value: Any) -> Any:
-        return of_value * _Gradient.apply(*ctx.saved_tensors, ctx.at_batch), None
+    def backward(ctx: Any, value_gradient: Any) -> Any:
+        return value_gradient * _Gradient.apply(*ctx.saved_tensors, ctx.at_batch), None
 
 
 class _Gradient(Function):
-    """The gradient, whose own derivative is the Hessian."""
+    """The gradient, whose derivative is the Hessian."""
 
     @staticmethod
     def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
@@ -215,7 +187,9 @@ class _Gradient(Function):
 
     @staticmethod
     def backward(ctx: Any, direction: Any) -> Any:
-        return _HessianProduct.apply(_NoFurther.apply(*ctx.saved_tensors), direction, ctx.at_batch), None
+        return _HessianProduct.apply(
+            _NoThirdDerivative.apply(*ctx.saved_tensors), direction, ctx.at_batch
+        ), None
 
 
 class _HessianProduct(Function):
@@ -229,27 +203,27 @@ class _HessianProduct(Function):
         return torch.from_numpy(product).to(direction)
 
     @staticmethod
-    def backward(ctx: Any, of_product: Any) -> Any:
-        return None, _HessianProduct.apply(*ctx.saved_tensors, of_product, ctx.at_batch), None
+    def backward(ctx: Any, product_gradient: Any) -> Any:
+        return None, _HessianProduct.apply(*ctx.saved_tensors, product_gradient, ctx.at_batch), None
 
 
-class _NoFurther(Function):
-    """The scores, through which no derivative goes: it would be left out without a word."""
+class _NoThirdDerivative(Function):
+    """The scores, with an error in place of a derivative, which torch would otherwise take for zero."""
 
     @staticmethod
     def forward(_ctx: Any, scores: Any) -> Any:
         return scores.view_as(scores)
 
     @staticmethod
-    def backward(_ctx: Any, _of_scores: Any) -> Any:
+    def backward(_ctx: Any, _scores_gradient: Any) -> Any:
         raise RuntimeError("losses for the top of the list have no third derivative.")
 
 
 @shared_docs
 class RankingLoss(Module):
-    r"""Any objective of the scores as a loss of torch: any pair loss under any price, or one at k.
+    r"""Any objective of the scores as a loss of torch: any pair loss under any price, or a surrogate at k.
 
-    Of a loss :math:`\ell` and a price g it is, on the scores s of a batch's positives and t of its negatives,
+    With a pair loss :math:`\ell` and a price g, on a batch's scores s of positives and t of negatives, it is
 
     .. math:: \sum_k g\Bigl(\sum_i \ell(s_i - t_k)\Bigr) ,
 
@@ -258,8 +232,8 @@ class RankingLoss(Module):
     Parameters
     ----------
     objective : PushObjective or PrecisionAtK
-        What to minimise. Of the scales of a ``PushObjective``, ``"log"`` stays finite for every p, and
-        ``"mean"`` depends little on the size of a batch.
+        What to minimise. With the scale ``"log"`` a ``PushObjective`` stays finite for every p; with
+        ``"mean"`` it depends little on the size of a batch.
     memory : int, default=0
         %(memory)s
     one_class : {"zero", "raise"}, default="zero"
@@ -268,18 +242,18 @@ class RankingLoss(Module):
     Raises
     ------
     TypeError
-        When the objective is none, or the memory is no whole number.
+        When the objective is no objective, or the memory is no whole number.
     ValueError
-        When the memory is negative, or ``one_class`` is not one of the two.
+        When the memory is negative, or ``one_class`` has another value.
 
     Notes
     -----
     Value and gradient are those of the objective's ``evaluate``, exact on the batch, in time linear in its
     rows or that of sorting them, never pair by pair. They are computed on the processor in double precision,
-    whatever the device and type of the scores, also under ``autocast``: there and back go one number a row.
+    whatever the device and type of the scores, also under ``autocast``; each way one number a row is moved.
     Gradients of gradients exist where the objective is twice differentiable, and the Hessian is then exact;
     third derivatives, forward mode and the transforms of ``torch.func`` are refused. ``torch.compile``
-    compiles the network and leaves the loss as it is, so that ``fullgraph=True`` is an error. In
+    compiles the network and not the loss, so that ``fullgraph=True`` is an error. In
     data-parallel training each process ranks its own batch.
 
     References
@@ -318,7 +292,7 @@ class RankingLoss(Module):
 
         %(forward)s
         """
-        batch = checked_rows(scores, labels, weight)
+        batch = checked_batch(scores, labels, weight)
         rows = batch.before(self._past) if self.training else batch
         scores = scores.reshape(-1)
         scores = scores if scores.dtype == torch.float64 else scores.float()
@@ -335,8 +309,9 @@ class RankingLoss(Module):
             largest = torch.finfo(scores.dtype).max
             at_batch = BatchEvaluation(self.objective, rows, len(batch.scores), factor, largest)
             value = _Value.apply(scores, at_batch)
-        if self.training:  # not before: a batch that is an error is not remembered
-            self._past = rows.first(self.memory)  # the newest first
+        # The memory is filled last, so that a batch that raised is not in it; its newest rows come first.
+        if self.training:
+            self._past = rows.head(self.memory)
         return value
 
     def extra_repr(self) -> str:
@@ -358,7 +333,7 @@ class PNormPushLoss(RankingLoss):
     Parameters
     ----------
     p : float, default=4.0
-        The power, of at least 1, which is RankBoost's objective; the larger, the more the highest negatives
+        The power, at least 1; 1 is RankBoost's objective. The larger p is, the more the highest negatives
         count.
     side : {"push", "pull", "both"}, default="push"
         Push negatives down, pull the worst-placed positives up, or both.
@@ -416,8 +391,8 @@ class IRPushLoss(RankingLoss):
 
     Notes
     -----
-    Linear in the rows, finite for any scores. It gives up on hopeless positives, which outliers and wrong
-    labels are. See :class:`RankingLoss`.
+    Linear in the rows, finite for any scores. It gives up on hopeless positives, such as outliers and wrong
+    labels. See :class:`RankingLoss`.
 
     References
     ----------
@@ -444,7 +419,7 @@ class SoftInfinitePush(PushObjective):
     temperature: float = 0.1
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
-        """Return the objective at given scores."""
+        """Return the objective at these scores."""
         kinked = PushObjective(self.loss, self.price, scale="mean")
         return SmoothedObjective(kinked, sample, self.temperature, self.temperature).evaluation(
             sample, scores
@@ -453,7 +428,7 @@ class SoftInfinitePush(PushObjective):
 
 @shared_docs
 class InfinitePushLoss(RankingLoss):
-    r"""The Infinite Push as a smooth loss: what counts is the highest negative of a batch.
+    r"""The Infinite Push as a smooth loss: only the highest negative of a batch counts.
 
     On the scores s of the m positives and t of the n negatives
 
@@ -462,13 +437,13 @@ class InfinitePushLoss(RankingLoss):
         \tau \ln \frac{1}{n} \sum_k e^{h_k / \tau}, \qquad
         h_k = \frac{1}{m} \sum_i [1 - (s_i - t_k)]_+ ,
 
-    with the kink of the hinge replaced by a parabola of the width :math:`\tau`. As :math:`\tau` falls it goes
-    to the Infinite Push, :math:`\max_k h_k`.
+    with the kink of the hinge replaced by a parabola of the width :math:`\tau`. As :math:`\tau` falls to zero
+    this becomes the Infinite Push, :math:`\max_k h_k`.
 
     Parameters
     ----------
     temperature : float, default=0.1
-        The positive :math:`\tau`, in units of the scores. At a low one the gradient is that of few negatives.
+        The positive :math:`\tau`, in units of the scores. At a low one few negatives have a gradient.
     memory : int, default=0
         %(memory)s
     one_class : {"zero", "raise"}, default="zero"
@@ -514,17 +489,17 @@ class MeanPrecisionAtK(PrecisionAtK):
 
 @shared_docs
 class PrecisionAtKLoss(RankingLoss):
-    r"""A surrogate of one minus the precision at k as a loss: those of ``PrecisionAtK``, over k.
+    r"""A surrogate of one minus the precision at k as a loss: a surrogate of ``PrecisionAtK`` over k.
 
     Parameters
     ----------
     k : int or float, default=0.25
-        A float in (0, 1] is a fraction of the positives of each batch, those of the memory counted; an int a
-        number of rows, of which a batch with fewer positives is an error.
+        A float in (0, 1] is a fraction of the positives of each batch with its memory; an int is a number of
+        rows, and a batch with fewer positives is an error.
     surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
-        Which one. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among the
-        first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives; ``"struct"``
-        is no bound, and has none below.
+        The surrogate. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among
+        the first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives;
+        ``"struct"`` is no bound, and is unbounded below.
     memory : int, default=0
         %(memory)s
     one_class : {"zero", "raise"}, default="zero"
