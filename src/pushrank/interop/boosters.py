@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from inspect import cleandoc
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number, check_ordered_categorical
 from pushrank.estimators._base import RankerMixin, set_grades
-from pushrank.estimators._docstrings import PARAGRAPHS
+from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import HeldOutScorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
 from pushrank.interop._derivatives import check_objective, derivatives
@@ -38,43 +39,6 @@ BINARY = "binary"
 DEFAULT_P = 4.0
 # Boosters add up in float32, so that more digits in the sums of analytic losses would be lost on them.
 ACCURACY = 1e-6
-
-shared_docs = shared_docs_from(
-    PARAGRAPHS
-    | {
-        "p_of_booster": """The strength of the push, any finite number of at least 1. Or ``"binary"``, the
-log loss of the library, which takes no notice of the other parameters of a push.""",
-        "price_of_booster": """A smooth price in place of the power p, or its name in :mod:`pushrank.prices`:
-``"log_one_plus"`` with ``side="pull"`` is the objective of the IR Push. None is the power p.""",
-        "scoring_of_booster": """A scorer for the validation part: the name of a scorer in
-:mod:`pushrank.metrics.scorers`, a scorer that ``make_top_scorer`` makes, or what scikit-learn takes; None
-takes the average precision.""",
-        "validation_fraction_of_booster": """The fraction of the rows (of the query groups) to validate on,
-in (0, 1); they are not learned from.""",
-        "threads": """The number of threads; None takes the library's default, all processors. It changes no
-result.""",
-        "booster_params": """Any other parameter of the library, by its name there or its alias in the
-library's scikit-learn interface, such as ``learning_rate``, ``max_depth``, ``min_child_weight`` or
-``reg_lambda``.""",
-        "objective_of_booster": """What to minimise: any loss with a second derivative, any price but the
-maximum, any side. The scale ``"log"`` keeps gradients in range at any p.""",
-        "attributes_of_booster": """booster_ : Booster
-    That of the library, trained on all rows, or on all but the validation part.
-classes_ : ndarray of shape (n_classes,)
-    The two classes, or the grades, in ascending order.
-threshold_ : float
-    The break-even point of the training scores: as many rows score above it as are positive.
-thresholds_ : ndarray of shape (n_classes - 1,)
-    The break-even points above each class or grade but the highest; ``threshold_`` is the first.
-feature_importances_ : ndarray of shape (n_features,)
-    The share of each feature in the gain of all splits.
-n_iter_, best_round_ : int
-    The number of rounds kept.
-validation_path_ : ndarray
-    The scores of the validation part after each round, also after those beyond the best, which are not kept;
-    empty without ``early_stopping``.""",
-    }
-)
 
 
 class TrainingSet(NamedTuple):
@@ -132,9 +96,65 @@ class Engine(Protocol):
 
 @shared_docs
 class BoosterRanker(RankerMixin, BaseEstimator):
-    """A ranker that trains the boosters of ``engine``, a library, on a push.
+    r"""A ranker that trains the boosters of ``engine``, a library.
 
-    Any parameter that is not among those of the constructor is one of the library.
+    Gradient boosting of
+
+    .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
+
+    i over the positives and k over the negatives, in one list of any length.
+
+    Parameters
+    ----------
+    p : float or "binary"
+        The strength of the push, any finite number of at least 1. Or ``"binary"``, the log loss of the
+        library, which takes no notice of the other parameters of a push.
+    price : Price, str or None
+        A smooth price in place of the power p, or its name in :mod:`pushrank.prices`: ``"log_one_plus"`` with
+        ``side="pull"`` is the objective of the IR Push. None is the power p.
+    side : {"push", "pull", "both"}
+        %(side)s
+    bottom_weight : float
+        %(bottom_weight)s
+    loss : Loss or str
+        %(pair_loss)s
+    n_estimators : int
+        %(n_estimators)s
+    early_stopping : bool
+        %(early_stopping)s
+    scoring : str, callable or None
+        A scorer for the validation part: the name of a scorer in :mod:`pushrank.metrics.scorers`, a scorer
+        that ``make_top_scorer`` makes, or what scikit-learn takes; None takes the average precision.
+    validation_fraction : float
+        The fraction of the rows (of the query groups) to validate on, in (0, 1); they are not learned from.
+    n_iter_no_change : int
+        %(n_iter_no_change)s
+    n_jobs : int or None
+        The number of threads; None takes the library's default, all processors. It changes no result.
+    random_state : int, RandomState or None
+        %(random_state)s
+    **booster_params
+        Any other parameter of the library, by its name there or its alias in the library's scikit-learn
+        interface, such as ``learning_rate``, ``max_depth``, ``min_child_weight`` or ``reg_lambda``.
+
+    Attributes
+    ----------
+    booster_ : Booster
+        That of the library, trained on all rows, or on all but the validation part.
+    classes_ : ndarray of shape (n_classes,)
+        The two classes, or the grades, in ascending order.
+    threshold_ : float
+        The break-even point of the training scores: as many rows score above it as are positive.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        The break-even points above each class or grade but the highest; ``threshold_`` is the first.
+    feature_importances_ : ndarray of shape (n_features,)
+        The share of each feature in the gain of all splits.
+    n_iter_, best_round_ : int
+        The number of rounds kept.
+    validation_path_ : ndarray
+        The scores of the validation part after each round, also after those beyond the best, which are not
+        kept; empty without ``early_stopping``.
+    %(features_)s
     """
 
     engine: ClassVar[Engine]
@@ -327,6 +347,10 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+documented_booster = shared_docs_from({"booster": cleandoc(BoosterRanker.__doc__ or "").partition("\n\n")[2]})
+"""The parameters and attributes above, filled into the docstring of the ranker of a library."""
 
 
 def push_objective(ranker: BoosterRanker) -> PushObjective | None:

@@ -17,14 +17,13 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, no_split, shared_docs
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, documented_booster, no_split
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
 __all__ = ["LGBMMetric", "LGBMObjective", "PushLGBMRanker"]
 
 
-@shared_docs
 class LGBMObjective(CustomObjective):
     r"""A push as LightGBM's objective, in ``params={"objective": ...}`` or ``LGBMRegressor(objective=...)``.
 
@@ -39,7 +38,8 @@ class LGBMObjective(CustomObjective):
     Parameters
     ----------
     objective : PushObjective
-        %(objective_of_booster)s
+        What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
+        ``"log"`` keeps gradients in range at any p.
 
     Raises
     ------
@@ -88,7 +88,6 @@ class LGBMObjective(CustomObjective):
         return self.derivatives(*_unpacked(y_true, y_pred, weight, group))
 
 
-@shared_docs
 class LGBMMetric(CustomMetric):
     """A measure at the top as LightGBM's ``feval`` or ``eval_metric``, the higher the better.
 
@@ -142,13 +141,12 @@ def _check_one_process(verb: str, data: Any) -> None:
         )
 
 
-class LightGBM:
+class _LightGBM:
     """What rankers ask of LightGBM, as :class:`~pushrank.interop.boosters.Engine` says."""
 
     limits = "min_child_samples, min_child_weight or min_split_gain"
 
     def params(self, ranker: Any, seed: int) -> dict[str, Any]:
-        """Return the library's parameters; unknown ones, and those that the ranker sets, are errors."""
         booster_params = ranker._booster_params
         aliases = lightgbm.basic._ConfigAliases
         reserved = {
@@ -169,7 +167,6 @@ class LightGBM:
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
     ) -> tuple[Any, list[float]]:
-        """Return a booster, cut at its best round, and its validation scores after every round."""
         at_scores, weights = rows.derivatives, None
         if at_scores is None:
             params, weights = params | {"objective": "binary"}, rows.weights
@@ -201,33 +198,27 @@ class LightGBM:
         return booster, path["valid_0"]["score"] if path else []
 
     def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
-        """Yield the scores of rows after each round."""
         table, scores = _table(X), 0.0
         for number in range(self.n_rounds(booster)):
             scores = scores + booster.predict(table, number, num_iteration=1, raw_score=True)
             yield scores
 
     def scores(self, booster: Any, X: Any) -> Floats:
-        """Return the scores of rows."""
         scores: Floats = booster.predict(_table(X), raw_score=True)
         return scores
 
     def n_rounds(self, booster: Any) -> int:
-        """Return the number of rounds that are kept."""
         return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 
     def gains(self, booster: Any) -> Floats:
-        """Return by how much splits on each feature lowered the objective."""
         gains: Floats = booster.feature_importance("gain")
         return gains
 
     def to_text(self, booster: Any) -> str:
-        """Return a booster in the library's text format."""
         text: str = booster.model_to_string()
         return text
 
     def from_text(self, text: str) -> Any:
-        """Return the booster of a text."""
         return lightgbm.Booster(model_str=text)
 
 
@@ -236,48 +227,11 @@ def _table(X: Any) -> Any:
     return sp.csr_matrix(X) if sp.issparse(X) else X
 
 
-@shared_docs
+@documented_booster
 class PushLGBMRanker(BoosterRanker):
     r"""LightGBM's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    Gradient boosting of
-
-    .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
-
-    i over the positives and k over the negatives, in one list of any length.
-
-    Parameters
-    ----------
-    p : float or "binary"
-        %(p_of_booster)s
-    price : Price, str or None
-        %(price_of_booster)s
-    side : {"push", "pull", "both"}
-        %(side)s
-    bottom_weight : float
-        %(bottom_weight)s
-    loss : Loss or str
-        %(pair_loss)s
-    n_estimators : int
-        %(n_estimators)s
-    early_stopping : bool
-        %(early_stopping)s
-    scoring : str, callable or None
-        %(scoring_of_booster)s
-    validation_fraction : float
-        %(validation_fraction_of_booster)s
-    n_iter_no_change : int
-        %(n_iter_no_change)s
-    n_jobs : int or None
-        %(threads)s
-    random_state : int, RandomState or None
-        %(random_state)s
-    **booster_params
-        %(booster_params)s
-
-    Attributes
-    ----------
-    %(attributes_of_booster features_)s
+    %(booster)s
 
     Notes
     -----
@@ -301,7 +255,7 @@ class PushLGBMRanker(BoosterRanker):
     True
     """
 
-    engine = LightGBM()
+    engine = _LightGBM()
 
 
 trust_in_files(PushLGBMRanker)

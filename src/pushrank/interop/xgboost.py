@@ -15,7 +15,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, shared_docs
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, documented_booster
 
 xgboost = import_optional("xgboost", "xgboost")
 
@@ -32,7 +32,6 @@ RESERVED = (
 )
 
 
-@shared_docs
 class XGBObjective(CustomObjective):
     """A push as the objective of XGBoost: ``xgboost.train(..., obj=...)`` or ``XGBRegressor(objective=...)``.
 
@@ -41,7 +40,8 @@ class XGBObjective(CustomObjective):
     Parameters
     ----------
     objective : PushObjective
-        %(objective_of_booster)s
+        What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
+        ``"log"`` keeps gradients in range at any p.
 
     Raises
     ------
@@ -83,7 +83,6 @@ class XGBObjective(CustomObjective):
         return self.derivatives(*_unpacked(y_true, y_pred, sample_weight))
 
 
-@shared_docs
 class XGBMetric(CustomMetric):
     """A measure at the top as XGBoost's ``custom_metric`` or ``eval_metric``, the higher the better.
 
@@ -133,13 +132,12 @@ def _check_one_process(verb: str) -> None:
         )
 
 
-class XGBoost:
+class _XGBoost:
     """What rankers ask of XGBoost, as :class:`~pushrank.interop.boosters.Engine` says."""
 
     limits = "min_child_weight, gamma or reg_lambda"
 
     def params(self, ranker: Any, seed: int) -> dict[str, Any]:
-        """Return the library's parameters; those that the ranker sets are errors."""
         booster_params = ranker._booster_params
         for name in RESERVED:
             if name in booster_params:
@@ -153,7 +151,6 @@ class XGBoost:
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
     ) -> tuple[Any, list[float]]:
-        """Return a booster, cut at its best round, and its validation scores after every round."""
         _check_one_process("push")
         at_scores = rows.derivatives
         options: dict[str, Any] = {}
@@ -178,7 +175,6 @@ class XGBoost:
         return booster, path["validation"]["score"] if path else []
 
     def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
-        """Yield the scores of rows after each round."""
         matrix = _matrix(X)
         for number in range(self.n_rounds(booster)):
             scores = _margins(booster, matrix, number, number + 1)
@@ -187,25 +183,20 @@ class XGBoost:
             matrix.set_base_margin(scores)
 
     def scores(self, booster: Any, X: Any) -> Floats:
-        """Return the scores of rows."""
         return _margins(booster, _matrix(X))
 
     def n_rounds(self, booster: Any) -> int:
-        """Return the number of rounds that are kept."""
         return int(booster.num_boosted_rounds())
 
     def gains(self, booster: Any) -> Floats:
-        """Return by how much splits on each feature lowered the objective."""
         names = booster.feature_names or [f"f{number}" for number in range(booster.num_features())]
         gains = booster.get_score(importance_type="total_gain")
         return np.array([gains.get(name, 0.0) for name in names])
 
     def to_text(self, booster: Any) -> str:
-        """Return a booster in the library's text format."""
         return bytes(booster.save_raw("json")).decode()
 
     def from_text(self, text: str) -> Any:
-        """Return the booster of a text."""
         booster = xgboost.Booster()
         booster.load_model(bytearray(text.encode()))
         return booster
@@ -225,48 +216,11 @@ def _margins(booster: Any, matrix: Any, start: int = 0, stop: int = 0) -> Floats
     return scores
 
 
-@shared_docs
+@documented_booster
 class PushXGBRanker(BoosterRanker):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    Gradient boosting of
-
-    .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
-
-    i over the positives and k over the negatives, in one list of any length.
-
-    Parameters
-    ----------
-    p : float or "binary"
-        %(p_of_booster)s
-    price : Price, str or None
-        %(price_of_booster)s
-    side : {"push", "pull", "both"}
-        %(side)s
-    bottom_weight : float
-        %(bottom_weight)s
-    loss : Loss or str
-        %(pair_loss)s
-    n_estimators : int
-        %(n_estimators)s
-    early_stopping : bool
-        %(early_stopping)s
-    scoring : str, callable or None
-        %(scoring_of_booster)s
-    validation_fraction : float
-        %(validation_fraction_of_booster)s
-    n_iter_no_change : int
-        %(n_iter_no_change)s
-    n_jobs : int or None
-        %(threads)s
-    random_state : int, RandomState or None
-        %(random_state)s
-    **booster_params
-        %(booster_params)s
-
-    Attributes
-    ----------
-    %(attributes_of_booster features_)s
+    %(booster)s
 
     Notes
     -----
@@ -289,7 +243,7 @@ class PushXGBRanker(BoosterRanker):
     True
     """
 
-    engine = XGBoost()
+    engine = _XGBoost()
 
 
 trust_in_files(PushXGBRanker)
