@@ -353,6 +353,17 @@ def test_at_most_two_classes_of_ours_stand_above_an_estimator(name):
     assert len(above) <= 2, above
 
 
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_every_method_is_written_in_the_class_that_has_it(name):
+    """An editor finds it there: no function of elsewhere, or of another class, is assigned as a method."""
+    for cls in getattr(estimators, name).__mro__:
+        if cls.__module__.startswith("pushrank"):
+            methods = {key: value for key, value in vars(cls).items() if inspect.isfunction(value)}
+            assert {value.__qualname__ for value in methods.values()} == {
+                f"{cls.__name__}.{key}" for key in methods
+            }
+
+
 @pytest.mark.parametrize(
     "ranker",
     [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK(), CascadeRanker([PNormPush()])],

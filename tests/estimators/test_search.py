@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from pushrank import PNormPush, PushBoost, PushBoostCV, RankerSearchCV, TopRankerCV
+from pushrank import PNormPush, PNormPushCV, PushBoost, PushBoostCV, PushRankerCV, RankerSearchCV, TopRankerCV
 from pushrank.datasets import make_hidden_positives
 from pushrank.estimators._search import below_best, best_of_families, choose, standard_errors
 from pushrank.metrics import average_precision, precision_at_k
@@ -206,6 +206,33 @@ def test_a_search_may_be_a_member_of_a_search(hidden):
     assert {row["candidate"] for row in search.candidates_} == {"linear", "stumps"}
     grid = GridSearchCV(search, {"selection": ["best", "one_standard_error"]}, cv=2).fit(X, y)
     assert grid.best_score_ > 0.5
+
+
+SEARCHES = [
+    PNormPushCV((1.0, 4.0), (0.1,), scoring="average_precision"),
+    PushRankerCV(prices=("identity",), alphas=(0.1,), scoring="average_precision"),
+    TopRankerCV(candidates=["logistic-regression"]),
+    PushBoostCV(random_state=0, **SMALL),
+    RankerSearchCV(CANDIDATES),
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+def test_groups_reach_the_splitter_of_every_search(hidden, search):
+    X, y = hidden
+    groups = np.random.default_rng(3).integers(0, 40, len(y))
+    splitter = StratifiedGroupKFold(3)
+    listed = sklearn.clone(search).set_params(cv=list(splitter.split(X, y, groups))).fit(X, y)
+    found = [sklearn.clone(search).set_params(cv=splitter).fit(X, y, groups=groups)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        found.append(sklearn.clone(search).set_params(cv=splitter).fit(X, y, groups=groups))
+        pipeline = make_pipeline(FunctionTransformer(), sklearn.clone(search).set_params(cv=splitter))
+        found.append(pipeline.fit(X, y, groups=groups)[-1])
+        with pytest.raises(TypeError, match="groups"):
+            sklearn.clone(search).set_params(cv=3).fit(X, y, groups=groups)
+    for fitted in found:
+        means = (one.cv_results_["mean_test_score"] for one in (fitted, listed))
+        np.testing.assert_array_equal(*means)
 
 
 class Silent(ClassifierMixin, BaseEstimator):
