@@ -97,14 +97,14 @@ def families() -> None:
             scaler = StandardScaler().fit(train)
             train, test = scaler.transform(train), scaler.transform(test)
             ranker = TopRankerCV(candidates=names, random_state=split).fit(train, labels)
-            data = TrainingRows(train, LinearModel(train), labels == 1, np.ones(len(labels)))
+            data = TrainingRows(train, LinearModel(train), labels == 1, np.ones(len(labels)), split)
             for f, member in enumerate(ranker.candidates_):
                 began = time.process_time()
-                FAMILIES[member["candidate"]].solve(data, FAMILIES[member["candidate"]].grid(0.25), split)
+                FAMILIES[member["candidate"]].solve(data, FAMILIES[member["candidate"]].grid(0.25))
                 seconds[f] += time.process_time() - began
                 grid = {key: [value] for key, value in member["params"].items() if key != "candidate"}
                 final = replace(data, is_final=True)
-                (one,) = FAMILIES[member["candidate"]].solve(final, grid, split)
+                (one,) = FAMILIES[member["candidate"]].solve(final, grid)
                 found[split, f] = metrics.precision_at_k(
                     test_labels, test @ one.coef, fraction_of_positives=0.25
                 )

@@ -49,7 +49,7 @@ def check_one_scorer(scoring: Any) -> None:
 
 
 def _takes_an_estimator(function: Any) -> bool:
-    """Return whether a callable is not one of our measures, and can be called with three things."""
+    """Return whether a callable takes three arguments, and is no measure of pushrank."""
     measure = _innermost(function)
     if isfunction(measure) and measure.__module__.startswith("pushrank.metrics."):
         return False

@@ -1,8 +1,8 @@
-"""The search that all searches share: members are scored on the same folds, and one rule chooses one of them.
+"""Choice by cross-validation: members are scored on the same folds, and a rule chooses among them.
 
-A member is a setting of a ranker. What solves a fold yields all members at once, since members share work: a
-path of penalties starts each solution from its neighbour, and the first rounds of a boosting fit are a fit of
-fewer rounds.
+A member is a ranker with its parameters. A fold is solved for all members at once, since they share work: on
+a path of penalties each solution starts from its neighbour's, and the first rounds of a boosting fit are a
+fit of fewer rounds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pushrank.metrics import average_precision, precision_at_k
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
 BUDGETS = ("budget", "fraction", "fraction_of_positives")
-# The budget where none is given, as a share of the number of positives.
+# The budget of a search without one, as a share of the number of positives.
 DEFAULT_FRACTION = 0.25
 
 
@@ -180,8 +180,8 @@ def choose_for_budget(
 def choose(values: Floats, overall: Floats, complexity: Sequence[float], selection: str) -> int:
     """Return the number of the best member, or of the simplest within one standard error of the best.
 
-    The standard error is that of the difference to the best, fold by fold. Of members as simple the better
-    one is taken, by the means of ``values`` and then by ``overall``.
+    The standard error is that of the difference to the best, fold by fold. Among equally simple members the
+    best is chosen, by the mean of ``values`` and then by ``overall``.
 
     References
     ----------
@@ -208,7 +208,7 @@ def standard_errors(values: Floats) -> Floats:
 
 
 def best_of_families(values: Floats, overall: Floats, families: Sequence[str], hit: float) -> list[int]:
-    """Return each family's best member: of those within one hit of the best, the one best overall."""
+    """Return each family's best member: among those within a hit of the best, the best overall."""
     means, best = values.mean(axis=1), []
     for name in dict.fromkeys(families):
         members = np.array([member for member, family in enumerate(families) if family == name])
@@ -223,7 +223,7 @@ class ScorerOfFolds:
 
     def __init__(self, scoring: Any, X: Any, target: Target, folds: Sequence[Fold]) -> None:
         codes, classes = np.asarray(target.codes), np.asarray(target.classes)
-        # A scorer holds the scores that it is asked about, so that folds in threads need one each.
+        # A scorer has the current scores as its state, so that folds in threads need a scorer each.
         self._scorers = [
             HeldOutScorer(
                 scoring,
@@ -262,32 +262,32 @@ class PrecisionAtBudget:
         return precision, average_precision(labels, member.scores, sample_weight=weights)
 
     def one_hit(self, folds: Sequence[Fold]) -> float:
-        """Return by how much one more hit in one fold changes the mean precision."""
+        """Return the change of the mean precision by another hit in a fold."""
         positives = sum(self.weights[fold.test][self.is_positive[fold.test]].sum() for fold in folds)
         return float(1.0 / max(1.0, self.kept * positives))
 
 
 def budget_depth(ranker: Any, total_weight: float) -> dict[str, Any]:
     """Return the number of rows that can be acted on, as a share that is the same in every fold."""
-    given = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
-    if len(given) > 1:
-        raise ValueError(f"give one of {', '.join(BUDGETS)}, got {given}.")
-    for name, share in given.items():
+    budgets = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
+    if len(budgets) > 1:
+        raise ValueError(f"give one of {', '.join(BUDGETS)}, got {budgets}.")
+    for name, share in budgets.items():
         if name == "budget":
             check_number(name, share, 1, integer=True)
             if share > total_weight:
                 raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
             return {"fraction": share / total_weight}
         check_number(name, share, above=0.0, most=1.0)
-    return given or {"fraction_of_positives": DEFAULT_FRACTION}
+    return budgets or {"fraction_of_positives": DEFAULT_FRACTION}
 
 
 def split_params(ranker: Any, **metadata: Any) -> dict[str, Any]:
     """Return the metadata for the splitter, which under metadata routing has to take them."""
-    given = {name: values for name, values in metadata.items() if values is not None}
-    if not given or not get_config()["enable_metadata_routing"]:
-        return given
-    return dict(process_routing(ranker, "fit", **given).splitter.split)
+    metadata = {name: values for name, values in metadata.items() if values is not None}
+    if not metadata or not get_config()["enable_metadata_routing"]:
+        return metadata
+    return dict(process_routing(ranker, "fit", **metadata).splitter.split)
 
 
 def stratified_folds(cv: Any, X: Any, target: Target, metadata: dict[str, Any]) -> list[Fold]:

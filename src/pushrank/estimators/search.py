@@ -126,8 +126,8 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
         held it out; only with ``keep_scores``. Scores of different folds may differ in scale.
     %(classes_)s
     threshold_ : float
-        The break-even point of the training scores: as many rows score above it as are positive; 0 for the
-        rankers of pushrank, which have taken theirs away.
+        The break-even point of the training scores: as many rows score above it as are positive. It is 0 for
+        rankers of pushrank, from whose scores the threshold is subtracted already.
     %(features_)s
 
     Notes
@@ -261,7 +261,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         The chosen ``"p"``, ``"learning_rate"`` and ``"n_estimators"``.
     %(budget_search_ classes_)s
     threshold_ : float
-        Always 0: ``best_estimator_`` has taken its own away.
+        Always 0: the scores of ``best_estimator_`` have their threshold subtracted.
     %(features_)s
 
     Notes
@@ -380,7 +380,7 @@ def fit_candidates(
         params = {name: value for name, value in results.params[best].items() if name in candidate.grid}
         search_ranker.best_estimator_ = candidate.fitted(params, X, labels, target.weights)
     search_ranker.classes_, search_ranker.threshold_ = target.classes, 0.0
-    # Rankers of pushrank score above zero what they predict positive; other scores need a threshold.
+    # Rankers of pushrank score the rows that they predict positive above zero; other scores need a threshold.
     if not isinstance(search_ranker.best_estimator_, RankerMixin):
         set_two_classes(search_ranker, target, model_scores(search_ranker.best_estimator_, X))
 

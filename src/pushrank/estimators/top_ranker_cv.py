@@ -48,10 +48,10 @@ from pushrank.solvers.trimming import trimmed_path
 
 # Objectives that give up on more than 95 % of the positives learn from too few of them.
 MIN_KEPT = 0.05
-# In the folds the order of the rows is all that is used, which settles long before the coefficients do.
+# In the folds only the order of the rows is used, which settles long before the coefficients do.
 SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4
 SEARCH_TRIMMING, MAX_TRIMMING = 4, 100
-# A pass over many rows holds as many updates as several passes over few.
+# Perceptrons pass over about so many rows in all: few rows take more passes to give as many updates.
 PERCEPTRON_ROWS = 400_000
 MIN_PASSES, MAX_PASSES = 5, 20
 RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
@@ -61,14 +61,15 @@ RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
 class TrainingRows:
     """The rows of positive weight among the rows of X, which are not copied.
 
-    The model is that of X, in the row space of wide data. ``is_final`` says that the coefficients are those
-    of all rows, not of a fold.
+    The model is that of X, in the row space of wide data. ``seed`` is for rankers that draw orders of the
+    rows, and ``is_final`` says that the coefficients are those of all rows, not of a fold.
     """
 
     X: Any
     model: LinearModel
     is_positive: NDArray[np.bool_]
     weights: Floats
+    seed: int
     is_final: bool = False
 
     @cached_property
@@ -94,7 +95,7 @@ class Solution(NamedTuple):
     converged: bool
 
 
-def logistic_regressions(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def logistic_regressions(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return logistic regressions from the largest penalty to the smallest, each from the one before."""
     model = LogisticRegression(warm_start=True, max_iter=MAX_SOLVER_ITERATIONS, tol=rows.tol)
     solutions = []
@@ -106,28 +107,31 @@ def logistic_regressions(rows: TrainingRows, grid: Grid, random_state: int) -> l
     return solutions
 
 
-def p_norm_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def p_norm_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return P-Norm Pushes along paths of p and of the penalty."""
     objectives = [PushObjective(price=Power(float(p)), scale="log") for p in grid["p"]]
-    solved = rows.path.solve_grid(objectives, grid["alpha"])
-    return [
-        Solution({"p": p, "alpha": alpha}, result.coef, result.converged)
-        for p, results in zip(grid["p"], solved, strict=True)
-        for alpha, result in zip(grid["alpha"], results, strict=True)
-    ]
+    return push_path(rows, [{"p": p} for p in grid["p"]], objectives, grid["alpha"])
 
 
-def ir_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def ir_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return IR Pushes along a path of the penalty."""
     objective = PushObjective(price=LogOnePlus(), side="pull", scale="mean")
-    (results,) = rows.path.solve_grid([objective], grid["alpha"])
+    return push_path(rows, [{}], [objective], grid["alpha"])
+
+
+def push_path(
+    rows: TrainingRows, params: list[dict[str, Any]], objectives: list[PushObjective], alphas: Sequence[float]
+) -> list[Solution]:
+    """Return the solutions for every objective, labelled by its parameters, and every penalty."""
+    solved = rows.path.solve_grid(objectives, alphas)
     return [
-        Solution({"alpha": alpha}, result.coef, result.converged)
-        for alpha, result in zip(grid["alpha"], results, strict=True)
+        Solution(label | {"alpha": alpha}, result.coef, result.converged)
+        for label, results in zip(params, solved, strict=True)
+        for alpha, result in zip(alphas, results, strict=True)
     ]
 
 
-def trimmed_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:  # noqa: ARG001
+def trimmed_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return trimmed pushes along paths of the number of positives that count."""
     n_positive = float(rows.weights[rows.is_positive].sum())
     ks = sorted(grid["k"], reverse=True)
@@ -145,7 +149,7 @@ def trimmed_pushes(rows: TrainingRows, grid: Grid, random_state: int) -> list[So
     return solutions
 
 
-def perceptrons(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:
+def perceptrons(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return averaged Perceptron@k-max rankers."""
     data, counted = batch_rows(rows.X, rows.is_positive, rows.weights), np.flatnonzero(rows.weights)
     n_epochs = min(MAX_PASSES, max(MIN_PASSES, PERCEPTRON_ROWS // len(counted)))
@@ -155,13 +159,13 @@ def perceptrons(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solut
         rule = UpdateRule(PERCEPTRON_MAX, k, False, ranker.batch_size)
         # Unlike PerceptronAtK's fit this needs no sample of rows for a threshold, and no margins.
         learner = StreamLearner(rule, State.zero(data.X.shape[1]), sampling=False)
-        orders = epoch_orders(len(counted), random_state, ranker.shuffle, n_epochs)
+        orders = epoch_orders(len(counted), rows.seed, ranker.shuffle, n_epochs)
         coef = run_epochs(ranker, learner, data, None, (counted[order] for order in orders), None).coef
         solutions.append(Solution({"k": k}, coef, True))
     return solutions
 
 
-def ramps(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:
+def ramps(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return ramps along paths of the number of positives that count and of C."""
     model, n_positive = rows.model, float(rows.weights[rows.is_positive].sum())
     totals = {k: max(1.0, k * n_positive) for k in grid["k"]}
@@ -173,7 +177,7 @@ def ramps(rows: TrainingRows, grid: Grid, random_state: int) -> list[Solution]:
         ("best", 0),
         RAMP_TOL,
         MAX_RAMP_PROBLEMS,
-        np.random.RandomState(random_state),
+        np.random.RandomState(rows.seed),
     )
     solutions = []
     for k, C in product(grid["k"], grid["C"]):
@@ -186,7 +190,7 @@ class Family(NamedTuple):
     """Rankers with one objective: how complex the family is, how it is solved, and its grid for a budget."""
 
     complexity: float
-    solve: Callable[[TrainingRows, Grid, int], list[Solution]]
+    solve: Callable[[TrainingRows, Grid], list[Solution]]
     grid: Callable[[float], Grid]
 
 
@@ -338,10 +342,10 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         def solve(fold: Fold) -> Iterator[Member]:
             # A row may be in a training part more than once.
             counts = np.bincount(fold.train, minlength=len(measure.weights))
-            rows = TrainingRows(X, model, measure.is_positive, counts * measure.weights)
+            rows = TrainingRows(X, model, measure.is_positive, counts * measure.weights, seed)
             test = X[fold.test]
             for name in names:
-                for solution in FAMILIES[name].solve(rows, grids[name], seed):
+                for solution in FAMILIES[name].solve(rows, grids[name]):
                     scores = linear_scores(test, solution.coef.astype(X.dtype))
                     yield Member({"candidate": name, **solution.params}, scores)
 
@@ -355,8 +359,8 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
             choose_for_budget(self, results, families, complexity, measure.one_hit(search.folds))
             self.candidate_ = self.best_params_["candidate"]
             grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
-            rows = TrainingRows(X, model, measure.is_positive, measure.weights, is_final=True)
-            (final,) = FAMILIES[self.candidate_].solve(rows, grid, seed)
+            rows = TrainingRows(X, model, measure.is_positive, measure.weights, seed, is_final=True)
+            (final,) = FAMILIES[self.candidate_].solve(rows, grid)
         self.coef_ = final.coef.astype(X.dtype)
         set_two_classes(self, target, linear_scores(X, self.coef_))
         if not final.converged:

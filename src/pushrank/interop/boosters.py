@@ -54,7 +54,7 @@ class TrainingSet(NamedTuple):
 
 
 class ValidationSet(NamedTuple):
-    """Rows that stop a booster, their score, and how many rounds without a better one are waited for."""
+    """Rows that stop a booster, their score, and for how many rounds it may fail to rise."""
 
     X: Any
     labels: Floats

@@ -235,8 +235,8 @@ class PushLGBMRanker(BoosterRanker):
 
     Notes
     -----
-    A round costs one of LightGBM's, and time linear in the rows or that of sorting them, not in the pairs.
-    Of the parameters, ``objective``, ``metric``, numbers of rounds and early stopping are the ranker's own.
+    A round costs as much as LightGBM's, and time linear in the rows or that of sorting them, not the pairs.
+    The ranker sets ``objective``, ``metric``, the number of rounds and early stopping itself.
     ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits count rows whatever
     they weigh, except rows of weight zero, which are left out. Categories that ``fit`` has not seen are
     scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in LightGBM's text

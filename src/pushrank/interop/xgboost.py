@@ -224,9 +224,9 @@ class PushXGBRanker(BoosterRanker):
 
     Notes
     -----
-    A round costs one of XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
-    Of the parameters, ``objective``, ``eval_metric``, ``base_score``, numbers of rounds and early stopping
-    are the ranker's own; of unknown ones XGBoost warns. Rows of weight zero are left out. XGBoost refuses to
+    A round costs as much as XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
+    The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
+    itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. XGBoost refuses to
     score categories that ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
     XGBoost's text format.
 
