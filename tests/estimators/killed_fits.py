@@ -19,33 +19,35 @@ def large():
     return X, (X @ rng.normal(size=10) + rng.normal(size=4_000) > 1.0).astype(int)
 
 
-def fit_in_parts(ranker, X, y, file, every):
+def fit_in_parts(ranker, X, y, file, every, before_part=lambda: None):
     """Fit, saving every so many rounds: what the guide shows."""
     rounds = ranker.n_estimators
     ranker.set_params(warm_start=True)
     for n_estimators in [*range(every, rounds, every), rounds]:
         if getattr(ranker, "n_iter_", 0) < n_estimators:
+            before_part()
             save(ranker.set_params(n_estimators=n_estimators).fit(X, y), file)
     return ranker
 
 
-def fit(file, to_parent):
-    """What a process to be killed does."""
-    X, y = large()
-    to_parent.send("ready")
-    fit_in_parts(RankBoost(**RUN, n_estimators=200), X, y, file, 20)
-    to_parent.send("done")
+def fit(file, parent):
+    """Fit in a process that is killed, where each part waits for the parent's word."""
+
+    def ask():
+        parent.send("ready")
+        parent.recv()
+
+    fit_in_parts(RankBoost(**RUN, n_estimators=200), *large(), file, 20, ask)
 
 
 def started(file):
-    """Return a process that begins to fit, and what it can be heard by."""
+    """Return a process that will fit, and the connection on which it asks before each part."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    hears, says = context.Pipe(duplex=False)
-    process = context.Process(target=fit, args=(file, says))
+    here, there = context.Pipe()
+    process = context.Process(target=fit, args=(file, there))
     process.start()
-    assert hears.recv() == "ready"
-    return process, hears
+    return process, here
 
 
 with tempfile.TemporaryDirectory() as folder:

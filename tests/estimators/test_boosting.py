@@ -264,8 +264,7 @@ class TestGradesGroupsAndPairs:
         np.testing.assert_array_equal(clone(ranker).fit(X, pairs=table).decision_function(X), one)
 
 
-def test_a_million_pairs_take_seconds():
-    """Counted as growth: four times the pairs take less than six times as long."""
+def test_time_grows_as_the_pairs_do():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 10))
     goodness = X @ rng.normal(size=10)
@@ -277,7 +276,7 @@ def test_a_million_pairs_take_seconds():
         rows[swap] = rows[swap][:, ::-1]
         return lambda: RankBoost(weak_rankers="columns", n_estimators=5).fit(X, pairs=rows)
 
-    assert growth(work, 25_000) < 6
+    assert growth(work, 100_000) < 4
 
 
 def test_grades_cost_time_linear_in_the_rows():
@@ -288,7 +287,7 @@ def test_grades_cost_time_linear_in_the_rows():
         qid = np.arange(n) // 100
         return lambda: RankBoost(n_estimators=5).fit(X, relevance, qid=qid)
 
-    assert growth(work, 20_000) < 6
+    assert growth(work, 80_000) < 4
 
 
 @pytest.mark.parametrize("kind", ["stumps", "columns"])

@@ -292,8 +292,14 @@ def test_the_choice_of_a_search_is_exported(labels, tmp_path):
     file = exported(search, tmp_path)
     np.testing.assert_allclose(file["decision_function"](X), search.decision_function(X), rtol=1e-12)
     np.testing.assert_array_equal(file["predict"](X), search.predict(X))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("labels", [Y, TEXT], ids=["numbers", "texts"])
+def test_the_choice_of_a_search_becomes_a_graph(labels):
     skl2onnx, runtime = pytest.importorskip("skl2onnx"), pytest.importorskip("onnxruntime")
     onnx.register_converters()
+    search = PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[3], cv=2).fit(X, labels)
     graph = skl2onnx.to_onnx(search, X[:1])
     label, scores = runtime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
     np.testing.assert_allclose(scores, search.decision_function(X), rtol=1e-12)

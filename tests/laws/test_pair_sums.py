@@ -346,17 +346,16 @@ def test_no_path_allocates_a_pair_each(loss):
 
 
 @pytest.mark.parametrize(
-    ("loss", "spread", "n"), [("hinge", 1.0, 100_000), ("logistic", 1.0, 100_000), ("logistic", 1e6, 25_000)]
+    ("loss", "spread", "n"), [("hinge", 1.0, 400_000), ("logistic", 1.0, 400_000), ("logistic", 1e6, 100_000)]
 )
-def test_the_time_grows_with_the_rows(loss, spread, n):
-    """Growth: four times the scores, less than six times the time."""
+def test_time_grows_as_the_rows_do(loss, spread, n):
 
     def work(n):
         rng = np.random.default_rng(0)
         y, scores = np.arange(n) % 4 == 0, spread * rng.normal(size=n)
         return lambda: PushObjective(loss, Power(2), scale="log").evaluate(y, scores)
 
-    assert growth(work, n) < 6
+    assert growth(work, n) < 4
 
 
 def test_blocks_and_fast_sums_have_one_calculus():
