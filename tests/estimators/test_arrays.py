@@ -51,7 +51,7 @@ def data(n=120):
     ids=str,
 )
 def test_objectives_are_those_of_numpy(loss, price, side, asarray, monkeypatch):
-    monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
+    monkeypatch.setattr("pushrank.pairs.tolerances.MAX_BLOCKED_PAIRS", 0)
     y, scores, w, direction = data()
     w /= 30  # beyond a sum of 700 the exponential price overflows
     on_device = [asarray(values) for values in (y, scores, w, direction)]

@@ -173,7 +173,7 @@ def test_blocks_of_any_size_give_the_same(monkeypatch, block):
     y, scores, w = sample(7, n=30)
     objective = PushObjective("logistic", Power(4))
     value, gradient = objective.evaluate(y, scores, w)
-    monkeypatch.setattr("pushrank.pairs.pair_sums.BLOCK_PAIRS", block)
+    monkeypatch.setattr("pushrank.pairs.tolerances.BLOCK_PAIRS", block)
     again, gradient_again = objective.evaluate(y, scores, w)
     assert again == pytest.approx(value, rel=1e-13)
     np.testing.assert_allclose(gradient_again, gradient, rtol=1e-11)

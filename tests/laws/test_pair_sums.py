@@ -270,7 +270,7 @@ def test_pieces_end_at_rising_margins():
 )
 def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monkeypatch):
     """What the objective's laws check over few pairs, with the ways that many pairs go."""
-    monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
+    monkeypatch.setattr("pushrank.pairs.tolerances.MAX_BLOCKED_PAIRS", 0)
     price = getattr(prices, price)() if isinstance(price, str) else price
     fast = PushObjective(loss, price, side, bottom_weight=0.7)
     for seed in range(2):
@@ -290,13 +290,13 @@ def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monke
         gradient = sample.scatter(*at_point.gradient())
         direction = rng.normal(size=30)
         product = sample.scatter(*at_point.hessian_product(sample.gather(direction)))
-        monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 1 << 20)
+        monkeypatch.setattr("pushrank.pairs.tolerances.MAX_BLOCKED_PAIRS", 1 << 20)
         pair_by_pair = fast.evaluation(sample, scores)
         of_pairs = sample.scatter(*pair_by_pair.gradient())
         np.testing.assert_allclose(gradient, of_pairs, rtol=1e-8, atol=1e-9 * np.abs(of_pairs).max())
         of_pairs = sample.scatter(*pair_by_pair.hessian_product(sample.gather(direction)))
         np.testing.assert_allclose(product, of_pairs, rtol=1e-7, atol=1e-8 * np.abs(of_pairs).max())
-        monkeypatch.setattr("pushrank.pairs.inner_sums.MAX_BLOCKED_PAIRS", 0)
+        monkeypatch.setattr("pushrank.pairs.tolerances.MAX_BLOCKED_PAIRS", 0)
 
 
 @pytest.mark.parametrize("loss", [*SORTED[:2], Ramp(), *SMOOTH[:4]], ids=name)

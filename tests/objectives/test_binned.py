@@ -18,7 +18,7 @@ SMOOTH = [loss for loss in LOSSES if loss.twice_differentiable and not loss.piec
 
 @pytest.fixture(autouse=True)
 def always_few_rows(monkeypatch):
-    monkeypatch.setattr("pushrank.objectives.binned.MIN_ROWS_TO_ONE", 0)
+    monkeypatch.setattr("pushrank.objectives.binned.MIN_COMPRESSION", 0)
 
 
 def rows(spread, n=300, with_weights=True):

@@ -14,35 +14,36 @@ from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.pairs.samples import RowNumbers
 
+# Weights are copies of rows, each with a position in the order.
 MAX_COPIES = 10**7
-"""Of the rows of a class: weights are copies, each with a place in the order."""
 
 
 @compiled()
-def set_most_violated(positives, negatives, start, stop, least, most, above):
-    """Write how many positives the worst order puts above each negative from start to stop.
+def set_most_violated(positives, negatives, start, stop, lower, upper, above):
+    """Write how many positives the worst order puts above each negative from ``start`` to ``stop``.
 
-    Scores descend within each class of m and n rows. Every positive i below negative j, both counted from
-    one, adds
+    Scores descend within each class of m and n rows. The order is worst where the sum over the positives i
+    below negative j, both counted from one, is largest of
 
-        i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n
+        i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n .
 
-    to what is to be as large as possible. As the answer never falls with j, the middle negative's bounds
-    those on either side of it, as ``least`` and ``most`` bound them all: divide and conquer in O(n log n).
+    The numbers are known to be between ``lower`` and ``upper``.
     """
     if start >= stop:
         return
     middle, n = (start + stop) // 2, len(negatives)
     rank, score = middle + 1.0, negatives[middle]
-    gain, best, where = 0.0, 0.0, most
-    for i in range(most - 1, least - 1, -1):
+    gain, best, number = 0.0, 0.0, upper
+    for i in range(upper - 1, lower - 1, -1):
         both = i + 1.0 + rank
         gain += (i + 1.0) / (both * (both - 1.0)) - 2.0 * (positives[i] - score) / n
         if gain >= best:
-            best, where = gain, i
-    above[middle] = where
-    set_most_violated(positives, negatives, start, middle, least, where, above)
-    set_most_violated(positives, negatives, middle + 1, stop, where, most, above)
+            best, number = gain, i
+    above[middle] = number
+    # The numbers never fall with j, so that this one bounds those on either side: divide and conquer takes
+    # O(n log n).
+    set_most_violated(positives, negatives, start, middle, lower, number, above)
+    set_most_violated(positives, negatives, middle + 1, stop, number, upper, above)
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
@@ -59,8 +60,8 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     Parameters
     ----------
     sample : Sample
-        Two classes. Weights are copies of rows, and so whole numbers: where weights are fractions the worst
-        order need not keep a class sorted, and no fast way to find it is known.
+        Two classes. Weights are copies of rows, and so whole numbers: with fractions the worst order need not
+        keep a class sorted, and no fast algorithm for it is known. Other weights are a ValueError.
     scores : ndarray of shape (n_rows,)
         A score for each row.
 
@@ -69,14 +70,14 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     value : float
         The hinge, at least ``1 - AP``.
     subgradient : ndarray of shape (n_rows,)
-        In the rows' order.
+        In the order of the rows.
     offset : float
         The value less the product of subgradient and scores: ``1 - AP`` of the worst order.
 
     Notes
     -----
-    O(n log n), n counting copies: the best order keeps each class sorted by score, and how many positives
-    stand above the j-th negative never falls with j.
+    O(n log n), n counting copies: the worst order keeps each class sorted by score, and the number of
+    positives above the j-th negative never falls with j.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     m, n = len(order_p), len(order_n)
     above = np.zeros(n, dtype=np.int64)
     set_most_violated(positive_scores[order_p], negative_scores[order_n], 0, n, 0, m, above)
-    # positive number i (from 0) stands below the negatives with at most i positives above
+    # Positive i, counted from zero, stands below the negatives that have at most i positives above them.
     over = np.searchsorted(above, np.arange(m), side="right")
     loss = float(np.mean(over / (np.arange(1, m + 1) + over)))
     positive_slope, negative_slope = np.zeros(len(positive_scores)), np.zeros(len(negative_scores))
@@ -103,22 +104,22 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
 
 
 def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
-    """Return an order with every row as often as it weighs."""
+    """Return an order in which every row is repeated as often as its weight says."""
     if weights is None:
         return order
     fractions, total = weights[weights != np.floor(weights)], float(weights.sum())
     if len(fractions) or total > MAX_COPIES:
-        found = f"{fractions[0]:g}" if len(fractions) else f"{total:g} in all"
+        wrong = f"{fractions[0]:g}" if len(fractions) else f"{total:g} in all"
         raise ValueError(
             "average precision takes whole numbers as sample_weight, copies of rows, of which at most "
-            f"{MAX_COPIES:,} in a class, and found {found}; round the weights, or use class_weight."
+            f"{MAX_COPIES:,} in a class, and found {wrong}; round the weights, or use class_weight."
         )
     return np.repeat(order, weights[order].astype(np.intp))
 
 
 def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
     """Return the mean hinge of all pairs, a subgradient in the scores, and that plane's value at zero."""
-    found = PushObjective("hinge", scale="mean").evaluation(sample, scores)
-    gradient = found.gradient()
-    # one for each pair within its margin, which is also the slope in the score of its worse row
-    return found.value, sample.scatter(*gradient), float(gradient.negatives.sum())
+    at_point = PushObjective("hinge", scale="mean").evaluation(sample, scores)
+    gradient = at_point.gradient()
+    # A pair within its margin adds one to the plane's value at zero, and to the slope of its worse row.
+    return at_point.value, sample.scatter(*gradient), float(gradient.negatives.sum())

@@ -1,9 +1,9 @@
-r"""An objective of many rows of two classes, from few rows that stand for them.
+r"""An objective of many rows of two classes, evaluated on few rows that represent them.
 
-In a bin of scores so narrow that no term of the objective is more than a cubic polynomial there, two rows
-stand for all of a class: those of the same weight, mean, variance and skewness, Gauss's quadrature. The
-objective of the few rows is that of the many. What it gives to a row is a function of the row's score, a
-cubic within the bin too, and four more rows of next to no weight in each bin tell it.
+Scores are sorted into bins so narrow that every term of the objective is nearly a cubic polynomial there. Two
+rows then represent all rows of a class in a bin: those with the same weight, mean, variance and skewness, as
+in Gauss's quadrature. The objective of the few rows is that of all rows. The gradient of a row is a function
+of its score, which is a cubic within the bin too; it is sampled by four more rows of negligible weight.
 """
 
 from __future__ import annotations
@@ -20,13 +20,31 @@ from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.samples import ByClass
 
-MIN_ROWS_TO_ONE = 2  # that stands for them: below it the detour costs about what it saves
-ROWS_OF_BIN = 12  # of both classes
-MAX_ERROR = 1e-5  # wider bins save nothing
-MAX_CUBE_OF_KINKS = 30.0  # in accuracies: what many kinks come to
-PROBE = 1e-30  # the weight of a row that tells and does not count, to that of the heaviest that does
-NEGLIGIBLE = 1e-16  # of the largest gradient of a class: no sum of gradients minds an error of less
-MIN_VARIANCE = 1e-9  # in half-widths of a bin; below it skewness is rounding, and moves nothing
+# A bin has two rows and four probes for each class.
+ROWS_PER_BIN = 12
+
+# With fewer rows for each row that represents them, the bins cost about as much as they save.
+MIN_COMPRESSION = 2
+
+# Bins that are wider, for a larger error, save nothing.
+MAX_ERROR = 1e-5
+
+# Many kinks in a bin add up to cubic terms of so many times the accuracy.
+MAX_CUBE_OF_KINKS = 30.0
+
+# Relative weight of a probe row: it samples the gradient without changing the objective.
+PROBE = 1e-30
+
+# An error below this part of the largest gradient of a class changes no sum of gradients.
+NEGLIGIBLE = 1e-16
+
+# Below this variance, in half-widths of a bin, skewness is the rounding of a row that hardly moves.
+MIN_VARIANCE = 1e-9
+
+# The steepness assumed of a loss with kinks, where its second derivative jumps: in bins this narrow many
+# kinks act like slopes, also for scores in single precision.
+KINK_STEEPNESS = 32.0
+
 NODES = np.polynomial.chebyshev.chebpts1(4)
 POWERS_OF_VALUES = np.linalg.inv(np.vander(NODES, increasing=True)).T
 
@@ -36,24 +54,25 @@ Evaluate = Callable[[Sample, Floats], ObjectiveEvaluation]
 def binned_evaluation(
     evaluate: Evaluate, sample: Sample, scores: Floats, steepness: float, accuracy: float, smooth: bool
 ) -> ObjectiveEvaluation | None:
-    r"""Return an objective at given scores, or None where few rows cannot stand for all.
+    r"""Return an objective at some scores, or None if few rows cannot represent all.
 
-    In bins of a half-width a, terms that grow by :math:`e^{ud}` over a distance d, u the steepness, are in
-    error by :math:`(ua)^4 / 96` of themselves, which may be a quarter of the accuracy. Whether an objective's
-    terms are no steeper is seen by the cubes in its gradient, :math:`(ua)^3 / 6`. Of a loss that is not
-    ``smooth`` the cubes are about the error, here of the mean gradient of a class; its second derivatives
-    are rougher.
+    Terms that grow by :math:`e^{ud}` over a distance d, u being the steepness, have a relative error of
+    :math:`(ua)^4 / 96` in bins of the half-width a, which may be a quarter of the accuracy. Terms that are
+    steeper show in the cubic coefficients of the gradient, which are to be at most :math:`(ua)^3 / 6`. For a
+    loss that is not ``smooth`` the cubic coefficients are about the error, relative to the mean gradient of a
+    class, and its second derivatives have larger errors.
     """
     if type(sample) is not BipartiteSample:
         return None
     change = (24.0 * min(accuracy, MAX_ERROR)) ** 0.25
-    width = 2.0 ** math.floor(math.log2(2.0 * change / steepness))  # by which scores divide exactly
+    # Scores divide exactly by a power of two.
+    width = 2.0 ** math.floor(math.log2(2.0 * change / steepness))
     ends = float(scores.min()) / width, float(scores.max()) / width
-    if not MIN_ROWS_TO_ONE * ROWS_OF_BIN * (ends[1] - ends[0] + 2.0) <= len(scores):
+    if not MIN_COMPRESSION * ROWS_PER_BIN * (ends[1] - ends[0] + 2.0) <= len(scores):
         return None
-    found = BinnedEvaluation(evaluate, sample, scores, width, ends)
+    binned = BinnedEvaluation(evaluate, sample, scores, width, ends)
     tolerance = 2.0 * change**3 / 6.0 if smooth else MAX_CUBE_OF_KINKS * accuracy
-    return found if found.is_cubic(tolerance, smooth) else None
+    return binned if binned.is_cubic(tolerance, smooth) else None
 
 
 class BinnedEvaluation:
@@ -70,11 +89,11 @@ class BinnedEvaluation:
         self._all_rows = partial(evaluate, sample, scores)
         positives, negatives = sample.gather(scores)
         self._classes = (
-            _Class(positives, sample.positive_weights, width, ends),
-            _Class(negatives, sample.negative_weights, width, ends),
+            _BinnedClass(positives, sample.positive_weights, width, ends),
+            _BinnedClass(negatives, sample.negative_weights, width, ends),
         )
         (positives, positive_weights), (negatives, negative_weights) = (
-            one.few_rows() for one in self._classes
+            binned.few_rows() for binned in self._classes
         )
         few_scores = np.concatenate([positives, negatives])
         few = BipartiteSample.from_mask(
@@ -85,10 +104,10 @@ class BinnedEvaluation:
         self.euler_derivative = self._few_rows.euler_derivative
 
     def is_cubic(self, tolerance: float, smooth: bool) -> bool:
-        """Return whether the cubes in the gradient are as small as a tolerance says."""
-        for one, few, cubics in zip(self._classes, self._few_gradient, self._gradient, strict=True):
+        """Return whether the cubic coefficients of the gradient are within a tolerance."""
+        for binned, few, cubics in zip(self._classes, self._few_gradient, self._gradient, strict=True):
             constants, *_, cubes = np.abs(cubics).T
-            unit = NEGLIGIBLE * constants.max() if smooth else np.abs(few).sum() / one.weight
+            unit = NEGLIGIBLE * constants.max() if smooth else np.abs(few).sum() / binned.weight
             if not (cubes <= tolerance * (constants + unit)).all():
                 return False
         return True
@@ -118,18 +137,19 @@ class BinnedEvaluation:
         return self._at_rows(self._cubics(self._few_rows.majoriser()))
 
     def hessian_product(self, direction: ByClass) -> ByClass:
-        """Return the Hessian times a direction, no function of the scores, from all rows."""
+        """Return the Hessian times a direction."""
+        # The direction is no function of the scores, so that all rows are needed.
         return self._exact.hessian_product(direction)
 
     def _cubics(self, values: ByClass) -> list[Floats]:
-        return [one.cubics(of_class) for one, of_class in zip(self._classes, values, strict=True)]
+        return [binned.cubics(few) for binned, few in zip(self._classes, values, strict=True)]
 
     def _at_rows(self, cubics: list[Floats]) -> ByClass:
-        return ByClass(*(one.at_rows(own) for one, own in zip(self._classes, cubics, strict=True)))
+        return ByClass(*(binned.at_rows(table) for binned, table in zip(self._classes, cubics, strict=True)))
 
 
-class _Class:
-    """The rows of a class in bins, which are numbered from the lowest of both classes on."""
+class _BinnedClass:
+    """The rows of a class in bins, which are numbered from the lowest bin of both classes."""
 
     def __init__(
         self, scores: Floats, weights: Floats | None, width: float, ends: tuple[float, float]
@@ -141,43 +161,44 @@ class _Class:
         self._chunks = row_chunks(len(scores), 4)
 
     def few_rows(self) -> tuple[Floats, Floats]:
-        """Return scores and weights of four probes in every bin, and of two rows that stand for its own."""
+        """Return scores and weights of four probes in every bin, and of two rows that represent its rows."""
 
         def sums(start: int, stop: int) -> Floats:
-            found = np.zeros((self._n_bins, 4))
-            add_powers(self._scores, self._weights, start, stop, 1.0 / self._width, self._lowest, found)
-            return found
+            powers = np.zeros((self._n_bins, 4))
+            add_powers(self._scores, self._weights, start, stop, 1.0 / self._width, self._lowest, powers)
+            return powers
 
         powers = sum_chunks(sums, self._chunks)
         self._used = np.flatnonzero(powers[:, 0])
-        mass, *sums_of_powers = powers[self._used].T
-        mean, square, cube = sums_of_powers / mass
+        weight, *sums_of_powers = powers[self._used].T
+        mean, square, cube = sums_of_powers / weight
         variance = np.maximum(square - mean**2, 0.0)
         asymmetry = cube - mean * (3.0 * square - 2.0 * mean**2)
         skewness = np.zeros_like(mean)
         deviation = np.sqrt(variance)
         np.divide(asymmetry, variance * deviation, out=skewness, where=variance > MIN_VARIANCE)
+        # The nodes of Gauss's quadrature with two points, in standard deviations off the mean.
         off_mean = 0.5 * (skewness + np.array([[-1.0], [1.0]]) * np.sqrt(skewness**2 + 4.0))
         nodes = np.tile(NODES[:, None], len(mean))
         local = np.concatenate([nodes, np.clip(mean + deviation * off_mean, -1.0, 1.0)])
-        masses = mass / (1.0 + off_mean**2)
-        self._probe, self.weight = PROBE * masses.max(), masses.sum()
-        weights = np.concatenate([np.full_like(nodes, self._probe), masses])
+        row_weights = weight / (1.0 + off_mean**2)
+        self._probe, self.weight = PROBE * row_weights.max(), row_weights.sum()
+        weights = np.concatenate([np.full_like(nodes, self._probe), row_weights])
         return (self._width * (self._lowest + self._used + 0.5 * local)).ravel(), weights.ravel()
 
     def cubics(self, values: Floats) -> Floats:
-        """Return the cubic of what a row of weight one has in every bin, from what the few rows have."""
+        """Return for every bin the cubic of a row of weight one, from the values of the few rows."""
         probes = values[: 4 * len(self._used)].reshape(4, -1)
         cubics: Floats = (probes / self._probe).T @ POWERS_OF_VALUES
         return cubics
 
     def at_rows(self, cubics: Floats) -> Floats:
-        """Return what the rows have."""
+        """Return the values of the cubics at all rows, times their weights."""
         table, values = np.zeros((self._n_bins, 4)), np.empty(len(self._scores))
         table[self._used] = cubics
-        given = table, 1.0 / self._width, self._lowest
+        bins = table, 1.0 / self._width, self._lowest
         map_chunks(
-            lambda start, stop: evaluate_cubics(self._scores, self._weights, start, stop, *given, values),
+            lambda start, stop: evaluate_cubics(self._scores, self._weights, start, stop, *bins, values),
             self._chunks,
         )
         return values
@@ -185,7 +206,7 @@ class _Class:
 
 @compiled(fastmath={"contract"})
 def add_powers(scores, weights, start, stop, per_width, lowest, sums):
-    """Add weights of rows, times powers of their places in their bins, from -1 to 1, to the bins' sums."""
+    """Add the weights of rows, times powers of their coordinates in the bin, from -1 to 1, to its sums."""
     for i in range(start, stop):
         scaled = scores[i] * per_width
         number = np.rint(scaled)
@@ -200,7 +221,7 @@ def add_powers(scores, weights, start, stop, per_width, lowest, sums):
 
 @compiled(fastmath={"contract"})
 def evaluate_cubics(scores, weights, start, stop, table, per_width, lowest, out):
-    """Write the cubics of their bins at rows, times the rows' weights."""
+    """Write the values of the bins' cubics at rows, times the weights of the rows."""
     for i in range(start, stop):
         scaled = scores[i] * per_width
         number = np.rint(scaled)

@@ -1,4 +1,4 @@
-"""An objective at given scores: its value, gradient, and products with its Hessian.
+"""An objective at some scores: its value, gradient, and products with its Hessian.
 
 A push is the price of log inner sums, by the chain rule. Everything else is made of pushes: a pull is a push
 with the classes exchanged and the scores negated, and sums and scales are functions of one or two objectives.
@@ -39,17 +39,17 @@ class ObjectiveEvaluation(Protocol):
     def euler_derivative(self) -> float:
         r"""The derivative of :math:`F(e^a h)` in a at 0, :math:`\sum_k h_k\, \partial F / \partial h_k`.
 
-        Of an F that is homogeneous of degree one in the inner sums h it is the value (Euler).
+        If F is homogeneous of degree one in the inner sums h, it is the value of F (Euler).
         """
 
     def gradient(self) -> ByClass:
-        """Return the gradient, or a subgradient where there are several."""
+        """Return the gradient, or a subgradient at a kink."""
 
     def hessian_product(self, direction: ByClass) -> ByClass:
         """Return the Hessian times a direction."""
 
     def diagonal(self) -> ByClass:
-        """Return non-negative weights of the rows by which the objective curves, to scale coordinates by."""
+        """Return non-negative weights of the rows that follow the curvature, to scale coordinates by."""
 
     def majoriser(self) -> ByClass:
         """Return a diagonal D above the Hessian H: ``v @ H @ v <= v @ D @ v`` for every v."""
@@ -85,6 +85,7 @@ class PushEvaluation:
 
     def hessian_product(self, direction: ByClass) -> ByClass:
         """Return the Hessian times a direction, by the chain rule through the log inner sums."""
+        # The price has the Hessian diag(curvature) - coupling * outer(gradient, gradient) in these sums.
         _, gradient, curvature, coupling = self._total
         change = self._sums.jacobian_product(*direction)
         price_change = curvature * change - (coupling * (gradient @ change)) * gradient
@@ -93,7 +94,7 @@ class PushEvaluation:
 
     def diagonal(self) -> ByClass:
         """Return the curvature weights of the rows."""
-        # where the price falls its slope bends the wrong way: to scale by, it counts as if it rose
+        # A falling price would give negative weights. To scale coordinates its slope counts as if it rose.
         return ByClass(*self._sums.diagonal(abs(self._total.gradient), self._total.curvature))
 
     def majoriser(self) -> ByClass:
@@ -105,7 +106,7 @@ class PushEvaluation:
 
         On the log scale of RankBoost's objective they are the paper's :math:`d_+, d_-, d_0`.
         """
-        # of the exponential loss d ln h_k / d s_i is minus the part of pair (i, k) in h_k
+        # For the exponential loss d ln h_k / d s_i is minus the part of pair (i, k) in h_k.
         zeros, gradient = np.zeros_like(outputs.negatives), self._total.gradient
         ones_part = -self._sums.jacobian_product(outputs.positives, zeros)
         zeros_part = -self._sums.jacobian_product(1.0 - outputs.positives, zeros)
@@ -115,7 +116,7 @@ class PushEvaluation:
 
 
 class Mirrored:
-    """A pull: a push of exchanged classes and negated scores, seen from the scores as they are."""
+    """A pull: a push of exchanged classes and negated scores, as a function of the scores."""
 
     def __init__(self, push: ObjectiveEvaluation) -> None:
         self._push = push
@@ -123,7 +124,7 @@ class Mirrored:
 
     @property
     def euler_derivative(self) -> float:
-        """That of the push."""
+        """The derivative for the push, which negation does not change."""
         return self._push.euler_derivative
 
     def gradient(self) -> ByClass:
@@ -135,12 +136,12 @@ class Mirrored:
         return self._push.hessian_product(direction.mirrored()).mirrored()
 
     def diagonal(self) -> ByClass:
-        """Return the curvature weights of the rows, which negation leaves alone."""
+        """Return the curvature weights of the rows, which negation does not change."""
         weights = self._push.diagonal()
         return ByClass(weights.negatives, weights.positives)
 
     def majoriser(self) -> ByClass:
-        """Return a diagonal above the Hessian, which negation leaves alone."""
+        """Return a diagonal above the Hessian, which negation does not change."""
         weights = self._push.majoriser()
         return ByClass(weights.negatives, weights.positives)
 
@@ -149,7 +150,7 @@ class Composite:
     r"""A function :math:`\varphi(F_1, \dots, F_m)` of objectives, the terms.
 
     The slopes :math:`\partial \varphi / \partial F_j` are non-negative; the curvature holds the second
-    derivatives of :math:`\varphi`, shape (m, m), or is None where they are all zero.
+    derivatives of :math:`\varphi`, shape (m, m), or is None if they are all zero.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class Composite:
 
     @property
     def euler_derivative(self) -> float:
-        """The sum of the terms', times their slopes."""
+        """The sum of the derivatives of the terms, times their slopes."""
         return math.fsum(
             slope * term.euler_derivative for slope, term in zip(self._slopes, self._terms, strict=True)
         )
@@ -189,9 +190,9 @@ class Composite:
     def majoriser(self) -> ByClass:
         r"""Return a diagonal above the Hessian.
 
-        To that of the terms comes :math:`\sum_{jl} C_{jl} x_j x_l` with :math:`x_j = \nabla F_j \cdot v`. It
-        is at most :math:`\sum_j (\sum_l |C_{jl}|)\, x_j^2`, and by Cauchy and Schwarz :math:`x_j^2` is at
-        most :math:`\|\nabla F_j\|_1 \sum_r |\nabla F_j|_r v_r^2`.
+        The curvature adds :math:`\sum_{jl} C_{jl} x_j x_l` with :math:`x_j = \nabla F_j \cdot v` to the
+        Hessians of the terms. It is at most :math:`\sum_j (\sum_l |C_{jl}|)\, x_j^2`, and by Cauchy and
+        Schwarz :math:`x_j^2` is at most :math:`\|\nabla F_j\|_1 \sum_r |\nabla F_j|_r v_r^2`.
         """
         total = _weighted_sum([term.majoriser() for term in self._terms], self._slopes)
         if self._curvature is None:
@@ -210,8 +211,10 @@ def weighted_sum(terms: Sequence[ObjectiveEvaluation], weights: Sequence[float])
 
 def log_sum(terms: Sequence[ObjectiveEvaluation], weights: Sequence[float], divisor: float) -> Composite:
     r"""Return :math:`(1/m) \ln \sum_j c_j e^{m F_j}`, the log scale of a sum from those of its terms."""
+    # The values are logarithms: their exponentials could overflow, and are never formed.
     exponents = divisor * np.array([term.value for term in terms]) + np.log(weights)
     total = float(np.logaddexp.reduce(exponents))
+    # Losses that are all zero leave nothing to divide, and a gradient of zero.
     softmax = np.exp(exponents - total) if np.isfinite(total) else np.zeros(len(terms))
     curvature = divisor * (np.diag(softmax) - np.outer(softmax, softmax))
     return Composite(total / divisor, terms, softmax.tolist(), curvature)
@@ -219,12 +222,14 @@ def log_sum(terms: Sequence[ObjectiveEvaluation], weights: Sequence[float], divi
 
 def power_mean(log_scale: ObjectiveEvaluation, log_unit: float) -> Composite:
     r"""Return :math:`e^{F - F_0}` for a log-scale objective F: a power mean of the inner sums."""
+    # The mean may overflow, and is infinite then.
     with np.errstate(over="ignore"):
         value = float(np.exp(np.float64(log_scale.value - log_unit)))
     return Composite(value, [log_scale], [value], np.array([[value]]))
 
 
 def _weighted_sum(vectors: Sequence[ByClass], weights: Sequence[float]) -> ByClass:
+    # A factor of one is left out, which spares a copy of the most frequent case.
     total = vectors[0] if weights[0] == 1.0 else vectors[0].times(weights[0])
     for vector, weight in zip(vectors[1:], weights[1:], strict=True):
         total = total.plus(vector, weight)

@@ -1,9 +1,9 @@
 r"""The surrogates struct, ramp, max and avg of precision at k, with their subgradients in the scores.
 
-:class:`PrecisionAtK` has the formulas. The compiled functions find the k highest rows of either class by
-selection, sort those alone, and go through them once; :mod:`pushrank.solvers.streaming.updates` and
-:mod:`pushrank.solvers.cutting_plane` call them too. A row of weight w counts as w copies, in parts if need
-be, and tied negatives stand above tied positives.
+:class:`PrecisionAtK` has the formulas. The compiled functions select the k highest rows of either class, sort
+those alone, and walk through them once. :mod:`pushrank.solvers.streaming.updates` and
+:mod:`pushrank.solvers.ramp` call them too. A row of weight w counts as w copies, of which a fraction may be
+taken, and tied negatives stand above tied positives.
 
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
 top*, ICML 2015.
@@ -32,23 +32,16 @@ SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
 @compiled()
 def resolve_k_within(k, counted, positive_weight):
-    """Return k in rows for positives of some weight: a count, or a fraction of it; at most that weight."""
+    """Return k in rows, itself if ``counted``, else a fraction of a weight; at most that weight."""
     return min(resolve_k(k, counted, positive_weight), positive_weight)
 
 
 class TopRows(NamedTuple):
-    """The rows of a class, those of highest score in front.
+    """The rows of a class, with the highest in front.
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_rows_of_class,)
-        All rows of the class; the first ``n_top`` are its highest, in order.
-    n_top : int
-        How many rows make up the weight that was asked for.
-    weights : ndarray of shape (n_top,)
-        How much of each of them counts: all of its weight, but for the last.
-    class_weight : float
-        The weight of the whole class.
+    The first ``n_top`` of all ``rows`` are the highest, in order. ``weights``, shape (n_top,), say how much
+    of each of these counts: all of its weight, except for the last one. ``class_weight`` is the weight of all
+    rows.
     """
 
     rows: NDArray[np.int64]
@@ -59,28 +52,23 @@ class TopRows(NamedTuple):
 
 @compiled()
 def select_top(scores, positive, sample_weight, k):
-    """Return the k highest negatives, the k highest positives, and the negatives among the first k of all.
+    """Return the k highest negatives and positives, and the weight of negatives among the first k of all.
 
-    ``k`` is at most the weight of the positives; all negatives are taken where they weigh less.
+    ``k`` is at most the weight of the positives. If the negatives weigh less, all of them are taken.
     """
-    n_positive = 0
+    positives, negatives = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
+    p = n = 0
     positive_weight = negative_weight = 0.0
     for r in range(len(scores)):
         if positive[r]:
-            n_positive += 1
-            positive_weight += sample_weight[r]
-        else:
-            negative_weight += sample_weight[r]
-    positives = np.empty(n_positive, np.int64)
-    negatives = np.empty(len(scores) - n_positive, np.int64)
-    p = n = 0
-    for r in range(len(scores)):
-        if positive[r]:
             positives[p] = r
+            positive_weight += sample_weight[r]
             p += 1
         else:
             negatives[n] = r
+            negative_weight += sample_weight[r]
             n += 1
+    positives, negatives = positives[:p], negatives[:n]
     n_count, n_weights = highest(scores, sample_weight, negatives, min(k, negative_weight), 1.0)
     p_count, p_weights = highest(scores, sample_weight, positives, k, 1.0)
     top_negatives = TopRows(negatives, n_count, n_weights, negative_weight)
@@ -113,9 +101,9 @@ def add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, s
 
 @compiled()
 def highest(scores, sample_weight, rows, target, sign):
-    """Bring the rows of highest ``sign * score`` with a weight of ``target`` to the front, the highest first.
+    """Bring the rows of highest ``sign * score`` with a weight of ``target`` to the front, in order.
 
-    Return how many they are and how much of each counts: all of it, but for the last.
+    Return their number and how much of each counts: all of its weight, except for the last one.
     """
     count = _select(scores, sample_weight, rows, target, sign)
     _sort_descending(scores, rows[:count], sign)
@@ -134,8 +122,9 @@ def _sort_descending(scores, rows, sign):
     keys = np.empty(count)
     for a in range(count):
         keys[a] = sign * scores[rows[a]]
-    # Merges of runs whose length doubles. numpy.argsort would do, but takes as long to compile as all
-    # surrogates together, and again in every function that leads to it (benchmarks/sorting.txt).
+    # Runs are merged, and their length doubles. numpy.argsort would add a fifth to the time that a first fit
+    # takes to compile (benchmarks/sorting.txt). Tied rows have to keep their order, because it decides which
+    # of them are added to the coefficients.
     merged_rows, merged_keys = np.empty_like(rows), np.empty(count)
     width = 1
     while width < count:
@@ -156,11 +145,11 @@ def _sort_descending(scores, rows, sign):
 def _select(scores, sample_weight, rows, target, sign):
     """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front.
 
-    Three-way quickselect, linear on average whatever the ties. Pivots come from a fixed xorshift sequence,
-    so that equal input gives equal output in any thread; numpy.partition knows no weights.
+    Three-way quickselect takes linear time on average, also with ties. numpy.partition takes no weights.
     """
     low, high = 0, len(rows)
     missing = target
+    # Pivots come from a fixed xorshift sequence, so that equal input gives equal output in any thread.
     seed = np.uint64(88172645463325252)
     while low < high:
         seed ^= seed << np.uint64(13)
@@ -183,6 +172,7 @@ def _select(scores, sample_weight, rows, target, sign):
             else:
                 weight_at += sample_weight[row]
                 at += 1
+        # The rows above the pivot either suffice, or suffice with tied rows, or all of both are taken.
         if weight_above >= missing:
             high = above
         elif weight_above + weight_at >= missing:
@@ -199,7 +189,7 @@ def _select(scores, sample_weight, rows, target, sign):
 
 @compiled()
 def _mistakes(scores, negatives, positives, k):
-    """Return the weight of negatives among the first k of all rows, tied negatives first."""
+    """Return the weight of negatives among the first k of all rows; tied negatives come first."""
     mistakes, left = 0.0, k
     n = p = 0
     while left > 0.0 and n < negatives.n_top:
@@ -216,7 +206,7 @@ def _mistakes(scores, negatives, positives, k):
 
 @compiled()
 def add_between(slope, top, start, stop, factor):
-    """Add ``factor`` for each unit of weight between two depths of the highest rows."""
+    """Add ``factor`` for each unit of weight between two depths in the list of the highest rows."""
     depth = 0.0
     for a in range(top.n_top):
         within = min(depth + top.weights[a], stop) - max(depth, start)
@@ -227,7 +217,7 @@ def add_between(slope, top, start, stop, factor):
 
 @compiled()
 def _struct(scores, sample_weight, slope, negatives, positives, k):
-    """Sum the k highest of ``s + 1 - y``, less the positives' scores."""
+    """Return the sum of the k highest of ``s + 1 - y``, less the positives' scores; add its slope."""
     taken, left = 0.0, k
     n = p = 0
     while left > 0.0 and (n < negatives.n_top or p < positives.n_top):
@@ -243,6 +233,7 @@ def _struct(scores, sample_weight, slope, negatives, positives, k):
             slope[positives.rows[p]] += step
             p += 1
         left -= step
+    # The slope so far is the weight that counts of each row.
     value = taken
     for a in range(n):
         value += slope[negatives.rows[a]] * scores[negatives.rows[a]]
@@ -254,18 +245,20 @@ def _struct(scores, sample_weight, slope, negatives, positives, k):
 
 @compiled()
 def _paired_hinges(scores, slope, negatives, rows, weights, count):
-    """Sum the hinges of negatives from the highest down and of positive rows in their order, in pairs."""
+    """Return the sum of hinges of pairs: the negatives from the highest down, and positives in order."""
     value = 0.0
     n = p = 0
     used_n = used_p = 0.0
     while n < negatives.n_top and p < count:
         hinge = 1.0 + scores[negatives.rows[n]] - scores[rows[p]]
+        # Negatives fall and positives do not: all further pairs have hinges of zero.
         if hinge <= 0.0:
             break
         step = min(negatives.weights[n] - used_n, weights[p] - used_p)
         value += step * hinge
         slope[negatives.rows[n]] += step
         slope[rows[p]] -= step
+        # Both rows are used up by equal weights, so that one of them gives way to the next.
         used_n += step
         used_p += step
         if used_n >= negatives.weights[n]:
@@ -279,36 +272,40 @@ def _paired_hinges(scores, slope, negatives, rows, weights, count):
 
 @compiled()
 def _average(scores, sample_weight, slope, negatives, positives, k):
-    """Find the number q of negatives at the top that is worst against the mean of the lowest positives.
+    """Return the maximum over q, a number of negatives at the top, against the mean of the lowest positives.
 
-    Whole numbers are tried, and the most there can be. A row costs the same whatever its weight.
+    Whole numbers q are tried, and the largest possible one.
     """
-    most = min(k, negatives.class_weight)
-    spare = positives.class_weight - k  # of the positives that may be missed without a mistake
+    largest = min(k, negatives.class_weight)
+    # So many positives may be missed without a mistake.
+    spare = positives.class_weight - k
     low_sum = 0.0
     for a in range(positives.n_top, len(positives.rows)):
         low_sum += sample_weight[positives.rows[a]] * scores[positives.rows[a]]
+    # The lowest of the k highest may count in part, and its rest is among the lowest positives.
     if positives.n_top > 0:
         last_row = positives.rows[positives.n_top - 1]
         low_sum += (sample_weight[last_row] - positives.weights[positives.n_top - 1]) * scores[last_row]
+    # With no negative at the top the surrogate is zero.
     best, best_q = 0.0, 0.0
     q = high_sum = 0.0
     n, p = 0, positives.n_top - 1
     used_n = used_p = 0.0
-    while q < most and n < negatives.n_top and p >= 0:
+    while q < largest and n < negatives.n_top and p >= 0:
         high, low = scores[negatives.rows[n]], scores[positives.rows[p]]
-        step = min(most - q, negatives.weights[n] - used_n, positives.weights[p] - used_p)
+        step = min(largest - q, negatives.weights[n] - used_n, positives.weights[p] - used_p)
         first, last = np.floor(q) + 1.0, np.floor(q + step)
         peak = last
         if first < last and low > high + 1.0:
-            # as a function of q it is concave while the two rows stay the same: where its slope is zero
+            # While the two rows stay the same the function is concave in q. Its maximum is at a slope of
+            # zero, so that a row takes the same time whatever its weight.
             curvature = max(low * (spare + q) - low_sum, 0.0)
             peak = np.floor(np.sqrt(curvature / (low - high - 1.0)) * np.sqrt(spare) - spare)
         for whole in (peak, peak + 1.0):
             at = min(max(whole, first), last)
             if first <= last:
-                more = at - q
-                value = at + high_sum + more * high - at * ((low_sum + more * low) / (spare + at))
+                added = at - q
+                value = at + high_sum + added * high - at * ((low_sum + added * low) / (spare + at))
                 if value > best:
                     best, best_q = value, at
         high_sum += step * high
@@ -328,17 +325,18 @@ def _average(scores, sample_weight, slope, negatives, positives, k):
             best, best_q = value, q
     if best_q > 0.0:
         add_between(slope, negatives, 0.0, best_q, 1.0)
-        n_found = positives.weights.sum() - best_q  # the sum is k up to rounding
-        add_missed_positives(slope, sample_weight, positives, n_found, -best_q / (spare + best_q))
+        # The weights add up to k, except for rounding, which has to be that of the rows.
+        n_hits = positives.weights.sum() - best_q
+        add_missed_positives(slope, sample_weight, positives, n_hits, -best_q / (spare + best_q))
     return best
 
 
 @compiled()
-def add_missed_positives(slope, sample_weight, positives, n_found, factor):
-    """Add ``factor`` for each unit of weight of all positives but the ``n_found`` highest."""
+def add_missed_positives(slope, sample_weight, positives, n_hits, factor):
+    """Add ``factor`` for each unit of weight of all positives except the ``n_hits`` highest."""
     for row in positives.rows:
         slope[row] += factor * sample_weight[row]
-    add_between(slope, positives, 0.0, n_found, -factor)
+    add_between(slope, positives, 0.0, n_hits, -factor)
 
 
 @compiled()
@@ -354,7 +352,7 @@ def top_positive_weights(scores, positive, sample_weight, k):
 
 @compiled()
 def negatives_in_top(scores, positive, sample_weight, k):
-    """Return the weight of negatives among the first k, tied negatives first."""
+    """Return the weight of negatives among the first k; tied negatives come first."""
     _, _, mistakes = select_top(scores, positive, sample_weight, k)
     return mistakes
 
@@ -363,9 +361,9 @@ def negatives_in_top(scores, positive, sample_weight, k):
 def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
     """Write a subgradient of a convex bound of the ramp; return the bound, and its plane's value at zero.
 
-    The ramp is the k highest of ``s + 1 - y`` less the scores of the k highest positives; the bound takes
-    those of the fixed positives ``in_top`` instead, so that it is the ramp where these are the highest. The
-    sum of the highest asks for no order among them.
+    The ramp is the sum of the k highest of ``s + 1 - y`` less the scores of the k highest positives. The
+    bound subtracts the scores of the fixed positives ``in_top``, so that it is the ramp if these are the
+    highest.
     """
     keys = np.empty(len(scores))
     for r in range(len(scores)):
@@ -373,8 +371,9 @@ def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
         slope[r] = -in_top[r]
     rows = np.arange(len(scores))
     left, offset = k, 0.0
+    # The highest need no order among them: selection brings the lowest, which may count in part, to the end.
     for row in rows[: _select(keys, sample_weight, rows, k, 1.0)]:
-        step = min(sample_weight[row], left)  # the last of them is the lowest, which may count in part
+        step = min(sample_weight[row], left)
         left -= step
         slope[row] += step
         if not positive[row]:
@@ -418,8 +417,8 @@ class PrecisionAtK:
         \mathrm{struct} &= \text{the sum of the k highest of } s + 1 - y, \text{ less } \sum_{y = 1} s
 
     Then ramp :math:`\le` avg :math:`\le` max, and all three bound the number of negatives among the first k
-    from above. struct, the structural SVM's, is no bound, and has none below where k < m. All but ramp are
-    convex.
+    from above. struct, that of the structural SVM, is no bound, and unbounded below if k < m. All except ramp
+    are convex.
 
     Parameters
     ----------
@@ -434,10 +433,8 @@ class PrecisionAtK:
     ValueError
         When k or the name is out of range.
 
-    Notes
-    -----
-    O(n + k log k): a class is never sorted whole. Ties count against the learner. A row of weight w counts as
-    w copies, in parts where w is no whole number.
+    Notes ----- O(n + k log k): no class is sorted as a whole. Tied negatives stand above tied positives. A
+    row of weight w counts as w copies.
 
     References
     ----------
@@ -508,8 +505,8 @@ class PrecisionAtK:
         value : float
             The surrogate.
         subgradient : ndarray of float64, shape (n,)
-            In the rows' order; a gradient wherever the surrogate has one, and for ramp, which is not convex,
-            one of a piece that is active.
+            In the order of the rows. It is the gradient wherever the surrogate has one; for ramp, which is
+            not convex, it is that of an active piece.
 
         Raises
         ------
@@ -529,7 +526,7 @@ class PrecisionAtK:
         return self.evaluation(sample, checked)
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return value and subgradient for a sample of two classes and scores that are checked.
+        """Return value and subgradient for a sample of two classes and checked scores.
 
         Raises
         ------
@@ -546,7 +543,7 @@ class PrecisionAtK:
         return float(value), slope
 
     def count(self, n_positive: float) -> float:
-        """Return k as a number of rows, for positives of some total weight.
+        """Return k as a number of rows.
 
         Parameters
         ----------
@@ -634,12 +631,6 @@ def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
 
 
 def check_surrogate(name: Any) -> None:
-    """Raise unless there is a surrogate of that name.
-
-    Raises
-    ------
-    ValueError
-        When there is none.
-    """
+    """Raise unless there is a surrogate of that name."""
     if not isinstance(name, str) or name not in SURROGATES:
         raise ValueError(f"surrogate must be one of {list(SURROGATES)}, got {name!r}.")

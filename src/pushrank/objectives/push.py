@@ -16,7 +16,7 @@ from pushrank._array import Floats, detached, is_numpy, namespace
 from pushrank._docstrings import shared_docs_from
 from pushrank._validation import check_number
 from pushrank.losses import Loss
-from pushrank.objectives.binned import binned_evaluation
+from pushrank.objectives.binned import KINK_STEEPNESS, binned_evaluation
 from pushrank.objectives.evaluation import (
     Mirrored,
     ObjectiveEvaluation,
@@ -25,15 +25,13 @@ from pushrank.objectives.evaluation import (
     power_mean,
     weighted_sum,
 )
-from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums
+from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums, tolerances
 from pushrank.prices import Price
 
 Side = Literal["push", "pull", "both"]
 SIDES = ("push", "pull", "both")
 Scale = Literal["raw", "log", "mean"]
 SCALES = ("raw", "log", "mean")
-STEEPNESS_OF_KINKS = 32.0  # of a second derivative: in single precision many make slopes in bins so narrow
-MIN_ACCURACY, MAX_ACCURACY = 1e-13, 0.1  # of sums of analytic losses: their rounding, and a first digit
 
 PARAGRAPHS = {
     "y": "Labels with two distinct values; the larger is the positive class.",
@@ -71,14 +69,14 @@ class PushObjective:
         Push the negatives down, pull the positives up, or both.
     scale : {"raw", "log", "mean"}, default="raw"
         ``R`` itself; ``(1/m) ln R`` with m = p for a power price and 1 otherwise; or a mean that does not
-        grow with the number of rows and is convex wherever R is: for a power price (or the maximum) the
-        power mean over k of the mean loss of each k, for another price R over the number of terms. All
-        have the same minimisers.
+        grow with the number of rows and is convex if R is. The mean is, for a power price or the maximum, the
+        power mean over k of the mean loss of each k, and for another price R over the number of terms. All
+        three have the same minimisers.
     bottom_weight : float, default=1.0
         The positive weight c of the pull when ``side="both"``.
     accuracy : float, default=1e-10
-        The relative error allowed in the inner sums of an analytic loss, and in what many rows have, from
-        1e-13 to 0.1; those of other losses are exact but for rounding.
+        The relative error allowed in the inner sums of an analytic loss, from 1e-13 to 0.1; those of other
+        losses are exact up to rounding.
 
     Raises
     ------
@@ -89,12 +87,12 @@ class PushObjective:
 
     Notes
     -----
-    No loss is summed pair by pair, but over few rows and explicit pairs. The exponential loss costs O(n) for
+    Losses are summed pair by pair only over few rows and explicit pairs. The exponential loss costs O(n) for
     every price, in log space: any finite score and any p give a finite log scale, while the raw scale
-    overflows to infinity where R exceeds the largest float. Piecewise polynomial losses (the hinge, its
-    square and the zero-one loss) cost sorting, O(n log n); analytic ones (the logistic, the sigmoids, the
-    smoothed hinge) O(n), by fast summation. A sum of theirs below the smallest float counts as zero. Ties
-    have the loss of margin zero.
+    overflows to infinity if R exceeds the largest float. Piecewise polynomial losses (the hinge, its square
+    and the zero-one loss) cost sorting, O(n log n); analytic ones (the logistic, the sigmoids, the smoothed
+    hinge) O(n), by fast summation, where a sum below the smallest float counts as zero. Tied pairs have the
+    loss of margin zero.
 
     References
     ----------
@@ -118,6 +116,7 @@ class PushObjective:
 
     def __post_init__(self) -> None:
         """Resolve names and check the rest."""
+        # The class is frozen, so that equal objectives can share what is computed from a loss.
         object.__setattr__(self, "loss", losses.resolve(self.loss))
         object.__setattr__(self, "price", prices.resolve(self.price))
         if self.side not in SIDES:
@@ -125,7 +124,7 @@ class PushObjective:
         if self.scale not in SCALES:
             raise ValueError(f"scale must be one of {list(SCALES)}, got {self.scale!r}.")
         check_number("bottom_weight", self.bottom_weight, above=0.0)
-        check_number("accuracy", self.accuracy, MIN_ACCURACY, MAX_ACCURACY)
+        check_number("accuracy", self.accuracy, tolerances.MIN_ACCURACY, tolerances.MAX_ACCURACY)
         if self.scale == "log" and self._price.log_divisor is None:
             raise ValueError(f"{type(self.price).__name__} has no log scale; use scale='raw' or 'mean'.")
 
@@ -151,9 +150,9 @@ class PushObjective:
     def convex(self) -> bool:
         r"""Whether the objective is known to be convex in the scores, which bounds from below need.
 
-        A convex loss under a convex price is, but not its logarithm: that of a sum of exponentials is, those
-        of the exponential loss under a power as those of a convex loss under ``ExponentialPrice``. So is
-        :math:`\ln(1 + h)` of a sum h of exponential losses.
+        A convex loss under a convex price is convex, but in general not its logarithm. The logarithm of a sum
+        of exponentials is: of the exponential loss under a power, and of a convex loss under
+        ``ExponentialPrice``. So is :math:`\ln(1 + h)` of a sum h of exponential losses.
         """
         loss, price = self._loss, self._price
         if self.scale == "log" and not isinstance(price, prices.ExponentialPrice):
@@ -164,9 +163,9 @@ class PushObjective:
 
     @property
     def powers(self) -> tuple[float, float] | None:
-        r"""The :math:`(c_+, c_-)` of the two-sum form, or None where the objective has no such form.
+        r"""The :math:`(c_+, c_-)` of the two-sum form, or None if the objective has no such form.
 
-        On the log scale the exponential loss with a power price is, but for a constant,
+        On the log scale the exponential loss with a power price is, up to a constant,
 
         .. math::
 
@@ -183,7 +182,7 @@ class PushObjective:
         return (1.0, p) if self.side == "push" else (p, 1.0)
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
-        """Return the objective at given scores, ready for its value, gradient and Hessian products.
+        """Return the objective at some scores, ready for its value, gradient and Hessian products.
 
         Parameters
         ----------
@@ -197,43 +196,47 @@ class PushObjective:
         ObjectiveEvaluation
             The objective at this point.
         """
+        # Losses that are not analytic are exact unless their caller accepts an error.
         if self._loss.strip_half_width is None:
             return self._evaluation(sample, scores)
         return self.evaluation_within(sample, scores, self.accuracy)
 
     def evaluation_within(self, sample: Sample, scores: Floats, accuracy: float) -> ObjectiveEvaluation:
-        """Return the objective at given scores, where that saves time to a relative accuracy of each part.
+        """Return the objective at some scores, with a relative error in each part if that saves time.
 
-        Of a piecewise polynomial loss many rows' gradients are in error by a few accuracies of their mean,
-        and the diagonals, which follow its second derivative's jumps, by some per cent where it jumps.
+        For many rows and a piecewise polynomial loss, the errors of the gradient are a few times the accuracy
+        relative to its mean, and those of the diagonals some per cent where the second derivative jumps.
         """
+        # No term of the objective grows faster than e^(steepness d) over a distance d of the scores.
         loss, p = self._loss, max(1.0, self._price.log_divisor or 1.0)
         rate = max(np.pi / (loss.strip_half_width or np.pi), loss.tails.rate if loss.tails else 0.0)
-        steepness = max(STEEPNESS_OF_KINKS, p) if loss.pieces else p * rate
-        few = binned_evaluation(self._evaluation, sample, scores, steepness, accuracy, not loss.pieces)
-        return self._evaluation(sample, scores) if few is None else few
+        steepness = max(KINK_STEEPNESS, p) if loss.pieces else p * rate
+        binned = binned_evaluation(self._evaluation, sample, scores, steepness, accuracy, not loss.pieces)
+        return self._evaluation(sample, scores) if binned is None else binned
 
     def _evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         return self.composed(partial(self._push, sample, scores), sample)
 
     def composed(self, push: Callable[..., ObjectiveEvaluation], sample: Sample) -> ObjectiveEvaluation:
-        """Return the objective made of pushes, which the scale and the side put together.
+        """Return the objective that the scale and the side make of pushes.
 
         Parameters
         ----------
         push : callable
-            ``push(scale, swapped)`` returns the push of the rows on the scale "raw" or "log", or of the rows
-            with exchanged classes and negated scores.
+            ``push(scale, swapped)`` returns the push on the scale "raw" or "log", with exchanged classes and
+            negated scores if ``swapped``.
         sample : Sample
-            The rows, or any with the same weights of the classes.
+            The rows, or others with the same weights of the classes.
 
         Returns
         -------
         ObjectiveEvaluation
-            The objective at the point of the pushes.
+            The objective at the scores of the pushes.
         """
         if self.scale != "mean":
             return self._on_scale(push, self.scale)
+        # A homogeneous price has a log scale that is finite wherever scores are, so that its power mean
+        # cannot overflow on the way.
         if self._price.homogeneous:
             return power_mean(self._on_scale(push, "log"), self.log_unit(sample))
         inner, outer = self._pushed(sample).class_weights
@@ -241,7 +244,7 @@ class PushObjective:
         return weighted_sum([self._on_scale(push, "raw")], [1.0 / terms])
 
     def log_unit(self, sample: Sample) -> float:
-        """Return the push's log scale where every pair's loss is one: the unit of a power mean."""
+        """Return the unit of a power mean: the log scale of the push if every pair has a loss of one."""
         return self._price.total(*self._pushed(sample).totals, "log").value
 
     def _pushed(self, sample: Sample) -> Sample:
@@ -256,6 +259,7 @@ class PushObjective:
         if self.side == "pull":
             return pull
         push = push_on(scale, False)
+        # On the log scale of both sides the sum is under the logarithm.
         divisor = self._price.log_divisor
         if scale == "raw" or divisor is None:
             return weighted_sum([push, pull], [1.0, self.bottom_weight])
@@ -271,7 +275,7 @@ class PushObjective:
         return PushEvaluation(sums, self._price.total(sums.log_sums, weights, scale))
 
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the objective alone; unlike ``evaluate`` it serves the zero-one loss too.
+        """Return the objective alone, also for the zero-one loss, which has no gradient.
 
         Parameters
         ----------
@@ -285,7 +289,7 @@ class PushObjective:
         Returns
         -------
         float
-            The objective on the chosen scale, infinite where it overflows.
+            The objective on its scale, infinite if it overflows.
 
         Raises
         ------
@@ -299,7 +303,8 @@ class PushObjective:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.evaluation(*self._checked(y, scores, sample_weight)).value
-        return value if value < np.inf else np.inf  # infinities that met are NaN
+        # A difference of infinities is NaN.
+        return value if value < np.inf else np.inf
 
     def evaluate(
         self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
@@ -318,17 +323,17 @@ class PushObjective:
         Returns
         -------
         value : float
-            The objective on the chosen scale.
+            The objective on its scale.
         gradient : ndarray of float64, shape (n,)
-            In the rows' order; a subgradient for the hinge loss and the maximum. Where all arguments are
+            In the order of the rows; a subgradient for the hinge loss and the maximum. If all arguments are
             arrays of another library that keeps the array API standard, such as torch tensors, so is the
-            gradient, on their device; the hinges then lose digits where scores span more than about 1e6.
+            gradient, on their device; the hinges then lose digits if scores span more than about 1e6.
 
         Raises
         ------
         ValueError
             When ``y`` has not exactly two classes, a score or weight is not finite, lengths differ, or the
-            objective overflows, where it has no gradient; ``value`` is infinite there.
+            objective overflows and has no gradient; ``value`` is infinite then.
         TypeError
             For the zero-one loss, which has no gradient.
 
@@ -338,6 +343,7 @@ class PushObjective:
         (0.6931471805599453, array([ 0.5, -0.5]))
         """
         sample, checked = self._checked(y, scores, sample_weight)
+        # An overflow becomes the error below, which says what to do.
         with np.errstate(over="ignore", invalid="ignore"):
             at_point = self.evaluation(sample, checked)
         if not at_point.value < np.inf:
@@ -350,7 +356,7 @@ class PushObjective:
     def hessian_vector_product(
         self, y: ArrayLike, scores: ArrayLike, vector: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Floats:
-        """Return the Hessian with respect to the scores times a vector, in the rows' order.
+        """Return the Hessian with respect to the scores times a vector, in the order of the rows.
 
         Parameters
         ----------
@@ -366,7 +372,7 @@ class PushObjective:
         Returns
         -------
         ndarray of float64, shape (n,)
-            The product; an array of the library of ``scores``, where that is not NumPy.
+            The product, as an array of the library of ``scores``.
 
         Raises
         ------
@@ -413,7 +419,7 @@ def _checked_scores(scores: ArrayLike, name: str) -> Floats:
 
 
 def _on_device(y: Any, scores: Any, sample_weight: Any) -> tuple[Sample, Any]:
-    """Return what arrays of another library stand for, on their device."""
+    """Return the sample and the checked scores of another library's arrays, on their device."""
     checked = _as_float64(scores, "scores", None)
     if is_numpy(y) or y.shape != checked.shape:
         raise ValueError("y must be an array of the library of scores, and of its shape.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushrank.pairs.analytic import ACCURACY, SmoothSums
+from pushrank.pairs.analytic import SmoothSums
 from pushrank.pairs.array_api import ArraySample
 from pushrank.pairs.explicit import CrucialSample, ListedSums
 from pushrank.pairs.exponential import FactorisedSums
@@ -11,6 +11,7 @@ from pushrank.pairs.inner_sums import InnerSums, log_inner_sums
 from pushrank.pairs.pair_sums import BlockedSums
 from pushrank.pairs.piecewise import SortedSums
 from pushrank.pairs.samples import BipartiteSample, Normaliser, RankSample, Sample
+from pushrank.pairs.tolerances import ACCURACY
 
 __all__ = [
     "ACCURACY",

@@ -1,14 +1,14 @@
 r"""Inner sums of analytic losses in linear time, by a fast multipole method in one dimension.
 
 Scores are sorted into bins of a width h. A loss without a singularity within a distance a of the real axis is
-interpolated in q Chebyshev nodes of a bin to an error of about :math:`\rho^{-q}`, where
-:math:`\rho = x + \sqrt{x^2 + 1}` and :math:`x = 2a/h`. So a bin of sources acts on a bin of targets as q
-weighted nodes do, and three steps give all sums: the moments of every source bin, the sums over source bins
-at the nodes of every target bin, and the interpolation to the targets.
+interpolated at q Chebyshev nodes of a bin with an error of about :math:`\rho^{-q}`, where
+:math:`\rho = x + \sqrt{x^2 + 1}` and :math:`x = 2a/h`. So q weighted nodes replace all sources in a bin, and
+three steps give all sums: the moments of every source bin, the sums over source bins at the nodes of every
+target bin, and the interpolation from the nodes to the targets.
 
-Between near bins the second step multiplies by a table of the loss between nodes. Between far bins the loss
-is what it declares as its :class:`~pushrank.losses.Tails`, a polynomial on the left and an exponential on
-the right, both of which running sums add up over any number of bins.
+For near bins the second step multiplies by a table of the loss between nodes. For far bins the loss equals
+its declared :class:`~pushrank.losses.Tails`, a polynomial on the left and an exponential on the right.
+Running sums add up both over any number of bins.
 """
 
 from __future__ import annotations
@@ -25,36 +25,23 @@ from pushrank._array import is_numpy, positive_part
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 from pushrank.losses import Loss
+from pushrank.pairs import tolerances
 from pushrank.pairs.array_api import ArrayBins
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
 from pushrank.pairs.pair_sums import VALUE, PairSums, derivative_of, polynomial_derivative
 
-ACCURACY = 1e-10  # by default: 11 to 13 nodes a bin, where 1e-13 takes 15
-MAX_BIN_WIDTH = 0.32  # in half-widths of the strip: wider bins need more nodes than they save bins
-MAX_NODES = 40  # a loss as smooth as it says needs 15 at the finest accuracy
-MAX_BINS_CHECKED = 256  # about the centre, where a loss without tails is least smooth
-MAX_BINS = 4096  # that scores may span without tails, where every bin is near every other
-# k half-widths off the centre the tails of a loss of e^r err by e^(-pi k) times a small number, which for its
-# second derivative in units of the strip is 2 pi^2; a quarter of the accuracy is left to them.
-TAIL_CONSTANT = 100.0
-UNDERFLOW = 1e-290  # below it a product with a weight may lose digits
-OWN_ROUNDING = 1e-14  # of the loss at its centre: what a difference from 1 leaves of a small loss
-
-MARGIN_ROUNDING = 4.0 * np.finfo(float).eps  # of a margin, a difference of two scores, and of a node's place
-MAX_ROUNDING = 0.1  # a loss so sharp that more is lost has no digit left
-
 
 class Expansion:
-    """The nodes, the far field and the tables of one analytic loss at one accuracy.
+    """The nodes, the far field and the tables of an analytic loss at some accuracy.
 
-    The accuracy is the largest error, in units of the loss and its scaled derivatives at the same margin.
-    Of a loss whose right tail vanishes, or that has no tails, 1e-14 of them at the centre is added. A loss
-    that is not what it declares is a ValueError: 40 nodes do not reach the accuracy, or its tails are
-    others.
+    The accuracy is the largest error, relative to the sum of the loss and its scaled derivatives at the same
+    margin. For a loss whose right tail vanishes, or that has no tails, 1e-14 of that sum at the centre is
+    added. A loss that is not as it declares is a ValueError: 40 nodes do not reach the accuracy, or its
+    tails differ.
 
-    ``from_moments`` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1] and,
-    transposed, values at the nodes to coefficients. The rows of ``left`` are the left tails of the loss and
-    its derivatives, coefficients of powers of minus the margin; the right tail is
+    ``from_moments`` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1]; its
+    transpose maps values at the nodes to coefficients. The rows of ``left`` are the left tails of the loss
+    and its derivatives, as coefficients of powers of minus the margin. The right tail is
     ``exp(log_size - rate * margin)``.
     """
 
@@ -65,23 +52,24 @@ class Expansion:
                 f"{loss} has strip_half_width={half_width!r}, where a positive finite number is needed."
             )
         self._loss, self._unit = loss, float(half_width)
-        # no sum is more accurate than the margins about the centre, which a sharp loss multiplies
-        rounding = MARGIN_ROUNDING * abs(float(loss.expansion_centre)) / self._unit
-        self._accuracy = accuracy = max(accuracy, min(rounding, MAX_ROUNDING))
+        # No sum is more accurate than the margins about the centre, whose rounding a sharp loss multiplies.
+        rounding = tolerances.MARGIN_ROUNDING * abs(float(loss.expansion_centre)) / self._unit
+        self._accuracy = accuracy = max(accuracy, min(rounding, tolerances.MAX_ROUNDING))
         self._orders = range(3 if loss.twice_differentiable else 2)
-        # a power of two, by which scores divide exactly
-        self.width = 2.0 ** math.floor(math.log2(MAX_BIN_WIDTH * self._unit))
+        # Scores divide exactly by a power of two.
+        self.width = 2.0 ** math.floor(math.log2(tolerances.MAX_BIN_WIDTH * self._unit))
         self._centre = round(float(loss.expansion_centre) / self.width)
         tails = loss.tails
-        # corrections to the tails of a function of e^r fall by e^pi for every half-width of its strip
-        distance = self._unit / math.pi * math.log(TAIL_CONSTANT / accuracy)
-        self._radius = MAX_BINS if tails is None else math.ceil(distance / self.width)
+        # The difference of a function of e^r from its tails falls by e^pi for every half-width of its strip.
+        distance = self._unit / math.pi * math.log(tolerances.TAIL_CONSTANT / accuracy)
+        self._radius = tolerances.MAX_BINS if tails is None else math.ceil(distance / self.width)
         self.left = np.zeros((3, 3))
         self.log_size, self.rate = -math.inf, 0.0
-        with np.errstate(all="ignore"):  # far in the tails a loss may leave the range of floats
+        # Far in the tails a loss may leave the range of floats.
+        with np.errstate(all="ignore"):
             at_centre = float(np.abs(self._derivatives(self._margins_at(np.zeros(1)))).sum())
             vanishes = tails is None or tails.log_size == -math.inf
-            self._floor = OWN_ROUNDING * at_centre if vanishes else UNDERFLOW
+            self._floor = tolerances.LOSS_ROUNDING * at_centre if vanishes else tolerances.UNDERFLOW
             if tails is not None:
                 if len(tails.left) > 3:
                     raise ValueError(f"the left tail of {loss} must be of degree 2 at most, got {tails}.")
@@ -94,19 +82,20 @@ class Expansion:
         self._tables: dict[tuple[int, int, int], Floats] = {}
 
     def near_field(self, span: float) -> tuple[int, int]:
-        """Return from how many to how many bins above its targets a bin of sources is near.
+        """Return the smallest and the largest offset, in bins, of a source bin that is near to a target bin.
 
         The scores span ``span`` bins; too many for a loss without tails are a ValueError.
         """
         if self._loss.tails is not None:
             return self._centre - self._radius, self._centre + self._radius
-        if span > MAX_BINS:
+        if span > tolerances.MAX_BINS:
+            most = tolerances.MAX_BINS * self.width
             raise ValueError(
                 f"the scores span {span * self.width:.3g}, which is too far for {self._loss}: it declares no "
-                f"tails, a polynomial and an exponential, so they may span {MAX_BINS * self.width:.3g}. "
-                "Scale the scores (or raise alpha), or use another loss."
+                f"tails, a polynomial and an exponential, so they may span {most:.3g}. Scale the scores (or "
+                "raise alpha), or use another loss."
             )
-        # rounded up, so that the spans of a whole fit share a few tables
+        # Rounded up to a power of two, so that all evaluations of a fit share a few tables.
         reach = 1 << max(int(span) - 1, 0).bit_length()
         return -reach, reach
 
@@ -118,7 +107,8 @@ class Expansion:
         key = (order, *near_field)
         if key not in self._tables:
             offsets = np.arange(near_field[0], near_field[1] + 1)
-            with np.errstate(all="ignore"):  # no pair of bins need be so far apart
+            # The loss may overflow for offsets that no two bins have.
+            with np.errstate(all="ignore"):
                 self._tables[key] = self._kernel(order, offsets, self.nodes)
         return self._tables[key]
 
@@ -127,23 +117,23 @@ class Expansion:
         return np.asarray(derivative_of(self._loss, order)(self.width * apart), dtype=np.float64)
 
     def _margins_at(self, bins: Floats) -> Floats:
-        """Return the margins so many bins off the centre."""
+        """Return the margins at a number of bins off the centre."""
         return self.width * (self._centre + bins)
 
     def _derivatives(self, margins: Floats) -> Floats:
         """Return the loss and its derivatives, in units of the strip, along a first axis."""
-        found = [self._unit**m * derivative_of(self._loss, m)(margins) for m in self._orders]
-        return np.asarray(found, dtype=np.float64)
+        values = [self._unit**m * derivative_of(self._loss, m)(margins) for m in self._orders]
+        return np.asarray(values, dtype=np.float64)
 
     def _allowed(self, exact: Floats) -> Floats:
         allowed: Floats = self._accuracy * np.abs(exact).sum(axis=0) + self._floor
         return allowed
 
     def _check_tails(self) -> None:
-        """Raise where the declared tails are not those of the loss from the end of the near field on."""
+        """Raise unless the declared tails are those of the loss outside the near field."""
         units = self._unit ** np.arange(len(self._orders))[:, None]
         for side, sign in (("left", -1.0), ("right", 1.0)):
-            # a tail is worst where it begins; farther out a wrong rate or degree shows
+            # The error of a tail is largest where it begins; farther out a wrong rate or degree shows.
             margins = self._margins_at(sign * self._radius * np.array([1.0, 1.3, 2.0, 10.0]))
             exact = self._derivatives(margins)
             if sign < 0.0:
@@ -151,8 +141,9 @@ class Expansion:
             else:
                 slopes = np.power(-self.rate, np.arange(len(exact), dtype=np.float64))[:, None]
                 declared = slopes * np.exp(self.log_size - self.rate * margins)
-            # the logarithm of an exponential tail is itself rounded, by that of its margin
-            allowed = 0.25 * self._allowed(exact) + 1e-15 * self.rate * np.abs(margins) * np.abs(exact).sum(0)
+            # The tails may take a quarter of the accuracy, and the rounding of their logarithm.
+            rounding = tolerances.TAIL_ROUNDING * self.rate * np.abs(margins)
+            allowed = 0.25 * self._allowed(exact) + rounding * np.abs(exact).sum(0)
             if not (np.abs(units * declared - exact) <= allowed).all():
                 raise ValueError(
                     f"{self._loss} does not have the {side} tail that it declares, {self._loss.tails}, at "
@@ -163,13 +154,15 @@ class Expansion:
                 )
 
     def _find_nodes(self) -> tuple[Floats, Floats]:
-        """Return the fewest nodes that interpolate the loss between all near bins, and their matrix."""
+        """Return the smallest set of nodes that interpolates the loss between near bins, and its matrix."""
         probes = np.linspace(-1.0, 1.0, 11)
-        radius = min(self._radius, MAX_BINS_CHECKED)
+        radius = min(self._radius, tolerances.MAX_BINS_CHECKED)
         offsets = self._centre + np.arange(-radius, radius + 1)
         exact = np.stack([self._unit**m * self._kernel(m, offsets, probes) for m in self._orders])
-        allowed = 0.5 * self._allowed(exact)  # with the tails' quarter, some is left for between the probes
-        for q in range(4, MAX_NODES + 1):
+        # The tails take a quarter of the accuracy, and another quarter is left for margins between the
+        # probes.
+        allowed = 0.5 * self._allowed(exact)
+        for q in range(4, tolerances.MAX_NODES + 1):
             nodes: Floats = np.cos(np.pi * (np.arange(q) + 0.5) / q)
             vandermonde = np.polynomial.chebyshev.chebvander(nodes, q - 1)
             from_moments = np.asarray(2.0 / q * vandermonde.T, np.float64)
@@ -179,21 +172,21 @@ class Expansion:
             if (np.abs(basis @ between @ basis.T - exact) <= allowed).all():
                 return nodes, from_moments
         raise ValueError(
-            f"{self._loss} is not as smooth as strip_half_width={self._unit:g} says: {MAX_NODES} nodes on "
-            f"bins of width {self.width:g} do not give {self._accuracy:g}. Declare the distance of its "
-            "nearest singularity from the real axis, or raise accuracy."
+            f"{self._loss} is not as smooth as strip_half_width={self._unit:g} says: {tolerances.MAX_NODES} "
+            f"nodes on bins of width {self.width:g} do not give {self._accuracy:g}. Declare the distance of "
+            "its nearest singularity from the real axis, or raise accuracy."
         )
 
 
 @lru_cache(maxsize=64)
 def expansion(loss: Loss, accuracy: float) -> Expansion:
-    """Return the expansion of a loss, made once."""
+    """Return the expansion of a loss, which is computed once."""
     return Expansion(loss, accuracy)
 
 
 @compiled()
 def extent(scores, per_width):
-    """Return the lowest and the highest number of a bin."""
+    """Return the numbers of the lowest and the highest bin."""
     lowest, highest = np.inf, -np.inf
     for i in range(len(scores)):
         lowest, highest = min(lowest, scores[i]), max(highest, scores[i])
@@ -206,9 +199,9 @@ def assign(scores, per_width, lowest, bins, local, used):
     for i in range(len(scores)):
         scaled = scores[i] * per_width
         number = np.rint(scaled)
-        found = np.int32(number - lowest)
-        bins[i], local[i] = found, 2.0 * (scaled - number)
-        used[found] = True
+        index = np.int32(number - lowest)
+        bins[i], local[i] = index, 2.0 * (scaled - number)
+        used[index] = True
 
 
 @compiled(fastmath={"contract"})
@@ -231,11 +224,9 @@ def add_moments(bins, local, weights, start, stop, moments):
 
 @compiled(fastmath={"contract"})
 def evaluate(bins, local, coefficients, start, stop, out):
-    """Write the Chebyshev series of their bins at the points from start to stop.
-
-    The forward recurrence keeps its terms within one, and its additions do not wait for one another, as those
-    of Clenshaw's do.
-    """
+    """Write the Chebyshev series of their bins at the points from start to stop."""
+    # In the forward recurrence all terms are at most one, and the additions are independent, in contrast to
+    # those of Clenshaw's algorithm.
     q = coefficients.shape[1]
     for i in range(start, stop):
         bin_, x = bins[i], local[i]
@@ -252,8 +243,8 @@ def evaluate(bins, local, coefficients, start, stop, out):
 def near_sums(table, low, in_sources, weights, in_targets):
     """Return the sums at the nodes of the target bins over the near source bins of the same segment.
 
-    Sources and targets are centres of bins, in widths, ascending in every segment, with where the segments
-    start; the table's first axis runs over their differences, from ``low``.
+    Sources and targets are pairs of bin centres, in widths and ascending in every segment, and of segment
+    starts. The first axis of the table runs over the differences of centres, from ``low``.
     """
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     q = weights.shape[1]
@@ -280,8 +271,8 @@ def near_sums(table, low, in_sources, weights, in_targets):
 def add_left_tail(coefficients, low, node_offsets, width, in_sources, weights, in_targets, sums):
     """Add the sums over source bins further below than ``low``, where the loss is a polynomial.
 
-    The polynomial is in minus the margin, which is positive; ``node_offsets`` are the nodes' from the middle
-    of their bin.
+    The polynomial is in minus the margin, which is positive. ``node_offsets`` are the distances of the nodes
+    from the centre of their bin.
     """
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     zeroth_factor, first_factor, second_factor = coefficients
@@ -290,6 +281,7 @@ def add_left_tail(coefficients, low, node_offsets, width, in_sources, weights, i
         j, last = source_starts[segment], source_starts[segment + 1]
         zeroth = first = second = 0.0
         for k in range(target_starts[segment], target_starts[segment + 1]):
+            # Moments about the next target follow from those about the last by non-negative sums.
             if k > target_starts[segment]:
                 rise = width * (targets[k] - targets[k - 1])
                 second += rise * (2.0 * first + rise * zeroth)
@@ -304,7 +296,7 @@ def add_left_tail(coefficients, low, node_offsets, width, in_sources, weights, i
                 j += 1
             for a in range(q):
                 offset, total = node_offsets[a], zeroth_factor * zeroth
-                # a sum of squares of far scores may be infinite: it counts only where it is asked for
+                # A sum of squares of far scores may be infinite, and would make NaN with a factor of zero.
                 if first_factor != 0.0:
                     total += first_factor * (first + offset * zeroth)
                 if second_factor != 0.0:
@@ -323,30 +315,29 @@ def add_right_tail(log_size, rate, factor, high, node_offsets, width, in_sources
     fall = rate * width
     for segment in range(len(target_starts) - 1):
         first, j = source_starts[segment], source_starts[segment + 1] - 1
+        # The sum runs downwards, so that every source enters it at its first and closest target: factors of
+        # exp(-fall) then only shrink it.
         total = 0.0
         for k in range(target_starts[segment + 1] - 1, target_starts[segment] - 1, -1):
             if k < target_starts[segment + 1] - 1:
                 total *= np.exp(-fall * (targets[k + 1] - targets[k]))
             while j >= first and sources[j] - targets[k] > high:
-                at_middle = 0.0
+                at_centre = 0.0
                 for c in range(q):
-                    at_middle += weights[j, c] * np.exp(-rate * node_offsets[c])
-                total += at_middle * np.exp(log_size - fall * (sources[j] - targets[k]))
+                    at_centre += weights[j, c] * np.exp(-rate * node_offsets[c])
+                total += at_centre * np.exp(log_size - fall * (sources[j] - targets[k]))
                 j -= 1
             for a in range(q):
                 sums[k, a] += factor * total * np.exp(rate * node_offsets[a])
-
-
-MIN_TABLE_BINS = 1024  # that may be counted in a table, beyond four times the points
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
     """Points, segment by segment, in bins about the multiples of a width.
 
-    Bins are counted over those that hold a point, and ascend in every segment by their ``centres``, in
-    widths; ``starts`` says where each segment's bins start, and where the last ones end. The coordinates
-    ``local`` to a bin run from -1 to 1.
+    Only bins with a point are numbered. Their ``centres``, in widths, ascend in every segment; ``starts`` has
+    the first bin of each segment, and the end of the last segment. The coordinates ``local`` to a bin run
+    from -1 to 1.
     """
 
     bin_of_point: NDArray[np.int32]
@@ -358,12 +349,14 @@ class Bins:
     def from_scores(cls, scores: Floats, starts: Indices, width: float) -> Bins:
         """Sort scores, segment by segment, into bins.
 
-        O(n) in one segment whose scores span no more bins than a few times the points, O(n log n) elsewhere.
+        It costs O(n) for a single segment whose scores span at most a few bins for each point, else O(n log
+        n).
         """
         per_width = 1.0 / width
+        # A table of all bins between the ends numbers them without sorting.
         if len(starts) == 2:
             lowest, highest = extent(scores, per_width)
-            if highest - lowest < 4 * len(scores) + MIN_TABLE_BINS:
+            if highest - lowest < 4 * len(scores) + tolerances.MIN_TABLE_BINS:
                 codes, local = np.empty(len(scores), dtype=np.int32), np.empty(len(scores))
                 used = np.zeros(int(highest - lowest) + 1, dtype=bool)
                 assign(scores, per_width, lowest, codes, local, used)
@@ -371,7 +364,8 @@ class Bins:
                     codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
                 present = np.flatnonzero(used)
                 return cls(codes, local, lowest + present, np.array([0, len(present)]))
-        local = scores * per_width  # exact, as the width is a power of two
+        # The product is exact, as the width is a power of two.
+        local = scores * per_width
         multiples = np.rint(local)
         local -= multiples
         local *= 2.0
@@ -387,20 +381,21 @@ class Bins:
 
     @property
     def layout(self) -> tuple[Floats, Indices]:
-        """The centres, and where the segments start among them."""
+        """The centres of the bins, and the starts of the segments."""
         return self.centres, self.starts
 
     def moments(self, weights: Floats, q: int) -> Floats:
         """Return the weighted sums of the first q Chebyshev polynomials over each bin, shape (n_bins, q)."""
         n_points, n_bins = len(self.local), len(self.centres)
+        # Every chunk has moments of its own, which should not take longer to add up than the points.
         chunks = row_chunks(n_points, q)
         if n_bins * len(chunks) > n_points:
             chunks = [(0, n_points)]
 
         def chunk_moments(start: int, stop: int) -> Floats:
-            found = np.zeros((n_bins, q))
-            add_moments(self.bin_of_point, self.local, weights, start, stop, found)
-            return found
+            moments = np.zeros((n_bins, q))
+            add_moments(self.bin_of_point, self.local, weights, start, stop, moments)
+            return moments
 
         return sum_chunks(chunk_moments, chunks)
 
@@ -417,17 +412,17 @@ class Bins:
 class SmoothSums(PairSums):
     r"""Log inner sums of an analytic loss in O(I + K), to a given accuracy.
 
-    The error of a sum is at most ``accuracy`` times the same sum of
-    :math:`\ell + a |\ell'| + a^2 |\ell''|`, a the half-width of the loss's strip, which for the losses of
-    this package is a few times :math:`\ell`: small sums are as accurate as large ones.
+    The error of a sum is at most ``accuracy`` times the same sum of :math:`\ell + a |\ell'| + a^2 |\ell''|`,
+    a being the half-width of the loss's strip. For the losses of this package that is a few times
+    :math:`\ell`, so that small sums are as accurate as large ones.
 
-    ``blocks`` say which are compared with which, by default all with all; each costs as much as two classes.
-    The accuracy is between 1e-13 and 0.1.
+    ``blocks`` hold the pairs, by default all; each block costs as much as two classes. The accuracy is
+    between 1e-13 and 0.1.
 
     Notes
     -----
-    Bins are about a third of the strip's half-width wide and have 11 to 13 nodes each by default. N bins add
-    the work of N times some 50 small matrices, N at most the number of rows.
+    Bins are about a third of the strip's half-width wide and have 11 to 13 nodes each by default. A bin adds
+    the work of some 50 products with small matrices; there are at most as many bins as rows.
 
     References
     ----------
@@ -449,7 +444,7 @@ class SmoothSums(PairSums):
         negative_scores: Floats,
         weights: Floats | None,
         blocks: Sequence[Block] | None = None,
-        accuracy: float = ACCURACY,
+        accuracy: float = tolerances.ACCURACY,
     ) -> None:
         between = expansion(loss, accuracy)
         if blocks is None:
@@ -461,7 +456,7 @@ class SmoothSums(PairSums):
         weights = self._weighted(factors)
         parts = [block.over_sources(order, weights, keep=factors is None) for block in self._blocks]
         sums = scatter_add([block.targets for block in self._blocks], parts, self._negatives.shape[0])
-        # rounding may leave a sum of numbers near the smallest float below zero
+        # Rounding may leave a sum of numbers near the smallest float below zero.
         return positive_part(sums) if order == VALUE and factors is None else sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
@@ -487,7 +482,7 @@ class _BinnedBlock:
         self._kept: Floats | None = None
 
     def over_sources(self, order: int, weights: Floats, keep: bool) -> Floats:
-        """Return the sums over the sources at the targets; ``keep`` their node weights for another order."""
+        """Return the sums over the sources at the targets; ``keep`` the nodes' weights for other orders."""
         if self._kept is None or not keep:
             moments = self._source_bins.moments(weights[self.sources], len(self._expansion.nodes))
             node_weights = moments @ self._expansion.from_moments
@@ -500,8 +495,9 @@ class _BinnedBlock:
         return self._target_bins.evaluate(at_nodes @ self._expansion.from_moments.T)
 
     def over_targets(self, order: int, weights: Floats) -> Floats:
-        """Return the sums over the targets at the sources: the same, mirrored."""
+        """Return the sums over the targets at the sources, with both sides mirrored."""
         moments = self._target_bins.moments(weights[self.targets], len(self._expansion.nodes))
+        # In mirrored scores both the bins and the nodes within them are in reverse order.
         node_weights = np.ascontiguousarray((moments @ self._expansion.from_moments)[::-1, ::-1])
         sources, targets = mirrored(*self._target_bins.layout), mirrored(*self._source_bins.layout)
         at_nodes = self._at_nodes(order, sources, node_weights, targets)[::-1, ::-1]
@@ -514,9 +510,9 @@ class _BinnedBlock:
         low, high = self._near_field
         between = self._expansion
         sums: Floats = near_sums(between.table(order, self._near_field), low, sources, weights, targets)
-        given = (0.5 * between.width * between.nodes, between.width, sources, weights, targets, sums)
-        add_left_tail(between.left[order], low, *given)
-        add_right_tail(between.log_size, between.rate, (-between.rate) ** order, high, *given)
+        bins = (0.5 * between.width * between.nodes, between.width, sources, weights, targets, sums)
+        add_left_tail(between.left[order], low, *bins)
+        add_right_tail(between.log_size, between.rate, (-between.rate) ** order, high, *bins)
         return sums
 
 
@@ -527,6 +523,6 @@ def _binned(scores: Floats, starts: Indices, width: float) -> Bins | ArrayBins:
 
 
 def _indices_or_all(indices: Indices, scores: Floats) -> Indices | slice:
-    """Return the indices, or a slice where they are all of them in order."""
+    """Return the indices, or a slice if they are all in order, which spares a copy of the scores."""
     everything = len(indices) == scores.shape[0] and indices[0] == 0 and bool((np.diff(indices) == 1).all())
     return slice(None) if everything else indices

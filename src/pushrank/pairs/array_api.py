@@ -1,7 +1,7 @@
-"""Two classes and their inner sums in arrays of other libraries, on the device where they are.
+"""Two classes and their inner sums in arrays of other libraries, on their device.
 
-:class:`ArraySample` is the twin of ``BipartiteSample``; :class:`ArrayWalk` and :class:`ArrayBins` are those
-of the compiled loops of ``piecewise`` and ``analytic``. All else is written for both.
+:class:`ArraySample` is the counterpart of ``BipartiteSample``, :class:`ArrayWalk` and :class:`ArrayBins`
+those of the compiled loops in ``piecewise`` and ``analytic``. All other code takes both kinds of arrays.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pushrank.pairs.samples import ByClass, TwoClassSample, check_both_classes
 
 
 class ArrayWalk:
-    """All positives compared with all negatives.
+    """All pairs of two classes, summed by differences of running sums of powers of the scores.
 
-    Every piece takes the difference of running sums of powers of the scores, centred; where a piece holds few
-    rows that lie far from the middle that loses digits, which the compiled walk does not.
+    Scores are centred. For few rows far from the middle the differences lose digits, in contrast to the
+    compiled walk.
     """
 
     sources = targets = slice(None)
@@ -35,11 +35,11 @@ class ArrayWalk:
         self._positives, self._negatives = positive_scores - middle, negative_scores - middle
 
     def over_sources(self, weights: Any, pieces: tuple[Floats, Floats, bool]) -> Any:
-        """Return what the sources give to each target."""
+        """Return the sums over the sources for each target."""
         return _sums(self._positives, weights, self._negatives, *pieces)
 
     def over_targets(self, weights: Any, pieces: tuple[Floats, Floats, bool]) -> Any:
-        """Return what the targets give to each source: the same, mirrored."""
+        """Return the sums over the targets for each source, with both sides mirrored."""
         return _sums(-self._negatives, weights, -self._positives, *pieces)
 
 
@@ -50,6 +50,7 @@ def _sums(
     xp = namespace(sources)
     order = xp.argsort(sources)
     ascending, in_order = xp.take(sources, order, axis=0), xp.take(weights, order, axis=0)
+    # With running sums of w (-s)^k the binomial theorem gives the sum of any power of t + u - s over a range.
     powers, term = [], in_order
     for _ in range(coefficients.shape[1]):
         powers.append(xp.concat([like([0.0], term), xp.cumulative_sum(term)]))
@@ -76,10 +77,10 @@ def _sums(
 
 @dataclass(frozen=True, eq=False)
 class ArrayBins:
-    """Points in bins about the multiples of a width; the bins are on the host, the points where they were.
+    """Points in bins about the multiples of a width; the bins are on the host, the points on their device.
 
-    The fields that :class:`~pushrank.pairs.analytic.Bins` has too are the same. Taken in ``order``, the
-    points of each bin stop before its entry of ``stops``.
+    The fields have the meaning of those of :class:`~pushrank.pairs.analytic.Bins`. In ``order`` the points of
+    each bin are together, and ``stops`` holds the end of each bin.
     """
 
     bin_of_point: Any
@@ -105,7 +106,7 @@ class ArrayBins:
 
     @property
     def layout(self) -> tuple[Floats, Indices]:
-        """The centres, and where the segments start among them."""
+        """The centres of the bins, and the starts of the segments."""
         return self.centres, self.starts
 
     def moments(self, weights: Any, q: int) -> Floats:
@@ -114,11 +115,11 @@ class ArrayBins:
         local = xp.take(self.local, self.order, axis=0)
         before = xp.take(weights, self.order, axis=0)
         term = before * local
-        found = [self._by_bin(before), self._by_bin(term)]
+        moments = [self._by_bin(before), self._by_bin(term)]
         for _ in range(2, q):
             before, term = term, 2.0 * local * term - before
-            found.append(self._by_bin(term))
-        return np.stack(found, axis=1)
+            moments.append(self._by_bin(term))
+        return np.stack(moments, axis=1)
 
     def evaluate(self, coefficients: Floats) -> Any:
         """Return the Chebyshev series of each point's bin at the point, shape (n,)."""
@@ -133,7 +134,8 @@ class ArrayBins:
         return total
 
     def _by_bin(self, in_order: Any) -> Floats:
-        """Return the sum over each bin, from running sums."""
+        """Return the sums over the bins."""
+        # The array API standard has no sum by groups: differences of running sums are the same.
         xp = namespace(in_order)
         running = to_host(xp.take(xp.cumulative_sum(in_order), self.stops - 1, axis=0))
         return np.diff(running, prepend=0.0)
@@ -141,10 +143,9 @@ class ArrayBins:
 
 @dataclass(frozen=True, eq=False)
 class ArraySample(TwoClassSample):
-    """Two classes as arrays of any library that keeps the array API standard, where they are.
+    """Two classes as arrays of any library that keeps the array API standard, on their device.
 
-    ``class_order`` says where each row is among the positives, then the negatives, then the rows that take no
-    part.
+    ``class_order`` is each row's index in the list of the positives, the negatives and the rows in neither.
     """
 
     class_order: Any = None
@@ -170,6 +171,7 @@ class ArraySample(TwoClassSample):
         positive_weights, negative_weights = (
             None if weights is None else xp.take(weights, rows[c], axis=0) for c in (0, 1)
         )
+        # The inverse of a permutation is its argsort.
         order = xp.argsort(xp.concat(rows))
         return cls(is_positive.shape[0], rows[0], rows[1], positive_weights, negative_weights, order)
 
@@ -179,7 +181,8 @@ class ArraySample(TwoClassSample):
         return ByClass(xp.take(values, self.positives, axis=0), xp.take(values, self.negatives, axis=0))
 
     def scatter(self, positive_values: Any, negative_values: Any) -> Any:
-        """Return one vector over all rows, zero on rows that take no part."""
+        """Return one vector over all rows, zero for rows of weight zero."""
+        # The standard has no assignment to indices, and takes from a concatenation instead.
         xp = namespace(positive_values)
         n_rest = self.n_rows - positive_values.shape[0] - negative_values.shape[0]
         rest = like(np.zeros(n_rest), positive_values, positive_values.dtype)
@@ -187,13 +190,14 @@ class ArraySample(TwoClassSample):
 
     def swapped(self) -> ArraySample:
         """Return the sample with the classes' roles exchanged."""
+        # The two classes change places in the list, and the rows in neither stay.
         order, first, second = self.class_order, self.positives.shape[0], self.negatives.shape[0]
         xp = namespace(order)
         after = xp.where(order < first, order + second, order - first)
         return replace(super().swapped(), class_order=xp.where(order < first + second, after, order))
 
     def subset(self, kept: NDArray[np.bool_]) -> ArraySample:  # noqa: ARG002
-        """Raise: parts of samples are for boosting, which takes NumPy arrays."""
+        """Raise a TypeError: parts of samples are for boosting, which takes NumPy arrays."""
         raise TypeError("a sample on another device cannot be cut; pass NumPy arrays.")
 
     @property
@@ -204,7 +208,7 @@ class ArraySample(TwoClassSample):
 
 
 def weights_beside(y: Any, sample_weight: Any) -> Any:
-    """Return sample weights, checked, as float64 of the library and on the device of the labels, or None."""
+    """Return checked sample weights as float64 of the labels' library and device, or None."""
     if sample_weight is None:
         return None
     weights = detached(like(sample_weight, y))

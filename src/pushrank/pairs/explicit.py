@@ -19,9 +19,8 @@ from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of
 class CrucialSample(Sample):
     r"""Explicit pairs with weights :math:`\pi_{ik} > 0`: row ``better[m]`` should stand above ``worse[m]``.
 
-    Preferences may contradict each other, in cycles or head on.
-
-    Pairs are ordered by the worse row; all their weights are positive.
+    Preferences may contradict each other, also in cycles. Pairs are ordered by the worse row, and all their
+    weights are positive.
 
     References
     ----------
@@ -43,7 +42,7 @@ class CrucialSample(Sample):
     ) -> CrucialSample:
         """Build a sample from checked pairs of row numbers, their weights, and the rows' weights.
 
-        Pairs of which no weight is positive are a ValueError.
+        A ValueError is raised if no pair has a positive weight.
 
         Notes
         -----
@@ -59,7 +58,7 @@ class CrucialSample(Sample):
         counted = pair_weights > 0.0
         if weights is not None:
             counted &= (weights[better] > 0.0) & (weights[worse] > 0.0)
-        # stable: the rounding of a row's sum hangs on the order of its pairs
+        # The sort is stable, because the rounding of a row's sum depends on the order of its pairs.
         order = np.flatnonzero(counted)[np.argsort(worse[counted], kind="stable")]
         if not len(order):
             raise ValueError(
@@ -71,7 +70,7 @@ class CrucialSample(Sample):
         return cls(n_rows, positives, negatives, *row_weights, better, worse, pair_weights[order])
 
     def swapped(self) -> CrucialSample:
-        """Return the sample with every pair turned around, made once."""
+        """Return the sample with every pair turned around, which is computed once."""
         return self._swapped
 
     @cached_property
@@ -82,14 +81,14 @@ class CrucialSample(Sample):
 
     @cached_property
     def layout(self) -> tuple[RowNumbers, RowNumbers]:
-        """Where each pair's better row is among the positives, and where each negative's pairs start."""
+        """The index of each pair's better row among the positives, and where each negative's pairs start."""
         return (
             np.searchsorted(self.positives, self.better),
             np.append(np.searchsorted(self.worse, self.negatives), len(self.worse)),
         )
 
     def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the sums over each worse row's own betters."""
+        """Return the sums over the better rows of each worse row."""
         return _SparseNormaliser(self, exponents)
 
     def least_margin(self, scores: Floats) -> float:
@@ -107,38 +106,40 @@ class CrucialSample(Sample):
 
     @property
     def least_log_weight(self) -> float:
-        """The logarithm of the least weight of a pair, or a bound below it."""
+        """The logarithm of the smallest weight of a pair, or a lower bound of it."""
         return super().least_log_weight + float(np.log(self.pair_weights.min()))
 
 
 class _SparseNormaliser:
-    """A sparse matrix of softmax weights, one row for each worse row."""
+    """A sparse matrix of softmax weights, with a row for each worse row."""
 
     def __init__(self, sample: CrucialSample, exponents: Floats) -> None:
         columns, edges = sample.layout
         starts, sizes = edges[:-1], np.diff(edges)
         log_terms = exponents[columns] + np.log(sample.pair_weights)
+        # In units of the largest term of a row no exponential overflows, and the sum is at least one.
         largest = np.maximum.reduceat(log_terms, starts)
         in_units = np.exp(log_terms - np.repeat(largest, sizes))
         totals = np.add.reduceat(in_units, starts)
         self.log_totals: Floats = largest + np.log(totals)
         softmax = in_units / np.repeat(totals, sizes)
+        # The pairs are sorted by the worse row, which is the layout of CSR.
         shape = (len(sample.negatives), len(sample.positives))
         self._matrix = sp.csr_array((softmax, columns, edges), shape=shape)
 
     def product(self, positive_values: Floats) -> Floats:
-        """Return the mean over each worse row's betters."""
+        """Return the mean over the better rows of each worse row."""
         means: Floats = self._matrix @ positive_values
         return means
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        """Return the sum over each better row's worse ones."""
+        """Return the sum over the worse rows of each better row."""
         sums: Floats = self._matrix.T @ negative_values
         return sums
 
 
 class ListedSums(PairSums):
-    r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over each worse row's own betters.
+    r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over the better rows of each worse row.
 
     Notes
     -----

@@ -15,8 +15,8 @@ class FactorisedSums:
 
     Notes
     -----
-    Any finite scores are safe: no exponential is formed but of differences to the largest. The methods are
-    those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
+    Any finite scores are safe, because only differences to the largest score enter an exponential. The
+    methods are those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
 
     Examples
     --------
@@ -46,7 +46,9 @@ class FactorisedSums:
     def curvature_product(
         self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the Hessian of ``multipliers @ log_sums`` times a direction; it is linear in ``t``."""
+        """Return the Hessian of ``multipliers @ log_sums`` times a direction."""
+        # The sums are linear in the negatives' scores, so that only the positives have a Hessian: that of a
+        # log-sum-exp, a covariance under the softmax.
         means = self._normaliser.product(positive_direction)
         spread = self._normaliser.transpose_product(multipliers)
         in_positives = positive_direction * spread - self._normaliser.transpose_product(multipliers * means)

@@ -1,8 +1,9 @@
-"""Grades of relevance and query groups: every row should stand above the rows of its group of lower grade.
+"""Grades of relevance and query groups: every row should stand above the rows of lower grade in its group.
 
-Sums over pairs take one of two forms. A sum of exponentials over all better grades is a running sum over the
-grades of a group, so that each row is visited once. Any other sum takes the pairs in blocks, in each of which
-all rows of one side are compared with all of the other: one block a binary digit of the grades.
+There are two ways to sum over pairs. A sum of exponentials over all higher grades is a running sum over the
+grades of a group, which visits each row once. Any other sum takes the pairs in blocks, in each of which all
+rows of one side are compared with all rows of the other. There is a block for each binary digit of the
+grades.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of
 
-Indices = NDArray[np.intp]  # among the positives, or among the negatives
+# Indices are positions among the positives or among the negatives, in contrast to row numbers.
+Indices = NDArray[np.intp]
 
 
 class Block(NamedTuple):
     """Disjoint segments, in each of which every source is compared with every target.
 
-    Sources are indices among the positives and targets among the negatives, segment by segment; the starts
-    say where each segment starts in them, and where the last one ends.
+    Sources are indices among the positives and targets among the negatives, segment by segment. The starts
+    hold the position of each segment's first entry, and the end of the last segment.
     """
 
     sources: Indices
@@ -35,18 +37,18 @@ class Block(NamedTuple):
 
 
 def one_block(n_positives: int, n_negatives: int) -> list[Block]:
-    """Return the one block of two classes, all compared with all."""
+    """Return the single block of two classes, with all pairs."""
     starts = np.array([0, n_positives]), np.array([0, n_negatives])
     return [Block(np.arange(n_positives), np.arange(n_negatives), *starts)]
 
 
 def mirrored(points: Floats, starts: Indices) -> tuple[Floats, Indices]:
-    """Return points that ascend in every segment, negated and the other way round, and their starts."""
+    """Return points that ascend in every segment, negated and in reverse order, and their starts."""
     return -points[::-1], len(points) - starts[::-1]
 
 
 def scatter_add(indices: list[Indices] | list[Indices | slice], parts: list[Floats], n: int) -> Floats:
-    """Return the sum of parts, each of the entries at some indices, shape (n,).
+    """Return the sum of parts, each of which is added at its indices, shape (n,).
 
     Examples
     --------
@@ -56,21 +58,21 @@ def scatter_add(indices: list[Indices] | list[Indices | slice], parts: list[Floa
     if len(parts) == 1:
         if isinstance(indices[0], slice):
             return parts[0]
-        # one scatter in place of a gather and a scatter
-        alone = np.zeros(n)
-        alone[indices[0]] = parts[0]
-        return alone
+        # Assigning is a scatter alone, where adding would gather first.
+        single = np.zeros(n)
+        single[indices[0]] = parts[0]
+        return single
     sums = np.zeros(n)
-    for some, part in zip(indices, parts, strict=True):
-        sums[some] += part
+    for where, part in zip(indices, parts, strict=True):
+        sums[where] += part
     return sums
 
 
 def grade_blocks(grades_p: Floats, groups_p: Indices, grades_n: Floats, groups_n: Indices) -> list[Block]:
-    """Return blocks in which every pair of a better and a worse grade of one group occurs exactly once.
+    """Return blocks in which every pair of a higher and a lower grade of a group occurs exactly once.
 
-    Two different grades, as numbers in binary, first differ at one digit, where the better has a one: so
-    there is a block for each digit, in which rows whose higher digits agree are together.
+    The highest binary digit at which two grades differ is a one in the higher grade and a zero in the lower.
+    So there is a block for each digit, whose segments hold the rows that agree in all higher digits.
 
     Notes
     -----
@@ -100,7 +102,7 @@ def grade_blocks(grades_p: Floats, groups_p: Indices, grades_n: Floats, groups_n
 
 
 def _in_segments(indices: Indices, keys: Indices, shared: Indices) -> tuple[Indices, Indices]:
-    """Return the indices whose key is shared, ordered by it, and where each key starts."""
+    """Return the indices with a shared key, ordered by the keys, and where each key starts."""
     order = np.argsort(keys, kind="stable")
     order = order[np.isin(keys[order], shared)]
     return indices[order], np.append(np.searchsorted(keys[order], shared), len(order))
@@ -119,7 +121,7 @@ def recurrence(added, carried):
 
 @compiled()
 def running_log_sum(log_added, starts_group):
-    """Return the logarithms of running sums, begun anew where a group starts."""
+    """Return the logarithms of running sums, which start again with every group."""
     running = np.empty(len(log_added))
     total = 0.0
     for j in range(len(log_added)):
@@ -134,7 +136,7 @@ def running_log_sum(log_added, starts_group):
 
 @compiled()
 def running_minimum(lowest, starts_group):
-    """Return running minima, begun anew where a group starts."""
+    """Return running minima, which start again with every group."""
     running = np.empty(len(lowest))
     least = np.inf
     for j in range(len(lowest)):
@@ -147,11 +149,11 @@ def running_minimum(lowest, starts_group):
 class GradedSample(Sample):
     """Rows with grades, in groups: a row should stand above every row of its group with a lower grade.
 
-    Rows are ordered by group and, within it, best grade first. A *step* leads from one grade of a group to
-    the next lower: step j adds the ``upper_sizes[j]`` rows of the upper grade to the sum that the
-    ``lower_sizes[j]`` rows of the lower grade are compared with, so that all pairs cost one walk over the
-    rows. ``starts_group[j]`` says whether it is the first of its group, and ``backwards`` whether the steps
-    lead from the worst grade to the best.
+    Rows are ordered by group and, within it, from the highest grade to the lowest. A *step* leads from a
+    grade of a group to the next lower one. Step j adds the ``upper_sizes[j]`` rows of the upper grade to the
+    sum that the ``lower_sizes[j]`` rows of the lower grade are compared with, so that a walk over the rows
+    sums over all pairs. ``starts_group[j]`` is True if step j is the first of its group, and ``backwards``
+    if the steps lead from the lowest grade to the highest.
     """
 
     grades: Floats = field(default_factory=lambda: np.zeros(0))
@@ -165,7 +167,7 @@ class GradedSample(Sample):
     def from_grades(cls, grades: Floats, groups: RowNumbers, weights: Floats | None = None) -> GradedSample:
         """Build a sample from checked grades, group numbers and non-negative weights.
 
-        Rows of positive weight without two different grades in any group are a ValueError.
+        A ValueError is raised if no group has two different grades on rows of positive weight.
 
         Notes
         -----
@@ -194,6 +196,7 @@ class GradedSample(Sample):
                 "no two rows of one group have different grades (on rows of positive sample_weight), so "
                 "there is no pair to rank; check y and qid."
             )
+        # Rows of the lowest grade of a group are above none, and those of the highest below none.
         positives = order[np.repeat(~last, sizes)]
         negatives = order[np.repeat(~first, sizes)]
         rows = positives, negatives, *weights_of(weights, positives, negatives)
@@ -201,12 +204,12 @@ class GradedSample(Sample):
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """All comparisons as few blocks."""
+        """All pairs, in a few blocks."""
         grades_p, grades_n = self.gather(self.grades)
         return grade_blocks(grades_p, self.groups[self.positives], grades_n, self.groups[self.negatives])
 
     def swapped(self) -> GradedSample:
-        """Return the sample with all grades negated: the rows stay in order, the steps are walked back."""
+        """Return the sample with all grades negated: the rows keep their order, the steps go backwards."""
         return replace(
             super().swapped(),
             grades=-self.grades,
@@ -216,15 +219,16 @@ class GradedSample(Sample):
         )
 
     def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the running sums over the better grades."""
+        """Return the running sums over the higher grades."""
         if not self.backwards:
             return _PrefixSumNormaliser(exponents, self.upper_sizes, self.lower_sizes, self.starts_group)
+        # Walked backwards, the last step of a group is the first.
         ends_group = np.roll(self.starts_group, -1)
         reversed_sizes = self.upper_sizes[::-1], self.lower_sizes[::-1]
         return _ReversedNormaliser(_PrefixSumNormaliser(exponents[::-1], *reversed_sizes, ends_group[::-1]))
 
     def least_margin(self, scores: Floats) -> float:
-        """Return the smallest margin, by running minima over the better grades."""
+        """Return the smallest margin, by running minima over the higher grades."""
         if self.backwards:
             return self.swapped().least_margin(-scores)
         positive_scores, negative_scores = self.gather(scores)
@@ -238,7 +242,7 @@ class GradedSample(Sample):
 
 
 class _PrefixSumNormaliser:
-    """Running sums over the steps of every group, in units that neither overflow nor vanish."""
+    """Running sums over the steps of every group, as logarithms, which neither overflow nor vanish."""
 
     def __init__(
         self,
@@ -253,7 +257,8 @@ class _PrefixSumNormaliser:
         in_units = np.exp(exponents - np.repeat(largest, upper_sizes))
         log_added = largest + np.log(np.add.reduceat(in_units, self._upper_starts))
         log_running = running_log_sum(log_added, starts_group)
-        # the fraction of a positive in the sum of the step that adds it, and of a sum in the next one
+        # A positive is this fraction of the running sum when it joins, and a running sum the fraction
+        # ``_carried`` of the next one.
         self._softmax = np.exp(exponents - np.repeat(log_running, upper_sizes))
         self._carried = np.zeros_like(log_running)
         self._carried[1:] = np.exp(np.where(starts_group[1:], -np.inf, log_running[:-1] - log_running[1:]))
@@ -265,7 +270,8 @@ class _PrefixSumNormaliser:
         return np.repeat(recurrence(added, self._carried), self._lower_sizes)
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        """Return what the positives get back from all steps at or after theirs."""
+        """Return the sums over the negatives of all steps from a positive's step on."""
+        # The transpose of a running sum runs from the last step to the first.
         compared = np.add.reduceat(negative_values, self._lower_starts)
         from_later = np.append(self._carried[1:], 0.0)[::-1]
         gathered: Floats = recurrence(compared[::-1], from_later)[::-1]
@@ -274,7 +280,7 @@ class _PrefixSumNormaliser:
 
 
 class _ReversedNormaliser:
-    """Normalisers of rows that are kept in the opposite order."""
+    """A normaliser of rows in reverse order."""
 
     def __init__(self, normaliser: _PrefixSumNormaliser) -> None:
         self._normaliser = normaliser
@@ -285,7 +291,7 @@ class _ReversedNormaliser:
         return self._normaliser.product(positive_values[::-1])[::-1]
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        """Return what the positives get back."""
+        """Return the sums over the negatives."""
         return self._normaliser.transpose_product(negative_values[::-1])[::-1]
 
 

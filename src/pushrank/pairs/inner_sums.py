@@ -1,4 +1,4 @@
-"""What an objective asks of the inner sums of a loss, and the fastest way to have them."""
+"""The inner sums of a loss as an objective needs them, and the choice of the fastest way to compute them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Protocol
 
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
-from pushrank.pairs.analytic import ACCURACY, SmoothSums
+from pushrank.pairs import tolerances
+from pushrank.pairs.analytic import SmoothSums
 from pushrank.pairs.explicit import CrucialSample, ListedSums
 from pushrank.pairs.exponential import FactorisedSums
 from pushrank.pairs.graded import GradedSample
@@ -16,11 +17,11 @@ from pushrank.pairs.samples import BipartiteSample, Sample
 
 
 class InnerSums(Protocol):
-    r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` at given scores, with their derivatives.
+    r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` at some scores, with their derivatives.
 
     ``s`` are the scores of the positives, shape (I,), and ``t`` those of the negatives, shape (K,). An
-    objective is a function of ``l``; these four operations give it gradients and Hessian products in the
-    scores, whatever way the pairs were summed.
+    objective is a function of ``l``; the operations below give its gradient and Hessian products in the
+    scores, in whichever way the pairs were summed.
     """
 
     @property
@@ -28,7 +29,7 @@ class InnerSums(Protocol):
         """The ``l_k``, shape (K,)."""
 
     def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
-        """Return the change of ``l`` when the scores move in the given direction, shape (K,)."""
+        """Return the change of ``l`` when the scores move in a direction, shape (K,)."""
 
     def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of ``multipliers @ l`` in ``s`` and in ``t``."""
@@ -36,35 +37,29 @@ class InnerSums(Protocol):
     def curvature_product(
         self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the Hessian of ``multipliers @ l`` times the given direction, in ``s`` and in ``t``."""
+        """Return the Hessian of ``multipliers @ l`` times a direction, in ``s`` and in ``t``."""
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return non-negative weights on which, row by row, the Hessian of an objective rests.
+        """Return a non-negative weight of each row in the Hessian of an objective, to scale coordinates by.
 
-        ``multipliers`` and ``curvature`` are the price's first and second derivatives in ``l``. The weights
-        serve to scale coordinates, not as exact second derivatives.
+        ``multipliers`` and ``curvature`` are the price's first and second derivatives in ``l``.
         """
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
         """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v.
 
-        ``multipliers``, ``curvature`` and ``coupling`` say how the price curves in ``l``. The loss must have
-        a second derivative.
+        ``multipliers``, ``curvature`` and ``coupling`` are the derivatives of the price in ``l``. The loss
+        must have a second derivative.
         """
 
 
-MAX_BLOCKED_PAIRS = 1 << 13  # up to so many, a loss of each pair of two classes is the fastest way
-
-
-def log_inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float = ACCURACY) -> InnerSums:
+def log_inner_sums(
+    loss: Loss, sample: Sample, scores: Floats, accuracy: float = tolerances.ACCURACY
+) -> InnerSums:
     """Return the inner sums of a loss at finite scores, by the fastest way that its declared form allows.
 
-    The accuracy is the relative error of the sums of an analytic loss; all others are exact but for rounding.
-
-    Raises
-    ------
-    TypeError
-        For a loss that declares none of the forms which sums in near-linear time need.
+    The accuracy is the relative error of the sums of an analytic loss; all others are exact up to rounding.
+    A loss that declares none of the forms which near-linear time takes is a TypeError.
     """
     positive_scores, negative_scores = sample.gather(scores)
     if loss.factorises:
@@ -77,8 +72,10 @@ def log_inner_sums(loss: Loss, sample: Sample, scores: Floats, accuracy: float =
             "it pieces, where it is piecewise polynomial, or a strip_half_width, where it is analytic (see "
             "pushrank.losses.Loss); or rank explicit pairs, which any loss can."
         )
+    # Each of the ways below takes what the loss declares: pieces, or a strip in which it is analytic. Few
+    # pairs are summed one by one, without bins or sorting.
     arguments = (loss, positive_scores, negative_scores, sample.positive_weights)
-    few = positive_scores.shape[0] * negative_scores.shape[0] <= MAX_BLOCKED_PAIRS
+    few = positive_scores.shape[0] * negative_scores.shape[0] <= tolerances.MAX_BLOCKED_PAIRS
     if few and type(sample) is BipartiteSample:
         return BlockedSums(*arguments)
     blocks = sample.blocks if isinstance(sample, GradedSample) else None

@@ -11,16 +11,17 @@ import numpy as np
 from pushrank._array import namespace, positive_part
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
+from pushrank.pairs import tolerances
 
-VALUE, SLOPE, CURVATURE = range(3)  # orders of derivatives of the loss
-STEEP_MARGINS = np.linspace(-30.0, 30.0, 601)  # beyond, tails of a sigmoid are exponentials to 13 digits
+# Orders of derivatives of the loss.
+VALUE, SLOPE, CURVATURE = range(3)
 
 
 class PairSums(ABC):
     """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
 
-    ``s`` are the scores of the positives and ``w`` their weights, None where all weigh one; ``t`` are the
-    scores of the negatives.
+    ``s`` are the scores of the positives and ``w`` their weights, None if all are one; ``t`` are the scores
+    of the negatives.
 
     Notes
     -----
@@ -41,7 +42,7 @@ class PairSums(ABC):
 
     @abstractmethod
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
-        """Return ``sum_i w_i factors_i l(s_i - t_k)`` for every k, with l the loss or a derivative of it."""
+        """Return ``sum_i w_i factors_i l(s_i - t_k)`` for every k, l being the loss or a derivative of it."""
 
     @abstractmethod
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
@@ -68,7 +69,7 @@ class PairSums(ABC):
         return in_positives, -per_sum * slopes
 
     def _adjoint_and_slopes(self, per_sum: Floats) -> tuple[Floats, Floats]:
-        """Return the two sums that a gradient is made of, neither of which waits for the other."""
+        """Return the two sums of a gradient; subclasses may compute them at the same time."""
         return self._over_negatives(SLOPE, per_sum), self._slopes
 
     def curvature_product(
@@ -81,23 +82,21 @@ class PairSums(ABC):
         in_negatives = per_sum * (
             negative_direction * self._curvatures - self._over_positives(CURVATURE, positive_direction)
         )
-        # the Hessian of ln h is that of h over h, less the outer square of the gradient of ln h
+        # The Hessian of ln h is that of h over h, less the outer square of the gradient of ln h.
         change = self.jacobian_product(positive_direction, negative_direction)
         outer_p, outer_n = self.adjoint_product(multipliers * change)
         return in_positives - outer_p, in_negatives - outer_n
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of the rows in the Hessian.
-
-        A loss without a second derivative, or with one that changes sign, has those of the gradient.
-        """
+        """Return the weights of the rows in the Hessian."""
+        # A loss without a second derivative, or with one that changes sign, has the weights of its gradient.
         if not (self._loss.twice_differentiable and self._loss.convex):
             in_positives, in_negatives = self.adjoint_product(multipliers)
             xp = namespace(in_positives)
             return xp.abs(in_positives), xp.abs(in_negatives)
         per_sum = self._per_sum(multipliers)
         slopes = self._per_sum(self._slopes)
-        # (ln h)'' = h'' / h - (h' / h) ** 2, of which the second part lowers the price's curvature
+        # In (ln h)'' = h'' / h - (h' / h) ** 2 the second part reduces the curvature of the price.
         price_part = positive_part(curvature - multipliers) * slopes**2
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
 
@@ -118,16 +117,17 @@ class PairSums(ABC):
             + \frac{\gamma_k}{h_k} w_i \ell''(s_i - t_k) \Bigr) (v_i - v_k)^2 ,
 
         and :math:`(v_i - v_k)^2 \le 2 v_i^2 + 2 v_k^2`. The coupling of the price only lowers the Hessian.
-        Where a loss is not convex, a multiple of :math:`|\ell'|` that is above :math:`|\ell''|` replaces it.
+        For a loss that is not convex, a multiple of :math:`|\ell'|` above :math:`|\ell''|` replaces it.
         """
-        sizes = abs(multipliers)  # a price that falls only lowers the Hessian of a convex loss
+        # A price that falls only lowers the Hessian of a convex loss, so that absolute values bound it.
+        sizes = abs(multipliers)
         per_sum = self._per_sum(sizes)
         if self._loss.convex:
             curved_p, curved_n = self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures
         else:
-            slopes = np.abs(self._loss.derivative(STEEP_MARGINS))
-            bends = np.abs(self._loss.second_derivative(STEEP_MARGINS))
-            steepness = float(np.max(bends[slopes > 0.0] / slopes[slopes > 0.0]))
+            slopes = np.abs(self._loss.derivative(tolerances.STEEP_MARGINS))
+            curvatures = np.abs(self._loss.second_derivative(tolerances.STEEP_MARGINS))
+            steepness = float(np.max(curvatures[slopes > 0.0] / slopes[slopes > 0.0]))
             in_positives, in_negatives = self.adjoint_product(steepness * sizes)
             curved_p, curved_n = -in_positives, in_negatives
         rise = positive_part(curvature - multipliers) * -self._per_sum(self._slopes)
@@ -135,14 +135,13 @@ class PairSums(ABC):
         return 2.0 * (curved_p - rise_p), 2.0 * (curved_n + rise_n)
 
     def _per_sum(self, values: Floats) -> Floats:
-        """Divide by the inner sums; a sum of zero has neither value nor slope to share out."""
+        """Divide by the inner sums; the quotient is zero for a sum of zero, which has no slope either."""
         if self._none_is_zero:
             return values / self._sums
         xp = namespace(values)
-        some = self._sums > 0.0
-        quotients: Floats = xp.where(some, values, 0.0 * values) / xp.where(
-            some, self._sums, xp.ones_like(values)
-        )
+        positive = self._sums > 0.0
+        divisors = xp.where(positive, self._sums, xp.ones_like(values))
+        quotients: Floats = xp.where(positive, values, 0.0 * values) / divisors
         return quotients
 
     @cached_property
@@ -153,16 +152,9 @@ class PairSums(ABC):
         return self._weights if factors is None else self._weights * factors
 
 
-BLOCK_PAIRS = 1 << 19  # 4 MB of margins stay in the processor's cache, whatever I and K
-
-
 class BlockedSums(PairSums):
     r"""Log inner sums of any loss over all pairs of two classes, a block of pairs at a time.
 
-    Parameters are those of :class:`PairSums`.
-
-    Notes
-    -----
     Time is O(I K) a call; memory beyond the result is about half a million floats, whatever I and K.
     """
 
@@ -198,9 +190,10 @@ def _weighted_sums(
     function: Callable[[Floats], Floats], sources: Floats, targets: Floats, weights: Floats, sign: float
 ) -> Floats:
     """Return ``sum_j weights_j function(sign * (sources_j - targets_m))`` for every m, block by block."""
+    # A block is as wide as the sources allow, since a product with the weights then adds whole rows up.
     sums = np.zeros_like(targets)
-    width = min(len(sources), BLOCK_PAIRS)
-    height = max(1, BLOCK_PAIRS // width)
+    width = min(len(sources), tolerances.BLOCK_PAIRS)
+    height = max(1, tolerances.BLOCK_PAIRS // width)
     for top in range(0, len(targets), height):
         rows = slice(top, top + height)
         for left in range(0, len(sources), width):

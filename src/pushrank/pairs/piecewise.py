@@ -1,8 +1,8 @@
-r"""Inner sums of piecewise polynomial losses, in O((I + K) log(I + K)), by sorting both sides.
+r"""Inner sums of piecewise polynomial losses in O((I + K) log(I + K)), by sorting both sides.
 
-Along rising scores of the negatives ever more positives come within reach of a piece. The moments
-:math:`\sum_i w_i (u + t - s_i)^m` of those within, u the piece's breakpoint, follow from one negative to the
-next by sums of numbers that are not negative, so that no digits cancel, whatever the range of the scores.
+As the score of the negative rises, more and more positives come within a piece of the loss. With the piece's
+breakpoint u, the moments :math:`\sum_i w_i (u + t - s_i)^m` of the positives within are updated from one
+negative to the next by adding non-negative numbers, so that no digits cancel for any range of the scores.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from pushrank.pairs.pair_sums import SLOPE, VALUE, PairSums, polynomial_derivati
 
 @compiled()
 def _copy(values, out):
-    """Write values to the start of an array; numba compiles 2 seconds at a slice's error message."""
+    """Write values to the start of an array."""
+    # Assigning to a slice would take numba 2 seconds to compile, for the message of its error.
     for e in range(len(values)):
         out[e] = values[e]
 
@@ -49,16 +50,18 @@ def _add(moments, weight, distance):
 def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out):
     """Add ``sum_i weights_i sum_m coefficients_m (upper + t - sources_i) ** m`` for every target t.
 
-    Sources and targets ascend; the sum is over sources at ``lower`` to ``upper`` above t, of which ends the
-    upper one belongs to it where ``closed``, the lower one where not. Sources that leave at the lower end are
-    not subtracted, so that no digits cancel. Instead the sources in reach are kept in two parts; ``behind``
-    holds the sums over the ends of the lower part, made anew from the upper part when the lower is used up.
+    Sources and targets ascend. The sum is over the sources that are ``lower`` to ``upper`` above t. The upper
+    end belongs to the interval if ``closed``, the lower end otherwise.
     """
+    # Subtracting the sources that leave at the lower end would cancel digits. Instead the sources in the
+    # interval are in two parts. The lower part, from first to middle, has its sums over every possible rest
+    # of it in ``behind``; when it is used up they are computed from the upper part, from middle to last,
+    # whose sum is ``ahead``.
     size = len(coefficients)
     ahead, within = np.zeros(size), np.zeros(size)
     bounded = lower > -np.inf
     behind = np.zeros((len(sources) + 1 if bounded else 1, size))
-    first = middle = last = 0  # behind: first to middle; ahead: middle to last
+    first = middle = last = 0
     for k in range(len(targets)):
         target = targets[k]
         if k:
@@ -97,7 +100,7 @@ def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out
 
 @compiled()
 def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out):
-    """Do what ``add_piece`` does without a lower end and for at most three powers, in a third of the time."""
+    """Do the work of ``add_piece`` without a lower end for at most three powers, in a third of the time."""
     padded = np.zeros(3)
     _copy(coefficients, padded)
     zeroth_factor, first_factor, second_factor = padded
@@ -108,7 +111,8 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
         target = targets[k]
         rise = target - before
         before = target
-        if rise > 0.0:  # of an infinite sum, no rise makes no number
+        # Zero times an infinite sum would be NaN.
+        if rise > 0.0:
             second += rise * (2.0 * first + rise * zeroth)
             first += rise * zeroth
         while last < n_sources:
@@ -121,7 +125,7 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
             second += weight * distance * distance
             last += 1
         total = zeroth_factor * zeroth
-        # a sum of squares of far scores may be infinite: it counts only where it is asked for
+        # A sum of squares of far scores may be infinite, and would make NaN with a factor of zero.
         if first_factor != 0.0:
             total += first_factor * first
         if second_factor != 0.0:
@@ -133,7 +137,7 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
 def segment_sums(in_sources, weights, in_targets, breakpoints, coefficients, closed):
     """Return the sums of all pieces for every segment's targets over the sources of the same segment.
 
-    Sources and targets come with where their segments start. Row j of ``coefficients`` is for margins from
+    Sources and targets are pairs of scores and segment starts. Row j of ``coefficients`` is for margins from
     ``breakpoints[j]`` to ``breakpoints[j + 1]``.
     """
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
@@ -154,7 +158,7 @@ def segment_sums(in_sources, weights, in_targets, breakpoints, coefficients, clo
 class SortedSums(PairSums):
     """Log inner sums of a piecewise polynomial loss.
 
-    ``blocks`` say which are compared with which, by default all with all; each costs a walk.
+    ``blocks`` hold the pairs, by default all; each block costs a walk over its rows.
 
     Examples
     --------
@@ -195,7 +199,7 @@ class SortedSums(PairSums):
         weights = self._weighted(factors)
         parts = [walk.over_sources(weights, self._polynomials[order]) for walk in self._walks]
         sums = scatter_add([walk.targets for walk in self._walks], parts, self._negatives.shape[0])
-        # the sums of other libraries' arrays are differences, which rounding may leave below zero
+        # Sums of other libraries' arrays are differences, which rounding may leave below zero.
         return positive_part(sums) if order == VALUE and factors is None and not is_numpy(sums) else sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
@@ -207,8 +211,8 @@ class SortedSums(PairSums):
 class _Polynomials(NamedTuple):
     """The pieces of a loss or of a derivative of it, as arrays with a row for each.
 
-    A piece ends at the next of the ``breakpoints``, of which the first is minus infinity; its
-    ``coefficients`` are of powers of the distance to that end, which belongs to the piece where ``closed``.
+    A piece lies between two ``breakpoints``, the first of which is minus infinity. Its ``coefficients`` are
+    those of powers of the distance to the upper end, which belongs to the piece if ``closed``.
     """
 
     breakpoints: Floats
@@ -217,7 +221,7 @@ class _Polynomials(NamedTuple):
 
     @classmethod
     def from_loss(cls, loss: Loss, order: int) -> _Polynomials:
-        """Return those of a derivative of a loss, the loss itself being the one of order zero."""
+        """Return the pieces of a derivative of a loss; the derivative of order zero is the loss itself."""
         pieces = loss.pieces
         breakpoints = np.array([-np.inf, *(piece.breakpoint for piece in pieces)])
         if not (np.isfinite(breakpoints[1:]).all() and (np.diff(breakpoints) > 0.0).all()):
@@ -229,7 +233,7 @@ class _Polynomials(NamedTuple):
 
 
 class _Walk:
-    """A block of pairs with both sides in the order of their scores."""
+    """A block of pairs with both sides sorted by score."""
 
     def __init__(self, block: Block, positive_scores: Floats, negative_scores: Floats) -> None:
         self.sources, self.targets = side_by_side(
@@ -241,19 +245,20 @@ class _Walk:
         self._in_targets = negative_scores[self.targets], block.target_starts
 
     def over_sources(self, weights: Floats, pieces: _Polynomials) -> Floats:
-        """Return what the sources give to each target, in the targets' order here."""
-        found: Floats = segment_sums(self._in_sources, weights[self.sources], self._in_targets, *pieces)
-        return found
+        """Return the sums over the sources for each target, in the order of ``targets``."""
+        sums: Floats = segment_sums(self._in_sources, weights[self.sources], self._in_targets, *pieces)
+        return sums
 
     def over_targets(self, weights: Floats, pieces: _Polynomials) -> Floats:
-        """Return what the targets give to each source: the same walk, mirrored."""
+        """Return the sums over the targets for each source."""
+        # It is the same walk over negated scores, which exchanges the two sides.
         sources, targets = mirrored(*self._in_targets), mirrored(*self._in_sources)
-        found: Floats = segment_sums(sources, weights[self.targets[::-1]], targets, *pieces)
-        return found[::-1]
+        sums: Floats = segment_sums(sources, weights[self.targets[::-1]], targets, *pieces)
+        return sums[::-1]
 
 
 def _by_score(indices: Indices, starts: Indices, scores: Floats) -> Indices:
-    """Return indices ordered by score within every segment."""
+    """Return indices sorted by score within every segment."""
     if len(starts) == 2:
         return np.argsort(scores) if len(indices) == len(scores) else indices[np.argsort(scores[indices])]
     segments = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

@@ -19,12 +19,12 @@ RowNumbers = NDArray[np.intp]
 
 
 class ByClass(NamedTuple):
-    """A vector over the rows of a sample, positives and negatives apart.
+    """A vector over the rows of a sample, with positives and negatives in separate arrays.
 
     Examples
     --------
-    >>> one = ByClass(np.array([1.0]), np.array([2.0, 3.0]))
-    >>> one.dot(one.times(2.0))
+    >>> vector = ByClass(np.array([1.0]), np.array([2.0, 3.0]))
+    >>> vector.dot(vector.times(2.0))
     28.0
     """
 
@@ -44,23 +44,23 @@ class ByClass(NamedTuple):
         return float(self.positives @ other.positives + self.negatives @ other.negatives)
 
     def mirrored(self) -> ByClass:
-        """Exchange the classes and negate: what turns a push into a pull."""
+        """Return the vector with exchanged classes and signs, as between a push and a pull."""
         return ByClass(-self.negatives, -self.positives)
 
 
 class Normaliser(Protocol):
     r"""For each negative k, :math:`\ln A_k` with :math:`A_k = \sum_i \pi_{ik} e^{a_i}` over its positives.
 
-    With it come the products with the row-stochastic matrix :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k`, one
-    softmax a negative, which is never laid out pair by pair.
+    It also has the products with the row-stochastic matrix :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k`, a softmax
+    for each negative. The matrix itself is never formed.
     """
 
     @property
     def log_totals(self) -> Floats | float:
-        """The ``ln A_k``, shape (K,), or one number where they are all the same."""
+        """The ``ln A_k``, shape (K,), or a number if they are all the same."""
 
     def product(self, positive_values: Floats) -> Floats | float:
-        """Return ``sum_i m_ki u_i``, shape (K,), or one number where all are the same."""
+        """Return ``sum_i m_ki u_i``, shape (K,), or a number if all are the same."""
 
     def transpose_product(self, negative_values: Floats) -> Floats:
         """Return ``sum_k v_k m_ki``, shape (I,)."""
@@ -70,10 +70,10 @@ class Normaliser(Protocol):
 class Sample(ABC):
     """Rows that should stand above others, the rows that should stand below, and their weights.
 
-    ``positives`` are the numbers of the rows that are preferred to some row, the paper's x_i (i = 1..I),
-    and ``negatives`` those to which some row is preferred, its x~_k (k = 1..K); beyond two classes a row
-    can be both. Weights are positive, or None where every row weighs one. ``n_rows`` counts rows that take
-    no part too.
+    ``positives`` are the numbers of the rows that are preferred to some row, the paper's x_i (i = 1..I), and
+    ``negatives`` those to which some row is preferred, its x~_k (k = 1..K); with more than two classes a row
+    can be both. Weights are positive, or None if every row has the weight one. ``n_rows`` also counts the
+    rows in neither.
     """
 
     n_rows: int
@@ -98,21 +98,21 @@ class Sample(ABC):
 
     @abstractmethod
     def least_margin(self, scores: Floats) -> float:
-        """Return the smallest ``s_i - t_k`` over all pairs that count."""
+        """Return the smallest ``s_i - t_k`` over all pairs of positive weight."""
 
     @abstractmethod
     def subset(self, kept: NDArray[np.bool_]) -> Self:
-        """Return the sample of the pairs of which both rows are kept; that none is left is a ValueError."""
+        """Return the sample of the pairs with both rows kept; if there are none it is a ValueError."""
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """The logarithm of the weight of the positives that a negative is compared with, and its own weight.
+        """The log weight of the positives that each negative is compared with, and each negative's weight.
 
-        Two arrays of one entry a negative; where all are compared with the same, of one entry in all.
+        Negatives that are all compared with the same positives have a single entry in both arrays.
         """
         weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
-        own = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
-        return np.asarray(self.normaliser(np.log(weights)).log_totals), own
+        others = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
+        return np.asarray(self.normaliser(np.log(weights)).log_totals), others
 
     @property
     def class_weights(self) -> tuple[float, float]:
@@ -128,24 +128,25 @@ class Sample(ABC):
 
     @property
     def class_codes(self) -> Any:
-        """One for a positive, zero for another row, shape (n_rows,); zeros but for two classes."""
+        """One for a positive of two classes, zero for any other row, shape (n_rows,)."""
         return np.zeros(self.n_rows, dtype=np.uint8)
 
     @property
     def pair_weight(self) -> float:
         """The total weight of all pairs."""
-        log_totals, own = self.totals
-        return float(np.exp(log_totals) @ own)
+        log_totals, weights = self.totals
+        return float(np.exp(log_totals) @ weights)
 
     @property
     def least_log_weight(self) -> float:
-        """The logarithm of the least weight of a pair, or a bound below it."""
+        """The logarithm of the smallest weight of a pair, or a lower bound of it."""
         weights = (self.positive_weights, self.negative_weights)
         return sum(float(np.log(w.min())) for w in weights if w is not None)
 
     @property
     def row_weights(self) -> Floats | None:
-        """The sample weights of all rows, zero for those that take no part; None when all weigh one."""
+        """The sample weights of all rows, zero for those in no pair; None if all are one."""
+        # A row that is both a positive and a negative has the same weight as either.
         if self.positive_weights is None or self.negative_weights is None:
             return None
         weights = np.zeros(self.n_rows)
@@ -158,27 +159,29 @@ class Sample(ABC):
         return ByClass(values[self.positives], values[self.negatives])
 
     def scatter(self, positive_values: Floats, negative_values: Floats) -> Floats:
-        """Return one vector over all rows, zero on rows that take no part; rows that are both add up."""
+        """Return one vector over all rows, zero for rows in no pair."""
+        # A row that is both a positive and a negative gets the sum.
         values = np.zeros(self.n_rows)
         values[self.positives] = positive_values
         values[self.negatives] += negative_values
         return values
 
     def _kept_weights(self, kept: NDArray[np.bool_]) -> Floats:
-        """Return the weights of all rows, zero for those that are not kept or take no part."""
+        """Return the weights of all rows, zero for those that are not kept or in no pair."""
+        # Without weights the rows in no pair are recognised by their absence from both lists.
         takes_part = np.zeros(self.n_rows, dtype=bool)
         takes_part[self.positives] = takes_part[self.negatives] = True
         return np.where(kept & takes_part, 1.0 if self.row_weights is None else self.row_weights, 0.0)
 
 
 class SharedNormaliser:
-    """Every negative is compared with all positives: one softmax serves them all."""
+    """A single softmax, for samples that compare every negative with all positives."""
 
     def __init__(self, exponents: Floats) -> None:
         self._softmax, self.log_totals = softmax_and_log_sum(exponents)
 
     def product(self, positive_values: Floats) -> float:
-        """Return the one weighted mean."""
+        """Return the weighted mean."""
         return float(self._softmax @ positive_values)
 
     def transpose_product(self, negative_values: Floats) -> Floats:
@@ -188,16 +191,17 @@ class SharedNormaliser:
 
 
 class TwoClassSample(Sample):
-    """What two classes have in common, in arrays of whatever library."""
+    """Two classes in arrays of any library, every positive compared with every negative."""
 
     def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the one sum that all negatives share."""
+        """Return the sum that all negatives share."""
         return SharedNormaliser(exponents)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """The logarithm of the weight of the positives, and the weight of the negatives, one entry each."""
+        """The log weight of the positives, and the weight of the negatives, with a single entry each."""
         positive_weight, negative_weight = self.class_weights
+        # All negatives are compared with the same positives, so that a price of their total needs one entry.
         return np.log([positive_weight]), np.array([negative_weight])
 
     def least_margin(self, scores: Floats) -> float:
@@ -211,7 +215,7 @@ class TwoClassSample(Sample):
 class BipartiteSample(TwoClassSample):
     """Two classes: every positive should stand above every negative.
 
-    Rows of weight zero belong to neither class: they take no part in any sum. Row numbers ascend.
+    Rows of weight zero belong to neither class and enter no sum. Row numbers ascend.
     """
 
     @classmethod
@@ -241,7 +245,7 @@ class BipartiteSample(TwoClassSample):
         return cls.from_mask(is_positive, weights)
 
     def scatter(self, positive_values: Floats, negative_values: Floats) -> Floats:
-        """Return one vector over all rows, zero on rows that take no part; no row is both."""
+        """Return one vector over all rows, zero for rows of weight zero; no row is in both classes."""
         values = np.zeros(self.n_rows)
         values[self.positives] = positive_values
         values[self.negatives] = negative_values
@@ -257,6 +261,7 @@ class BipartiteSample(TwoClassSample):
     def subset(self, kept: NDArray[np.bool_]) -> BipartiteSample:
         """Return the sample of the kept rows."""
         sample = BipartiteSample.from_mask(self.class_codes == 1, self._kept_weights(kept))
+        # Without weights sums are faster.
         if self.row_weights is None:
             return BipartiteSample(self.n_rows, sample.positives, sample.negatives)
         return sample
@@ -264,14 +269,14 @@ class BipartiteSample(TwoClassSample):
 
 @dataclass(frozen=True, eq=False)
 class RankSample(TwoClassSample):
-    """Two classes, of which every positive is compared with all rows, itself among them: with its Rank.
+    """Two classes in which every positive is compared with all rows, itself included: with its Rank.
 
-    The negatives are all rows that take part, so that a positive is among both.
+    The negatives of the sample are all rows of positive weight, so that a positive is among both.
     """
 
     @classmethod
     def from_classes(cls, sample: Sample) -> RankSample:
-        """Build it from two classes; a ValueError where they are none, or not NumPy's."""
+        """Build it from two classes of NumPy arrays; other samples are a ValueError."""
         if not isinstance(sample, BipartiteSample):
             raise ValueError(
                 "the rank of a positive among all rows is of two classes in one list, of NumPy arrays; for "
@@ -291,12 +296,12 @@ class RankSample(TwoClassSample):
 def weights_of(
     weights: Floats | None, positives: RowNumbers, negatives: RowNumbers
 ) -> tuple[Floats | None, Floats | None]:
-    """Return the weights of the positives and of the negatives, None where all weigh one."""
+    """Return the weights of the positives and of the negatives, None if all are one."""
     return (None, None) if weights is None else (weights[positives], weights[negatives])
 
 
 def check_both_classes(n_positives: int, n_negatives: int) -> None:
-    """Raise a ValueError where a class has no row of positive weight."""
+    """Raise a ValueError if a class has no row of positive weight."""
     for count, name in ((n_positives, "positive"), (n_negatives, "negative")):
         if not count:
             raise ValueError(

@@ -24,12 +24,13 @@ def sample_of_labels(
 ) -> tuple[Sample, NDArray[Any], NDArray[Any], RowNumbers | None]:
     """Return the sample of two classes or grades, in query groups or in one list, and what it was made of.
 
-    Labels are two values of any kind, or any number of numbers, the higher the better; weights are checked,
-    and ``ranker`` is named in messages. Beside the sample come the distinct labels of positive weight in
-    order, each row's place among them, and each row's query group as a number, or None.
+    Labels are two values of any kind, or any number of numbers, the higher the better. Weights are checked,
+    and messages name the ``ranker``. With the sample come the distinct labels of positive weight in order,
+    each row's index among them, and each row's query group as a number, or None.
     """
     check_classification_targets(labels)
     classes = distinct(labels)
+    # Classes without weight do not make grades of two classes.
     if len(classes) > 2 and weights is not None:
         classes = distinct(labels[weights > 0.0])
     if len(classes) < 2 or (len(classes) > 2 and classes.dtype.kind not in "iuf"):
@@ -43,15 +44,16 @@ def sample_of_labels(
     if len(classes) == 2 and groups is None:
         codes = labels == classes[1]
         return BipartiteSample.from_mask(codes, weights), classes, codes, None
-    # a grade without weight counts as a neighbour
+    # A grade that has no weight gets the code of the next one, which changes no sum.
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
     return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
 
 
 def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
-    """Return the query groups, one entry a row, as numbers from zero."""
+    """Return the query groups as numbers from zero, one for each row."""
     labels = column_or_1d(qid)
+    # Labels are of any kind; NaN alone differs from itself.
     missing = np.flatnonzero([label is None or label != label for label in labels.tolist()])
     if len(missing):
         raise ValueError(f"qid has no entry in row {missing[0]}; give every row one, or leave the row out.")
@@ -79,7 +81,8 @@ def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> C
         if not len(numbers):
             raise ValueError(f"pairs: {name} is empty; there must be at least one pair.")
         if numbers.dtype.kind == "f" and is_table and np.all(numbers == np.floor(numbers)):
-            numbers = numbers.astype(np.intp)  # beside a column of weights, row numbers are floats too
+            # In an array with a column of weights, row numbers are floats too.
+            numbers = numbers.astype(np.intp)
         if numbers.dtype.kind not in "iu":
             raise TypeError(f"pairs: {name} must be row numbers, integers; found dtype {numbers.dtype}.")
         outside = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
@@ -90,9 +93,9 @@ def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> C
             )
         rows.append(numbers.astype(np.intp))
     check_consistent_length(*columns)
-    itself = np.flatnonzero(rows[0] == rows[1])
-    if len(itself):
-        raise ValueError(f"pairs: pair {itself[0]} ranks row {rows[0][itself[0]]} above itself.")
+    same = np.flatnonzero(rows[0] == rows[1])
+    if len(same):
+        raise ValueError(f"pairs: pair {same[0]} ranks row {rows[0][same[0]]} above itself.")
     pair_weights = None
     if len(columns) == 3:
         pair_weights = check_array(columns[2], dtype=np.float64, ensure_2d=False, input_name="pairs: weight")
@@ -101,8 +104,8 @@ def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> C
     return CrucialSample.from_pairs(n_rows, rows[0], rows[1], pair_weights, weights)
 
 
-def check_pairs_alone(**given: Any) -> None:
-    """Raise a ValueError where something else than pairs says what to rank beside them."""
-    names = [name for name, value in given.items() if value is not None]
+def check_pairs_alone(**others: Any) -> None:
+    """Raise a ValueError if labels or groups are passed together with pairs."""
+    names = [name for name, value in others.items() if value is not None]
     if names:
         raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")

@@ -199,6 +199,7 @@ def minimise(
 ) -> tuple[Majorant, float]:
     """Minimise a majorant over the rows within reach, and more as they come up; return the relative gap."""
     planes, in_top, reach = majorant
+    # Rows only join, so that the loop ends.
     while True:
         if reach.mean() > tolerances.MAX_PART_COPIED:
             reach = np.ones(model.n_rows, dtype=bool)

@@ -179,6 +179,7 @@ def smo_steps(
         if sign[down] > 0:
             rate += 1.0 - quadratic[down] * variables[down]
         curvature = diagonal[up] + diagonal[down] - 2.0 * up_column[down]
+        # The gain along the direction is a parabola; the bounds of both variables may end the step before.
         length = (highest - rate) / max(curvature + quadratic[up] + quadratic[down], tolerances.MIN_CURVATURE)
         room = upper_bound[up] - variables[up] if sign[up] > 0 else variables[up]
         length = min(length, room)
@@ -197,6 +198,7 @@ def smo_steps(
 def _choose_up(variables, scores, rows):
     """Return the row of the largest rate among the signed variables that can rise, or -1, and the rate."""
     sign, upper_bound, quadratic, _ = rows
+    # A positive's signed variable rises below its bound, a negative's by falling towards zero.
     up, highest = -1, -np.inf
     for i in range(len(variables)):
         if sign[i] > 0:
@@ -246,6 +248,7 @@ def _move(variables, upper_bound, sign, row, length):
 def _set_objectives(variables, scores, rows, squared, objectives):
     """Set the primal and the dual objective."""
     sign, _, quadratic, sample_C = rows
+    # The squared norm of the function is the sum of the signed variables times their scores.
     highest_negative, total, norm = -np.inf, 0.0, 0.0
     for i in range(len(variables)):
         if sign[i] < 0:

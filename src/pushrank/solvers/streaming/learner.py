@@ -52,6 +52,7 @@ class LabelledRows(NamedTuple):
 
     def batches(self, order: NDArray[np.intp], size: int) -> Batches:
         """Return the rows in an order, cut into batches: queries, or so many rows."""
+        # Orders keep the rows of a query together, so that a change of the group starts a batch.
         if self.groups is None:
             starts = np.arange(0, len(order), size)
         else:
@@ -61,6 +62,7 @@ class LabelledRows(NamedTuple):
 
 def concatenated(parts: Sequence[LabelledRows]) -> LabelledRows:
     """Return the rows of all parts; CSR if any of them is."""
+    # Chunks of a stream may be dense or sparse in turn.
     if any(sp.issparse(part.X) for part in parts):
         X = sp.vstack([sp.csr_array(part.X) for part in parts], format="csr")
     else:
@@ -101,6 +103,7 @@ class BatchSample:
 
     def followed_by(self, rows: LabelledRows) -> BatchSample:
         """Return the sample as if these rows, a batch or less, had been offered too."""
+        # The heap is copied, its batches are shared.
         other = replace(self, batches=self.batches.copy())
         other.offer(rows, np.arange(rows.n_rows))
         return other
@@ -152,6 +155,7 @@ class StreamLearner:
 
     def partial_fit(self, rows: LabelledRows) -> None:
         """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged."""
+        # The rows complete the buffered batch, then make up whole batches, and the rest is buffered.
         size, state, mistakes, first = self.rule.batch_size, self.state.copy(), [], 0
         completed = None
         if self.buffer is not None:
@@ -165,6 +169,7 @@ class StreamLearner:
             mistakes.append(self._learn(completed, np.arange(size), state, first - completed.n_rows))
         if stop > first:
             mistakes.append(self._learn(rows, np.arange(first, stop), state))
+        # The incomplete batch is learned by a copy, which later rows discard.
         finalized, buffer_mistakes = state, np.zeros(0)
         if buffer is not None:
             finalized = state.copy()
@@ -191,6 +196,7 @@ class StreamLearner:
         self.n_rows += len(order)
         if self.sampling:
             self.sample.offer(rows, order)
+        # Later epochs read the same rows again.
         self.sampling = False
 
     def end_epoch(self) -> None:
@@ -252,6 +258,7 @@ def _bad_row_error(rows: LabelledRows, numbers: NDArray[np.intp]) -> BadRowError
     ``numbers`` are those of the rows in the chunk; rows of an earlier chunk have negative ones.
     """
     values = rows.X.toarray() if sp.issparse(rows.X) else rows.X
+    # Finite features with a score that is not finite are too large, or have too large weights.
     finite = np.isfinite(values)
     finite_rows = finite.all(axis=1)
     if finite_rows.all():

@@ -69,6 +69,7 @@ def margins(scores: Floats, rows: LabelledRows, k: float) -> Margins:
     ascending = positives[np.argsort(scores[positives], kind="stable")]
     rising, weights = scores[ascending], rows.sample_weight[ascending]
     highest_negative = float(scores[~rows.positive & counted].max())
+    # The positives from the k-th highest down have the weight m - k + 1, counted from the lowest.
     depth = np.cumsum(weights)
     lowest = depth[-1] - k + min(1.0, k)
     among_lowest = np.clip(lowest - (depth - weights), 0.0, weights)
@@ -107,6 +108,7 @@ def mistake_bound(
         batches, surrogate = rows.batches(order, rule.batch_size), BOUNDING_SURROGATE[rule.update]
         return float(total_loss(scores, rows.positive, rows.sample_weight, batches, rule, surrogate))
 
+    # At w = 0 the surrogate of a batch is the largest number of its mistakes.
     bound_at_zero = state.read("max_mistakes")
     slope = _largest_norm(rows) * np.sqrt(4.0 * state.read("max_k"))
     if slope == 0.0:
@@ -147,6 +149,7 @@ def total_loss(scores, positive, sample_weight, batches, rule, surrogate):
 
 
 def _largest_norm(rows: LabelledRows) -> float:
+    # Squares of single precision are added up in double precision, as the scores are.
     if isinstance(rows.X, np.ndarray):
         return float(np.sqrt(np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64).max()))
     return float(np.sqrt(largest_squared_norm(rows.X.data, rows.X.indptr)))

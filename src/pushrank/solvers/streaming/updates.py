@@ -176,6 +176,7 @@ def learn_batches(
 @compiled(fastmath=ANY_ORDER)
 def run_batches(dense, sparse, positive, sample_weight, batches, rule, state, mistakes_path):
     """Do the work of :func:`learn_batches` on rows that are either dense or sparse, the other being None."""
+    # The record is a view: what is assigned to its fields is written to the state.
     counts = state.counts[0]
     starts = batches.starts
     scratch = new_scratch(starts, len(state.coef))
@@ -288,6 +289,7 @@ def gather_batch(rows, positive, sample_weight, single, scratch):
             positive_weight += scratch.sample_weight[a]
         else:
             negative_weight += scratch.sample_weight[a]
+    # A row of zeros scores zero with any coefficients, so that it needs no features.
     if single:
         scratch.scores[1], scratch.positive[1] = 0.0, not scratch.positive[0]
         scratch.sample_weight[1] = scratch.sample_weight[0]
@@ -376,6 +378,7 @@ def end_step(state, radius):
         norm = counts.scale * np.sqrt(max(counts.squared_norm, 0.0))
         if norm > radius:
             counts.scale *= radius / norm
+    # Multiplying out starts the sum of iterates again, with what it was in ``total``.
     if counts.scale < MIN_SCALE:
         for j in range(len(state.coef)):
             state.total[j] += counts.scale_sum * state.coef[j] - state.correction[j]
