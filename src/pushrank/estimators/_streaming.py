@@ -227,20 +227,17 @@ def run_epochs(
 def _validation_precision(ranker: Any, rows: LabelledRows, coef: Floats) -> float:
     """Return precision at k on validation rows, for queries the mean."""
     scores = linear_scores(rows.X, coef)
-    if rows.groups is not None:
-        mistake_rates = []
-        for query in queries(rows):
-            part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
-            k = k_of_rows(ranker.k, part)
-            mistakes = float(negatives_in_top(scores[query], part.positive, part.sample_weight, k))
-            mistake_rates.append(mistakes / k)
-        return 1.0 - float(np.mean(mistake_rates))
-    k = k_of_rows(ranker.k, rows)
-    # A number of rows is meant for a batch: here it is taken for each batch that the rows would fill.
-    if is_count(ranker.k):
-        per_batch = round(ranker.k * rows.n_rows / ranker.batch_size)
-        k = min(max(per_batch, 1), rows.sample_weight[rows.positive].sum())
-    return 1.0 - float(negatives_in_top(scores, rows.positive, rows.sample_weight, k)) / k
+    mistake_rates = []
+    for query in queries(rows):
+        part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
+        k = k_of_rows(ranker.k, part)
+        # A number of rows is meant for a batch: without queries it is taken for each batch that fits.
+        if rows.groups is None and is_count(ranker.k):
+            per_batch = round(ranker.k * rows.n_rows / ranker.batch_size)
+            k = min(max(per_batch, 1), part.sample_weight[part.positive].sum())
+        mistakes = negatives_in_top(scores[query], part.positive, part.sample_weight, k)
+        mistake_rates.append(float(mistakes) / k)
+    return 1.0 - float(np.mean(mistake_rates))
 
 
 def k_of_rows(k: float, rows: LabelledRows) -> float:

@@ -237,7 +237,7 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
         set_features(ranker, first)
     positive = np.asarray(target.codes, dtype=bool)
     weights = np.ones(len(positive)) if target.weights is None else target.weights
-    check_total_weight(weights)
+    check_sum_of_weights(weights)
     warn_of_small_mean_weight(first, weights)
     n_positive = float(weights[positive].sum())
     totals = [PrecisionAtK(ranker.k).count(n_positive) for ranker in rankers]
@@ -405,7 +405,7 @@ def perceptron_coef(rows: LabelledRows, k: float, seed: int) -> Floats:
     return learner.finalized.mean
 
 
-def check_total_weight(sample_weight: Floats) -> None:
+def check_sum_of_weights(sample_weight: Floats) -> None:
     """Raise if weights add up beyond the range of floats."""
     with np.errstate(over="ignore"):
         total = sample_weight.sum()
