@@ -253,7 +253,7 @@ def _sample(group: Classes, size: int) -> Floats:
 
 
 def _between(group: Classes, low: float, high: float) -> Classes:
-    """Return the scores of a group from one on to another, which is left out."""
+    """Return the scores of a group from ``low`` on and below ``high``."""
 
     def cut(values: NDArray[Any], weights: Any) -> Values:
         within = slice(*np.searchsorted(values, (low, high)))
@@ -319,7 +319,7 @@ def auc(
 def average_precision(
     y_true: Any, scores: Any, *, ties: Ties = "half", sample_weight: Any = None, pos_label: Any = None
 ) -> float:
-    r"""Return the mean, over the positives, of the precision at each one's place.
+    r"""Return the mean, over the positives, of the precision at the rank of each.
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 

@@ -1,7 +1,7 @@
 """Weights of both classes down a ranked list: in every bin, around a cut, and above or below each score.
 
-A pair that is tied, or a row that is tied with the end of the first k rows, counts as an error, as half of
-one, or as none: that is the rule for ties.
+The rule for ties says whether a tied pair, or a row that is tied with the last of the first k rows, counts as
+an error, as half an error, or as none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many hits there are to each depth of a ranked list: the numbers under every curve."""
+"""The numbers of rows and hits to each depth of a ranked list: the numbers behind every curve."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class SamplingError:
     """How the sampling error of a metric is estimated.
 
     The default is resampling. ``resampled`` is False for an extreme, such as the number of positives above
-    every negative, of which resamples promise nothing: the table of ``measure`` shows no interval.
+    every negative: its resamples promise nothing, so the table of ``measure`` shows no interval.
     ``influence_values(ranking, **parameters)`` returns the influence of each positive and of each negative,
     up to a constant, whose covariance gives a normal interval: DeLong's for the AUC.
     ``trials(ranking, **parameters)`` returns what a proportion is a proportion of, for Clopper and Pearson's
@@ -80,7 +80,7 @@ class MetricSpec:
 
     @property
     def takes_depth(self) -> bool:
-        """Whether the metric is of the first rows, as many as its caller says."""
+        """Whether the metric is of the first rows, whose number its caller chooses."""
         return "fraction" in self.parameters
 
 
@@ -98,7 +98,7 @@ def register_metric(
     scorers: Mapping[str, Mapping[str, Any]] | None = None,
     figures: Sequence[Figure] = (),
 ) -> Callable[[MetricFunction], MetricFunction]:
-    """Return a decorator that enters a metric of one number, and fills its docstring's shared paragraphs.
+    """Return a decorator that registers a metric and fills the shared paragraphs of its docstring.
 
     Parameters
     ----------
@@ -160,9 +160,10 @@ def bind_metric(metric: Any, **parameters: Any) -> BoundMetric:
         raise TypeError(f"metric must be callable or one of {sorted(METRICS)}, got {type(metric).__name__}.")
     call: Callable[..., Any] = partial(metric, **parameters) if parameters else metric
     function = call
-    # Python makes a partial of a partial one partial with the keywords of both.
+    # Python merges a partial of a partial into a single partial with the keywords of both.
     if isinstance(call, partial):
         parameters, function = call.keywords, call.func
+    # A user's metric need not be hashable, so it is looked up by its name and compared by identity.
     name = getattr(function, "__name__", type(function).__name__)
     spec = METRICS.get(name)
     if spec is None or spec.function is not function:
@@ -205,6 +206,7 @@ def evaluate(
             f"scores must hold one for each of {_num_samples(y_true)} rows, or a row for each of several "
             f"rankings, found shape {table.shape}; of predict_proba pass the column [:, 1]."
         )
+    # Labels and weights are checked with the first ranking only.
     first = Ranking(y_true, table[0], sample_weight, pos_label)
     rankings = [first, *(first.with_scores(row) for row in table[1:])]
     numbers = [(number, number + 1) for number in range(len(rankings))]

@@ -31,7 +31,7 @@ RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
 @_compiled
 def expected_reciprocal_ranks(above, positives, sizes):
-    """Return the mean of one over the rank of the first positive, over all orders of the tie that it is in.
+    """Return the mean of 1 / rank of the first positive over all orders of its tie.
 
     There are ``above`` rows above the tie, and ``sizes`` rows in it.
     """
@@ -81,7 +81,7 @@ def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ti
 
 
 def _ranks(before: Floats, sizes: Floats) -> Floats:
-    """Return the ranks ``before + 1 .. before + size`` of every threshold, one after the other."""
+    """Return the ranks ``before + 1 .. before + size`` of all thresholds in turn."""
     repeats = sizes.astype(np.intp)
     if (repeats == 1).all():
         return before + 1.0
@@ -355,7 +355,7 @@ def mean_reciprocal_rank(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Any:
-    r"""Return one over the rank of the first positive of each query's list, averaged over the queries.
+    r"""Return the mean over the queries of the reciprocal rank of the first positive.
 
     .. math:: \mathrm{MRR} = \frac{1}{|Q|} \sum_q \frac{1}{\min_{i \in q} \mathrm{rank}(i)}
 
@@ -399,7 +399,7 @@ def mean_reciprocal_rank(
 
 
 def _reciprocal_ranks(lists: QueryLists) -> Floats:
-    """Return the expectation of one over the rank of the first positive of each list; zero without one."""
+    """Return the expected reciprocal rank of the first positive of each list, or zero without positives."""
     positives = np.add.reduceat(lists.gains, lists.tie_starts)
     occupied = np.flatnonzero(positives)
     queries, first = np.unique(lists.tie_queries[occupied], return_index=True)

@@ -50,7 +50,7 @@ def mean_gain(u, v):
     """Return ``(1 - exp(-v)) / v - exp(-v) * (1 - exp(-u)) / u``, right to rounding.
 
     It is proportional to the gain of positives of weight u that are in random order with negatives of weight
-    v, instead of after them; both weights are in units of one over the rate.
+    v, instead of after them; both weights are in units of 1 / rate.
     """
     if u + v > 1.0:
         return np.exp(-v) * (np.expm1(-u) / u) - np.expm1(-v) / v

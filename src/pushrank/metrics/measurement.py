@@ -79,7 +79,7 @@ def top_of_list(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> dict[str, float]:
-    r"""Return the measures of a ranking, each under its own default for ties.
+    r"""Return the main metrics of a ranking, each with its default rule for ties.
 
     .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
 
@@ -106,7 +106,7 @@ def top_of_list(
 
     Notes
     -----
-    O(n log n): the order of the scores is found once. With weights, n is their sum.
+    O(n log n): the scores are sorted once. With weights, n is their sum.
 
     References
     ----------
@@ -424,6 +424,7 @@ def measure(
     depth = depth or {"fraction_of_positives": 0.25}
     check_depth(**{name: depth.get(name) for name in ("k", "fraction", "fraction_of_positives")})
     check_resampling(confidence_level, n_resamples)
+    # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
     rankings = dict(zip(named_scores, checked, strict=True))
@@ -500,8 +501,8 @@ def _differences(
     table = {}
     for name, _, metric, factor in figures:
         if metric not in by_metric:
-            one, other = (ranking.evaluate(metric.call) for ranking in rankings)
-            by_metric[metric] = Comparison(math.nan, math.nan, one - other, math.nan)
+            value, other_value = (ranking.evaluate(metric.call) for ranking in rankings)
+            by_metric[metric] = Comparison(math.nan, math.nan, value - other_value, math.nan)
         low, high, difference, p_value = by_metric[metric]
         # np.minimum keeps NaN, unlike min.
         p_value = float(np.minimum(1.0, n_differences * p_value))
@@ -524,7 +525,7 @@ def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def number_text(value: float) -> str:
-    """Return a number with commas and four decimals, or one from 1,000 on, or none if it shows as whole.
+    """Return a number with commas and four decimals (one from 1,000 on, none if they are all zero).
 
     Examples
     --------

@@ -494,6 +494,7 @@ def add_precisions(
     The sum is taken in the order of the list, so that a list in stretches has the same sum to the last bit.
     """
     error = tied_error(ties)
+    # The compiled loop needs a few additions a tie; the other rules need digammas, which SciPy has.
     if error == 0.5:
         walked: PrecisionState = sum_precisions(state, positive_counts, negative_counts)
         return walked
@@ -503,7 +504,7 @@ def add_precisions(
         positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts),
         negatives + negatives_above(negative_counts, error),
     )
-    # cumsum adds one after the other, np.sum in pairs.
+    # np.cumsum adds in the order of the list; np.sum would add in pairs and round differently.
     total = float(np.cumsum(np.append(total, sums[::-1]))[-1])
     return positives + float(positive_counts.sum()), negatives + float(negative_counts.sum()), total
 
@@ -511,6 +512,7 @@ def add_precisions(
 def _sum_precisions_one_by_one(positives: Floats, positives_above: Floats, negatives_above: Floats) -> Floats:
     """Return ``sum_j (above + j) / (above + j + negatives_above)`` for j = 1..positives, by digammas."""
     start = positives_above + negatives_above + 1.0
+    # Without ties the digammas would only add rounding.
     harmonic = np.where(positives == 1.0, 1.0 / start, digamma(start + positives) - digamma(start))
     sums: Floats = positives - negatives_above * harmonic
     return sums

@@ -30,7 +30,8 @@ from pushrank.metrics._registry import METRICS, MetricSpec
 def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
     scorer = make_scorer(metric, response_method=("decision_function", "predict_proba"), **options)
     if routed := [name for name in ("qid", "value") if name in signature(metric).parameters]:
-        with config_context(enable_metadata_routing=True):  # without it requests cannot be made
+        # Without metadata routing scikit-learn refuses requests.
+        with config_context(enable_metadata_routing=True):
             scorer.set_score_request(**dict.fromkeys(routed, True), sample_weight=None)
     return scorer
 

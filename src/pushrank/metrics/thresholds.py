@@ -169,6 +169,7 @@ def threshold_for(
     if precision is None and recall is None:
         check_depth(**depth)
     check_resampling(confidence_level, n_resamples)
+    # Ranks would do for a metric, but a threshold must be comparable with the caller's scores.
     numbers = column(scores, "scores")
     if not np.array_equal(checked_scores(numbers), as_numbers(numbers, "scores")):
         raise ValueError(f"scores hold more digits than float64 ({numbers.dtype}), pass them as float64.")
@@ -218,6 +219,7 @@ def last_tie(
     if recall is not None:
         return int(np.searchsorted(hits, recall * hits[-1] * (1.0 - K_ROUNDING)))
     if precision is not None:
+        # Without the second condition the list could be longer by negatives alone.
         is_precise, has_hit = hits >= precision * rows * (1.0 - K_ROUNDING), np.diff(hits, prepend=0.0) > 0.0
         enough = np.flatnonzero(is_precise & has_hit)
     else:

@@ -38,6 +38,7 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
                 f"ax must be one matplotlib Axes, got {several}; of several pass one, such as axes[0]."
             )
         return ax
+    # Only a new figure needs pyplot, which chooses a backend when it is imported.
     from matplotlib import pyplot
 
     _, ax = pyplot.subplots(figsize=figsize, layout="constrained")

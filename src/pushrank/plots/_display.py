@@ -73,6 +73,7 @@ class Display(ABC):
         display
             With the numbers, and the matplotlib objects as ``ax_`` and ``figure_``.
         """
+        # The style of a curve is a setting of plot; all others are of compute.
         curve = {key: settings.pop(key) for key in ("curve_kwargs",) if key in settings}
         return cls.compute(*data, **settings).plot(ax, **{**curve, **(plot_kwargs or {})})
 
@@ -220,6 +221,7 @@ def estimator_scores(estimator: Any, X: Any, pos_label: Any = None, response_met
         )
     if pos_label is not None and classes is not None and pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not a class of the estimator: {list(classes)}.")
+    # Estimators score the later class; for the earlier one the order is reversed.
     lower_is_positive = pos_label is not None and classes is not None and pos_label == classes[0]
     methods = RESPONSES if response_method == "auto" else (response_method,)
     method = next((method for method in methods if hasattr(estimator, method)), None)

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of displays: each parameter is documented once and shown wherever it is taken."""
+"""Signatures and docstrings of displays: a parameter is documented once and shown in every method."""
 
 from __future__ import annotations
 

@@ -116,6 +116,7 @@ class CandidatesDisplay(FittedDisplay):
             The title in place of ``self.name``.
         """
         ax = axes_or_new(ax)
+        # The axis points up, and the first family belongs at the top.
         rows = np.arange(len(self.labels))[::-1]
         color = curve_style(ax, None, None)["color"]
         point = {"fmt": "o", "color": color, "label": "precision at the budget"}

@@ -127,6 +127,7 @@ class ConcentrationDisplay(RankingDisplay):
             shares, log_total = _push_cells(objective, -negatives, -positives, *edges[::-1])
             weight = objective.bottom_weight if objective.side == "both" else 1.0
             parts.append((shares.T, log_total + float(np.log(weight))))
+        # Totals of large powers exceed the floats, so the two sides are weighed by their logarithms.
         largest = max(log_total for _, log_total in parts)
         if largest == -np.inf:
             raise ValueError("no pair contributes: this ranking has no error that the objective counts.")
@@ -156,8 +157,8 @@ class ConcentrationDisplay(RankingDisplay):
         Raises
         ------
         TypeError
-            When the estimator minimises no such sum and no objective is given, when it gives no scores, or
-            when ``ax`` is not one Axes.
+            When the estimator minimises no such sum and ``objective`` is None, when it has no scores, or when
+            ``ax`` is not one Axes.
         """
         if objective is None:
             ranker = final_step(estimator)
@@ -184,6 +185,7 @@ class ConcentrationDisplay(RankingDisplay):
             Keywords of matplotlib's ``pcolormesh``.
         """
         ax = axes_or_new(ax, figsize=(5.6, 4.8))
+        # The module must be importable without matplotlib.
         from matplotlib.colors import LogNorm
 
         heights, widths = np.diff(self.positive_edges), np.diff(self.negative_edges)
@@ -229,6 +231,7 @@ def _push_cells(
         return cells, log_total
     parts_of_lows = total.gradient if price.homogeneous else price.terms(log_sums).value
     low_fractions = parts_of_lows / parts_of_lows.sum()
+    # A low without any loss has the logarithm -inf, and must not become -inf minus -inf.
     unit = np.where(np.isfinite(log_sums), log_sums, 0.0)
     for b, (start, stop) in enumerate(pairwise(high_edges)):
         # One group of highs at a time: memory for all pairs would be too much.

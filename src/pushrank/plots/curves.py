@@ -60,8 +60,8 @@ class PrecisionAtKDisplay(RankingDisplay):
     Notes
     -----
     ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is
-    Wilson's, at each k by itself: it holds the scores fixed and the labels drawn one by one, and is then a
-    little too wide, never too narrow, as the rows' chances differ.
+    Wilson's, at each k by itself. It holds the scores fixed and treats the labels as independent draws; since
+    the chances of the rows differ, it is a little too wide, never too narrow.
 
     References
     ----------
@@ -114,6 +114,7 @@ class PrecisionAtKDisplay(RankingDisplay):
             raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
         k = log_spaced(max_k or most)
         hits = depths.hits_among(k)
+        # Sums of weights may exceed k by rounding.
         low, high = wilson_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
         return cls(
             k=k,
@@ -209,6 +210,7 @@ class CumulativeGainsDisplay(RankingDisplay):
     ) -> Self:
         """Compute the curve without drawing it."""
         depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
+        # Even points show the whole list; the denser start shows its top, where the curve is steepest.
         even = np.linspace(0, depths.n_rows, CURVE_POINTS).round().astype(np.int64)
         rows = np.union1d(log_spaced(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
         return cls(
@@ -228,6 +230,7 @@ class CumulativeGainsDisplay(RankingDisplay):
         )
         if self.base_rate is not None:
             draw_reference(ax, [0.0, self.base_rate, 1.0], [0.0, 1.0, 1.0], "best possible; random order")
+        # The legend names both references in one entry.
         draw_reference(ax, [0.0, 1.0], [0.0, 1.0], "_random order")
         ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found")
         percent_ticks(ax.xaxis)
@@ -304,6 +307,7 @@ class LiftDisplay(RankingDisplay):
         """Draw the curve on a logarithmic axis, with the best that is possible and a random order."""
         ax = axes_or_new(ax)
         (self.line_,) = ax.plot(self.fraction, self.lift, **curve_style(ax, name or self.name, curve_kwargs))
+        # The best possible list has only positives until there are no more.
         if self.base_rate is not None:
             shares = np.geomspace(self.fraction[0], 1.0, 100)
             best = 1.0 / np.maximum(shares, self.base_rate)
@@ -439,13 +443,14 @@ class RocLeftEdgeDisplay(RankingDisplay):
         style = {"drawstyle": "steps-post", **curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
         self.band_ = draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post") if band else None
-        one = 1.0 / self.n_negative
-        chance = np.concatenate([[0.0], np.geomspace(one, 1.0, 100)])
+        # A logarithmic axis has no zero, so it is linear up to the first false alarm.
+        first_rate = 1.0 / self.n_negative
+        chance = np.concatenate([[0.0], np.geomspace(first_rate, 1.0, 100)])
         draw_reference(ax, chance, chance, "random order")
-        ax.set_xscale("symlog", linthresh=one, linscale=0.3)
+        ax.set_xscale("symlog", linthresh=first_rate, linscale=0.3)
         ax.set(xlim=(0.0, 1.0), ylim=(-0.02, 1.02), xlabel="false positive rate", ylabel="hits found")
-        decades = 10.0 ** np.arange(np.ceil(np.log10(one)), 1)
-        ax.set_xticks([0.0, *decades[decades > 1.5 * one]])
+        decades = 10.0 ** np.arange(np.ceil(np.log10(first_rate)), 1)
+        ax.set_xticks([0.0, *decades[decades > 1.5 * first_rate]])
         percent_ticks(ax.xaxis)
         percent_ticks(ax.yaxis)
         finish(ax)

@@ -118,6 +118,7 @@ class DiscountDisplay(RankingDisplay):
         ax = axes_or_new(ax)
         self.lines_ = []
         for curve, weights in self.weights.items():
+            # A logarithmic axis has no zero: the curve ends there.
             drawn = np.where(weights > 0.0, weights, np.nan)
             self.lines_ += ax.plot(self.ranks, drawn, **curve_style(ax, curve, None))
         ax.set(

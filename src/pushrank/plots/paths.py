@@ -141,7 +141,7 @@ class TrainingPathDisplay(FittedDisplay):
         Raises
         ------
         ValueError
-            When ``above`` is given of a smooth margin.
+            When ``above`` is set for a smooth margin.
         """
         if above is not None and self.quantity != "objective":
             raise ValueError("above is for an objective, which comes down; a smooth margin rises.")
@@ -165,6 +165,7 @@ class TrainingPathDisplay(FittedDisplay):
 
     def _draw_smooth_margin(self, ax: Any, style: dict[str, Any]) -> None:
         ends = [self.path[-1], self.margin, self.bound]
+        # The first smooth margins are hugely negative and would flatten the rest of the curve.
         rounds = np.flatnonzero(self.path >= -max(abs(end) for end in ends if end is not None))
         (self.line_,) = ax.plot(rounds, self.path[rounds], **style)
         if self.margin is not None:

@@ -170,6 +170,7 @@ class TopReliabilityDisplay(RankingDisplay):
         # Models are drawn alternately right and left of the middle, ever farther: eight of them fill WIDTH.
         aside = WIDTH * (-1) ** number * ((number + 1) // 2) / 8
         at = np.arange(len(self.share)) + aside
+        # Rounding may put the share outside its interval, and errorbar refuses negative lengths.
         spread = np.maximum([self.share - self.low, self.high - self.share], 0.0)
         self.bars_ = ax.errorbar(
             at, self.share, spread, **{"marker": MARKERS[number % len(MARKERS)], "capsize": 3, **style}
