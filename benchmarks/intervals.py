@@ -20,17 +20,10 @@ import numba
 import numpy as np
 
 from pushrank import metrics
-from pushrank.metrics._bootstrap import (
-    JACKKNIFE_BLOCKS,
-    METHODS,
-    BCaInterval,
-    BinnedRows,
-    PercentileInterval,
-    draw_counts,
-    sum_in_order,
-)
+from pushrank.metrics._bootstrap import JACKKNIFE_BLOCKS, BinnedRows, draw_counts, sum_in_order
 from pushrank.metrics._counts import counts_around
 from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._sampling import METHODS, BCaInterval, PercentileInterval
 from pushrank.metrics.early_recognition import discounts_gained
 from pushrank.metrics.precision import sum_precisions
 from pushrank.metrics.roc import misranked_share, roc_area

@@ -14,7 +14,7 @@ from pushrank import metrics
 from pushrank.metrics._bootstrap import StratifiedBootstrap, draw_counts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import METRICS, bind_metric
-from pushrank.metrics.intervals import influence_covariance
+from pushrank.metrics._sampling import influence_covariance
 
 MEASURES = {name: spec.function for name, spec in sorted(METRICS.items()) if not spec.uses_scores}
 MEASURES |= {

@@ -1,4 +1,4 @@
-"""The stratified bootstrap of a ranked list, and intervals from it.
+"""The stratified bootstrap of a ranked list.
 
 A resample draws rows with replacement within each class, and is stored as the number of times that each row
 was drawn. Rows are sorted once; a metric of the order then reads these counts in the order of the list, and
@@ -8,19 +8,16 @@ no row is copied or sorted again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count, pairwise
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, one_blas_thread
-from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import BoundMetric
@@ -91,6 +88,11 @@ def sum_by_rows(counts, rows, weights, ends, sums):
 RESAMPLES_PER_TASK = 16
 # The number of blocks of rows, in each class, that count twice in turn; with fewer rows each is a block.
 JACKKNIFE_BLOCKS = 200
+
+DEFAULT_RESAMPLES = 2000
+MIN_DEFAULT_RESAMPLES = 200
+# The default number of resamples draws at most so many rows in all, which takes some seconds.
+MAX_ROWS_DRAWN = 200_000_000
 
 RowCounts = NDArray[np.uint8]
 
@@ -279,185 +281,6 @@ def _as_float(value: Any, metric: BoundMetric) -> float:
     if getattr(value, "ndim", 0):
         what += f" of shape {tuple(value.shape)}"
     raise TypeError(f"a metric must return one number for one ranking; {metric.spec.name} returned {what}.")
-
-
-class PercentileInterval:
-    """Quantiles of resampled values."""
-
-    def __init__(self, values: Floats) -> None:
-        self.values = values
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether all resamples have the same value."""
-        return bool((self.values == self.values[0]).all())
-
-    def limits(self, confidence_level: float) -> tuple[float, float]:
-        """Return the quantiles that leave equal tails."""
-        tail = 0.5 * (1.0 - confidence_level)
-        low, high = np.quantile(self.values, [tail, 1.0 - tail])
-        return float(low), float(high)
-
-    def p_value(self) -> float:
-        """Return twice the share of the values beyond zero, on the side with fewer of them.
-
-        The estimate counts as one more resample, so that no p-value is zero (Davison and Hinkley 1997,
-        section 4.2).
-        """
-        beyond = min(np.count_nonzero(self.values <= 0.0), np.count_nonzero(self.values >= 0.0))
-        return float(min(1.0, 2.0 * (beyond + 1.0) / (len(self.values) + 1.0)))
-
-
-class BCaInterval(PercentileInterval):
-    r"""Efron's bias-corrected and accelerated quantiles, expanded for few rows.
-
-    The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
-    :math:`z_0` is the normal quantile of the share of resampled values below the estimate. Resamples of n
-    rows have :math:`(n - 1) / n` of the variance, which is itself estimated. Therefore :math:`z_\alpha` is
-    :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
-    where n is the number of rows of the smaller class, at least 2. The acceleration
-
-    .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/
-        \Bigl(\sum_c \frac{1}{n_c^2} \sum_j L_{cj}^2\Bigr)^{3/2}
-
-    has the influences :math:`L_{cj} = (n_c + 1) (\theta_{c, +j} - \bar\theta_c)` of the :math:`n_c` blocks of
-    class c, each counted twice in turn (the positive jackknife).
-
-    The ``jackknife`` has, for each class, the values with each of its blocks counted twice.
-
-    References
-    ----------
-    Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap
-    methods and their application* (1997), equation (5.35), for several samples; Hesterberg, *What teachers
-    should know about the bootstrap*, The American Statistician 69 (2015), for few rows.
-    """
-
-    def __init__(
-        self, values: Floats, estimate: float, jackknife: Sequence[Floats], n_smaller_class: int
-    ) -> None:
-        super().__init__(values)
-        self.freedom = float(max(n_smaller_class, 2) - 1)
-        self.expansion = float(np.sqrt((self.freedom + 1.0) / self.freedom))
-        self.bias = float(ndtri(_share_below(values, estimate)))
-        cubes = squares = 0.0
-        for block_values in jackknife:
-            n_blocks = len(block_values)
-            # A block without influence has a change of exactly zero.
-            changes = block_values - estimate
-            influences = (n_blocks + 1) * (changes - changes.mean())
-            squares += float(influences @ influences) / n_blocks**2
-            cubes += float(np.sum(influences**3)) / n_blocks**3
-        self.acceleration = cubes / (6.0 * squares**1.5) if squares > 0.0 else 0.0
-
-    def limits(self, confidence_level: float) -> tuple[float, float]:
-        """Return the corrected quantiles that leave equal tails."""
-        reach = self.expansion * float(stdtrit(self.freedom, 0.5 * (1.0 + confidence_level)))
-        shifted = self.bias + np.array([-reach, reach])
-        low, high = np.quantile(self.values, ndtr(self.bias + _accelerated(shifted, self.acceleration)))
-        return float(low), float(high)
-
-    def p_value(self) -> float:
-        """Return one minus the level of the widest interval that does not hold zero.
-
-        The least p-value is that of :meth:`PercentileInterval.p_value`, since so many resamples resolve no
-        smaller one; it is also the result if no resample is beyond zero, where no interval reaches.
-        """
-        least = 2.0 / (len(self.values) + 1.0)
-        if (self.values > 0.0).all() or (self.values < 0.0).all():
-            return least
-        shifted = ndtri(_share_below(self.values, 0.0)) - self.bias
-        reach = _accelerated(shifted, -self.acceleration) - self.bias
-        return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self.expansion)))
-
-
-def _accelerated(shifted: Any, acceleration: float) -> Any:
-    """Return ``shifted / (1 - acceleration * shifted)``, infinite beyond its pole."""
-    room = 1.0 - acceleration * shifted
-    return np.where(room > 0.0, shifted / np.where(room > 0.0, room, 1.0), np.copysign(np.inf, shifted))
-
-
-def _share_below(values: Floats, cut: float) -> float:
-    """Return the share of values below a cut; ties count half, and half a value keeps it from 0 and 1."""
-    below = np.count_nonzero(values < cut) + 0.5 * np.count_nonzero(values == cut)
-    return float(np.clip(below, 0.5, len(values) - 0.5)) / len(values)
-
-
-Method = Literal["bootstrap", "bca", "delong"]
-METHODS = ("bootstrap", "bca", "delong")
-MIN_RESAMPLES = 10
-DEFAULT_RESAMPLES = 2000
-MIN_DEFAULT_RESAMPLES = 200
-# The default number of resamples draws at most so many rows in all, which takes some seconds.
-MAX_ROWS_DRAWN = 200_000_000
-# A smaller relative difference comes from the order in which a sum was added up, not from the rankings.
-BOOTSTRAP_ROUNDING = 1e-12
-
-
-def check_resampling(confidence_level: float | None, n_resamples: int | None) -> None:
-    """Raise unless the level is in (0, 1) or None, and the number of resamples at least 10 or None."""
-    if confidence_level is not None:
-        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    if n_resamples is not None:
-        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How resamples are drawn, and what interval is made of their values."""
-
-    level: float
-    n_resamples: int | None
-    random_state: Any
-    method: Method = "bca"
-    # Whether a metric that is not a number on some resamples has limits of NaN, or is an error.
-    may_be_nan: bool = False
-
-
-def bootstrap_intervals(
-    bootstrap: StratifiedBootstrap, contrasts: ArrayLike, estimates: Sequence[float], resampling: Resampling
-) -> list[PercentileInterval]:
-    """Return the interval of ``contrast @ values`` for each contrast.
-
-    Values that differ from the estimate by rounding alone are set to it, so that they count as ties.
-    """
-    seed = resampling.random_state
-    n_resamples = resampling.n_resamples or default_n_resamples(len(bootstrap.rankings[0].scores))
-    values = bootstrap.evaluate_resamples(n_resamples, seed)
-    jackknife = bootstrap.positive_jackknife(seed) if resampling.method == "bca" else []
-    intervals = []
-    for contrast, estimate in zip(np.atleast_2d(contrasts), estimates, strict=True):
-        drawn = contrasted(values, contrast, estimate)
-        missing = int(np.count_nonzero(np.isnan(drawn)))
-        if missing and not resampling.may_be_nan:
-            raise ValueError(
-                f"the metric is not a number on {missing} of {n_resamples} resamples; use more rows, or a "
-                "metric that is defined on all of them."
-            )
-        if resampling.method == "bootstrap":
-            intervals.append(PercentileInterval(drawn))
-        else:
-            blocks = [contrasted(block_values, contrast, estimate) for block_values in jackknife]
-            n_smaller_class = min(filter(None, bootstrap.strata))
-            intervals.append(BCaInterval(drawn, estimate, blocks, n_smaller_class))
-    return intervals
-
-
-def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
-    """Return ``values @ contrast``; results within rounding of zero or of the estimate are set to it.
-
-    Examples
-    --------
-    >>> contrasted([[0.3, 0.1 + 0.2], [0.7, 0.5]], [1.0, -1.0]).round(3).tolist()
-    [0.0, 0.2]
-    """
-    table, signs = np.asarray(values, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
-    # The columns that do not count may be infinite, and zero times infinity is not a number.
-    table, signs = table[..., signs != 0.0], signs[signs != 0.0]
-    differences: Floats = table @ signs
-    rounding = BOOTSTRAP_ROUNDING * (np.abs(table) @ np.abs(signs))
-    for exact in (0.0, estimate):
-        differences = np.where(np.abs(differences - exact) < rounding, exact, differences)
-    return differences
 
 
 def default_n_resamples(n_rows: int) -> int:

@@ -7,24 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
 
-from pushrank._numeric import Floats
 from pushrank._validation import warn
-from pushrank.metrics._bootstrap import (
-    BOOTSTRAP_ROUNDING,
-    METHODS,
-    Method,
-    Resampling,
-    StratifiedBootstrap,
-    bootstrap_intervals,
-    check_resampling,
-    contrasted,
-)
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric
+from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
 
 # The bisection for a p-value halves so often: p-values are right to 1e-12.
 MAX_P_VALUE_STEPS = 40
@@ -159,15 +148,8 @@ def confidence_interval(
     """
     measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value, groups)
-    if method == "delong":
-        estimate = ranking.evaluate(measured.call)
-        error, (low, high) = _normal_interval([ranking], [1.0], measured, estimate, level)
-        limits = max(low, 0.0), min(high, 1.0)
-        is_constant = error < BOOTSTRAP_ROUNDING
-        limits = safe_limits(limits, estimate, measured, ranking, level, is_constant=is_constant)
-        return ConfidenceInterval(*limits, estimate, error)
-    resampling = Resampling(level, n_resamples, random_state, method)
-    [interval] = ranking_intervals(ranking, [measured], resampling)
+    sampling = Sampling(level, n_resamples, random_state, method)
+    [interval] = ranking_intervals(ranking, [measured], sampling)
     if np.isnan(interval.low):
         _warn_of_no_interval(measured, interval.estimate)
     return interval
@@ -199,47 +181,18 @@ def _checked_request(
     return measured, float(confidence_level)
 
 
-def influence_covariance(rankings: Sequence[Ranking], metric: BoundMetric) -> Floats:
-    """Return the covariance of a metric of rankings of the same rows, shape (n_rankings, n_rankings).
-
-    It is the sum over both classes of the covariance of the mean of the influence values; with weights, of
-    their weighted mean. With the placements of the AUC this is the estimate of DeLong, DeLong and
-    Clarke-Pearson (Biometrics 44, 1988). Each class needs at least two rows.
-    """
-    influence_values: Any = metric.spec.error.influence_values
-    influences = (influence_values(ranking, **metric.parameters) for ranking in rankings)
-    positives, negatives = (np.stack(values) for values in zip(*influences, strict=True))
-    first = rankings[0]
-    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
-        negatives, first.negative_weights
-    )
-
-
-def _covariance_of_means(values: Floats, weights: Floats | None) -> Floats:
-    """Return the covariance of the weighted means of rows that were drawn independently."""
-    shares = np.full(values.shape[1], 1.0) if weights is None else weights / weights.max()
-    n_rows = np.count_nonzero(shares)
-    if n_rows < 2:
-        raise ValueError("DeLong's variance needs at least 2 rows of each class, found 1 of a class.")
-    shares = shares / shares.sum()
-    deviations = shares * (values - (values @ shares)[:, None])
-    covariance: Floats = deviations @ deviations.T * (n_rows / (n_rows - 1))
-    return covariance
-
-
 def ranking_intervals(
-    ranking: Ranking, metrics: Sequence[BoundMetric], resampling: Resampling
+    ranking: Ranking, metrics: Sequence[BoundMetric], sampling: Sampling
 ) -> list[ConfidenceInterval]:
-    """Return the bootstrap's intervals of several metrics of a ranking, on the same resamples."""
-    bootstrap, level = StratifiedBootstrap([ranking], metrics), resampling.level
-    estimates = bootstrap.evaluate_data()
-    resampled = bootstrap_intervals(bootstrap, np.eye(len(metrics)), estimates, resampling)
-    intervals = []
-    for interval, metric, estimate in zip(resampled, metrics, estimates, strict=True):
+    """Return the intervals of several metrics of a ranking, from the same resamples."""
+    level = sampling.level
+    _, estimates, intervals = contrast_intervals([ranking], metrics, [1.0], sampling)
+    results = []
+    for interval, metric, estimate in zip(intervals, metrics, estimates, strict=True):
         limits = interval.limits(level)
         limits = safe_limits(limits, estimate, metric, ranking, level, is_constant=interval.is_constant)
-        intervals.append(ConfidenceInterval(*limits, estimate, float(np.std(interval.values, ddof=1))))
-    return intervals
+        results.append(ConfidenceInterval(*limits, estimate, interval.standard_error))
+    return results
 
 
 def safe_limits(
@@ -393,30 +346,19 @@ def compare(
     """
     measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
-    if method == "delong":
-        estimates = [ranking.evaluate(measured.call) for ranking in rankings]
-        difference = float(contrasted(estimates, [1.0, -1.0]))
-        error, limits = _normal_interval(rankings, [1.0, -1.0], measured, difference, level)
-        comparison = Comparison(*limits, difference, _normal_p_value(difference, error))
-        if error < BOOTSTRAP_ROUNDING:
-            comparison = _safe_comparison(comparison, estimates, measured, rankings, level)
-    else:
-        resampling = Resampling(level, n_resamples, random_state, method)
-        [comparison] = ranking_differences(rankings, [measured], resampling)
+    sampling = Sampling(level, n_resamples, random_state, method)
+    [comparison] = ranking_differences(rankings, [measured], sampling)
     if np.isnan(comparison.low):
         _warn_of_no_interval(measured, comparison.difference)
     return comparison
 
 
 def ranking_differences(
-    rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], resampling: Resampling
+    rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], sampling: Sampling
 ) -> list[Comparison]:
-    """Return the bootstrap's differences of two rankings in several metrics, on the same resamples."""
-    bootstrap, level = StratifiedBootstrap(rankings, metrics), resampling.level
-    estimates = np.reshape(bootstrap.evaluate_data(), (2, len(metrics)))
-    differences = contrasted(estimates.T, [1.0, -1.0]).tolist()
-    contrasts = np.hstack([np.eye(len(metrics)), -np.eye(len(metrics))])
-    intervals = bootstrap_intervals(bootstrap, contrasts, differences, resampling)
+    """Return the differences of two rankings in several metrics, from the same resamples."""
+    level = sampling.level
+    estimates, differences, intervals = contrast_intervals(rankings, metrics, [1.0, -1.0], sampling)
     comparisons = []
     for interval, metric, both, difference in zip(intervals, metrics, estimates.T, differences, strict=True):
         limits = interval.limits(level)
@@ -467,22 +409,3 @@ def _p_value_by_limits(limits: Callable[[float], tuple[float, float]]) -> float:
         low, high = limits(middle)
         least, most = (middle, most) if low <= 0.0 <= high else (least, middle)
     return most
-
-
-def _normal_interval(
-    rankings: Sequence[Ranking], contrast: ArrayLike, metric: BoundMetric, estimate: float, level: float
-) -> tuple[float, tuple[float, float]]:
-    """Return the standard error of a contrast of rankings, and the normal interval around its estimate."""
-    # Rounding may leave the variance of equal rankings below zero.
-    signs = np.asarray(contrast)
-    variance = signs @ influence_covariance(rankings, metric) @ signs
-    error = float(np.sqrt(max(variance, 0.0)))
-    reach = float(ndtri(0.5 * (1.0 + level))) * error
-    return error, (estimate - reach, estimate + reach)
-
-
-def _normal_p_value(difference: float, standard_error: float) -> float:
-    """Return the two-sided p-value of a difference; 1 if it and its error are both zero."""
-    if standard_error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * ndtr(-abs(difference) / standard_error))

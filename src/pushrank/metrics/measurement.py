@@ -14,11 +14,12 @@ from sklearn.utils import check_random_state
 
 from pushrank._html import html_sentences, html_table
 from pushrank._optional import import_optional
-from pushrank.metrics._bootstrap import Resampling, check_resampling, default_n_resamples
+from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import BoundMetric, bind_metric
+from pushrank.metrics._sampling import Sampling, check_resampling
 from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
 from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
 from pushrank.metrics.intervals import (
@@ -393,7 +394,7 @@ def measure(
     and assume that the rows, or the groups, are independent. With m models each difference from the first has
     an interval of level :math:`1 - \delta / (m - 1)`, so that those of one figure hold together (Bonferroni),
     and p-values are multiplied by m - 1, up to 1. They are not adjusted for the number of figures, so decide
-    by one that was named before. The number of positives at the top is an extreme, for which resampling
+    by one that was named before. The number of positives at the top is an extreme, for which sampling
     promises nothing: it has no interval. Nor has the share of a value that is zero on some resamples, because
     few positives have one. A resample of groups or weights that is shorter than k is looked at whole.
 
@@ -432,13 +433,13 @@ def measure(
     rows = depth_in_rows(baseline, **depth)
     n_resamples = n_resamples or default_n_resamples(len(baseline.scores))
     figures = table_figures(rows, depth, with_value=value is not None)
-    resampling = None
+    sampling = None
     if confidence_level is not None:
-        resampling = Resampling(confidence_level, n_resamples, seed, may_be_nan=True)
+        sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
     return Measurement(
-        measures={name: _intervals(ranking, figures, resampling) for name, ranking in rankings.items()},
+        measures={name: _intervals(ranking, figures, sampling) for name, ranking in rankings.items()},
         differences={
-            name: _differences([other, baseline], figures, len(others), resampling) for name, other in others
+            name: _differences([other, baseline], figures, len(others), sampling) for name, other in others
         },
         gains={name: ranking_gains_table(ranking, N_PARTS) for name, ranking in rankings.items()},
         curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
@@ -470,13 +471,13 @@ def _resampled(figures: Sequence[TableFigure]) -> list[BoundMetric]:
 
 
 def _intervals(
-    ranking: Ranking, figures: Sequence[TableFigure], resampling: Resampling | None
+    ranking: Ranking, figures: Sequence[TableFigure], sampling: Sampling | None
 ) -> dict[str, ConfidenceInterval]:
     """Return every figure of a ranking, with its interval."""
     by_metric = {}
-    if resampling is not None:
+    if sampling is not None:
         resampled = _resampled(figures)
-        by_metric = dict(zip(resampled, ranking_intervals(ranking, resampled, resampling), strict=True))
+        by_metric = dict(zip(resampled, ranking_intervals(ranking, resampled, sampling), strict=True))
     table = {}
     for name, _, metric, factor in figures:
         if metric not in by_metric:
@@ -490,13 +491,13 @@ def _differences(
     rankings: list[Ranking],
     figures: Sequence[TableFigure],
     n_differences: int,
-    resampling: Resampling | None,
+    sampling: Sampling | None,
 ) -> dict[str, Comparison]:
     """Return the difference of two rankings in every figure; all intervals hold together."""
     by_metric = {}
-    if resampling is not None:
-        resampled, level = _resampled(figures), 1.0 - (1.0 - resampling.level) / n_differences
-        comparisons = ranking_differences(rankings, resampled, replace(resampling, level=level))
+    if sampling is not None:
+        resampled, level = _resampled(figures), 1.0 - (1.0 - sampling.level) / n_differences
+        comparisons = ranking_differences(rankings, resampled, replace(sampling, level=level))
         by_metric = dict(zip(resampled, comparisons, strict=True))
     table = {}
     for name, _, metric, factor in figures:

@@ -9,13 +9,7 @@ from numpy.typing import ArrayLike
 
 from pushrank._numeric import Floats
 from pushrank._validation import as_numbers, check_number, column
-from pushrank.metrics._bootstrap import (
-    Resampling,
-    RowCounts,
-    StratifiedBootstrap,
-    bootstrap_intervals,
-    check_resampling,
-)
+from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._depths import ListDepths
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
@@ -27,6 +21,7 @@ from pushrank.metrics._ranking import (
     depth_in_rows,
 )
 from pushrank.metrics._registry import bind_metric
+from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
 
 
 class Threshold(NamedTuple):
@@ -185,8 +180,8 @@ def threshold_for(
     threshold, low, high = float(depths.tie_scores[last]), np.nan, np.nan
     if confidence_level is not None:
         bootstrap = ThresholdBootstrap(ranking, depths, budget, precision, recall)
-        resampling = Resampling(confidence_level, n_resamples, random_state, "bootstrap")
-        [interval] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], resampling)
+        sampling = Sampling(confidence_level, n_resamples, random_state, "bootstrap")
+        [interval] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], sampling)
         low, high = interval.limits(confidence_level)
     n_rows, hits = float(depths.tie_rows[last]), float(depths.tie_hits[last])
     return Threshold(threshold, low, high, n_rows, hits / n_rows, hits / depths.total_positive)
