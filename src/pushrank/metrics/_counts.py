@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
@@ -90,6 +91,11 @@ class RankCounts:
         """The weight of all rows."""
         return self.total_positive + self.total_negative
 
+    @property
+    def base_rate(self) -> float:
+        """The share of positives among all rows."""
+        return self.total_positive / self.total
+
     def evaluate(self, metric: Callable[..., Any], **parameters: Any) -> float:
         """Return a metric of this ranking, whose rows need no further check."""
         return float(metric(None, self, **parameters))
@@ -101,6 +107,27 @@ class RankCounts:
         is called once, with all of it.
         """
         return step(state, self.positive_counts, self.negative_counts, *arguments)
+
+    def hits_among(self, rows: NDArray[Any]) -> Floats:
+        """Return the expected number of positives among so many first rows.
+
+        Inside a tie the positives rise evenly, which is their expectation under a random order.
+        """
+        hits, misses = self._counts_from_top
+        return np.asarray(np.interp(rows, hits + misses, hits))
+
+    def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
+        """Return the expected number of positives above the next negative after so many."""
+        # If several bins end at the same number of negatives, interp takes the last, as it should.
+        return np.asarray(np.interp(misses, *self._counts_from_top[::-1]))
+
+    @cached_property
+    def _counts_from_top(self) -> tuple[Floats, Floats]:
+        """The weights of both classes to the end of each bin, best first, with zeros before the first."""
+        positives, negatives = np.zeros((2, 2 * len(self.positive_counts) + 2))
+        positives[2:-1:2] = self.positive_counts[::-1]
+        negatives[1:] = self.negative_counts[::-1]
+        return np.cumsum(positives), np.cumsum(negatives)
 
     def positives_below(self, ties: str) -> Floats:
         """Return the weight of the positives below each bin under a rule for ties, shape (2U + 1,)."""

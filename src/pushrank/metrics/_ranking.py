@@ -193,6 +193,11 @@ class Ranking(RankCounts):
         return None if self.weights is None else self.weights[~self.is_positive]
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows, whatever they weigh."""
+        return len(self.scores)
+
+    @property
     def thresholds(self) -> Floats:
         """The distinct scores of the positives, ascending, shape (U,)."""
         return self._thresholds_and_counts[0]

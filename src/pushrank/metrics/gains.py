@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
-from pushrank.metrics._depths import ListDepths, log_spaced
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking, round_up_to_rows
 
@@ -112,26 +111,53 @@ def gains_table(
 
 def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
     """Return the gains table of a ranking."""
-    depths = ListDepths(ranking)
-    ends = np.unique([round_up_to_rows(j / n_parts * depths.total, ranking) for j in range(1, n_parts + 1)])
-    ends[-1] = depths.total
-    hits = depths.hits_among(ends)
+    ends = np.unique([round_up_to_rows(j / n_parts * ranking.total, ranking) for j in range(1, n_parts + 1)])
+    ends[-1] = ranking.total
+    hits = ranking.hits_among(ends)
     rows, positives = np.diff(ends, prepend=0.0), np.diff(hits, prepend=0.0)
-    recall, precision = hits / depths.total_positive, positives / rows
+    # The last number of hits may miss the weight of the positives by rounding.
+    recall, precision = hits / hits[-1], positives / rows
     return GainsTable(
         ends,
         positives,
         precision,
-        precision / depths.base_rate,
+        precision / ranking.base_rate,
         recall,
-        recall * depths.total / ends,
-        depths.scores_at(ends),
+        recall * ranking.total / ends,
+        _scores_at(ranking, ends),
     )
+
+
+def _scores_at(ranking: Ranking, rows: Floats) -> Floats:
+    """Return the score of the last of so many first rows."""
+    order = np.argsort(-ranking.scores, kind="stable")
+    weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights[order]
+    # Sums of weights may miss one another by rounding.
+    last = np.searchsorted(np.cumsum(weights), rows * (1.0 - 1e-12))
+    return np.asarray(ranking.scores[order[np.minimum(last, ranking.n_rows - 1)]])
 
 
 def ranking_curve(ranking: Ranking) -> TopCurve:
     """Return the curve of a ranking; if all rows weigh less than one, it has one point."""
-    depths = ListDepths(ranking)
-    k = log_spaced(max(1, int(depths.total)))
-    hits = depths.hits_among(k)
-    return TopCurve(k, hits / k, hits / depths.total_positive, hits / k / depths.base_rate)
+    k = log_spaced(max(1, int(ranking.total)))
+    hits = ranking.hits_among(k)
+    return TopCurve(k, hits / k, hits / ranking.total_positive, hits / k / ranking.base_rate)
+
+
+CURVE_POINTS = 400
+"""The largest number of points of a curve: more than a screen shows."""
+
+
+def log_spaced(last: int, first: int = 1, points: int = CURVE_POINTS) -> NDArray[np.int64]:
+    """Return whole numbers from ``first`` to ``last``, dense at the start, evenly spaced on a log axis.
+
+    Examples
+    --------
+    >>> log_spaced(5).tolist()
+    [1, 2, 3, 4, 5]
+    >>> len(log_spaced(10**9))
+    361
+    """
+    spaced = np.geomspace(max(first, 1), max(last, 1), points).round().astype(np.int64)
+    numbers = np.unique(spaced)
+    return np.concatenate([[0], numbers]) if first == 0 else numbers

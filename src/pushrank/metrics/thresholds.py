@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from pushrank._numeric import Floats
 from pushrank._validation import as_numbers, check_number, column
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
-from pushrank.metrics._depths import ListDepths
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
     K_ROUNDING,
@@ -173,35 +172,54 @@ def threshold_for(
     if precision is None and recall is None:
         # The budget is a share of the weight, because resamples of weighted rows weigh more or less.
         budget = depth_in_rows(ranking, k, fraction, fraction_of_positives) / ranking.total
-    depths = ListDepths(ranking)
-    last = last_tie(depths.tie_rows, depths.tie_hits, budget, precision, recall)
+    ties = Ties(ranking)
+    rows, hits = ties.counts()
+    last = last_tie(rows, hits, budget, precision, recall)
     if last < 0:
-        raise ValueError(_no_list(depths, budget, precision))
-    threshold, low, high = float(depths.tie_scores[last]), np.nan, np.nan
+        raise ValueError(_no_list(rows, hits, budget, precision))
+    threshold, low, high = float(ties.scores[last]), np.nan, np.nan
     if confidence_level is not None:
-        bootstrap = ThresholdBootstrap(ranking, depths, budget, precision, recall)
+        bootstrap = ThresholdBootstrap(ranking, ties, budget, precision, recall)
         sampling = Sampling(confidence_level, n_resamples, random_state, "bootstrap")
         [interval] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], sampling)
         low, high = interval.limits(confidence_level)
-    n_rows, hits = float(depths.tie_rows[last]), float(depths.tie_hits[last])
-    return Threshold(threshold, low, high, n_rows, hits / n_rows, hits / depths.total_positive)
+    n_rows, n_hits = float(rows[last]), float(hits[last])
+    return Threshold(threshold, low, high, n_rows, n_hits / n_rows, n_hits / float(hits[-1]))
+
+
+class Ties:
+    """The distinct scores of a ranking, best first, and the rows and hits to the end of each."""
+
+    def __init__(self, ranking: Ranking) -> None:
+        self._order = np.argsort(-ranking.scores, kind="stable")
+        ordered = ranking.scores[self._order]
+        self._ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+        self.scores = ordered[self._ends]
+        weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights
+        self._weights = weights[self._order], (weights * ranking.is_positive)[self._order]
+
+    def counts(self, drawn: RowCounts | None = None) -> tuple[Floats, Floats]:
+        """Return the rows and the hits to the end of each tie; each row is drawn so often, or once."""
+        times = 1.0 if drawn is None else drawn[self._order]
+        rows, hits = (np.cumsum(times * weights)[self._ends] for weights in self._weights)
+        return rows, hits
 
 
 class ThresholdBootstrap(StratifiedBootstrap):
     """The thresholds of resamples; the resamples keep the rows in the order of the list."""
 
-    def __init__(self, ranking: Ranking, depths: ListDepths, *aim: float | None) -> None:
+    def __init__(self, ranking: Ranking, ties: Ties, *aim: float | None) -> None:
         super().__init__([ranking], [bind_metric(threshold_for)])
-        self._depths, self._aim = depths, aim
+        self._ties, self._aim = ties, aim
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
         """Return the threshold if rows are drawn so often; if no list fits, the score of the best row."""
         is_positive = self.rankings[0].is_positive
         counts = np.empty(len(is_positive), dtype=np.uint8)
         counts[is_positive], counts[~is_positive] = positive, negative
-        rows, hits = self._depths.tie_counts(counts)
+        rows, hits = self._ties.counts(counts)
         last = last_tie(rows, hits, *self._aim)
-        return [float(self._depths.tie_scores[np.argmax(rows > 0.0) if last < 0 else last])]
+        return [float(self._ties.scores[np.argmax(rows > 0.0) if last < 0 else last])]
 
 
 def last_tie(
@@ -223,11 +241,11 @@ def last_tie(
     return int(enough[-1]) if len(enough) else -1
 
 
-def _no_list(depths: ListDepths, budget: float | None, precision: float | None) -> str:
+def _no_list(rows: Floats, hits: Floats, budget: float | None, precision: float | None) -> str:
     if budget is not None:
         return (
-            f"{depths.tie_rows[0]:g} rows tie at the highest score and exceed the budget of "
-            f"{budget * depths.total:g}; give more rows, or scores that part them."
+            f"{rows[0]:g} rows tie at the highest score and exceed the budget of {budget * rows[-1]:g}; give "
+            "more rows, or scores that part them."
         )
-    best = float(np.max(depths.tie_hits / depths.tie_rows))
+    best = float(np.max(hits / rows))
     return f"no list has a precision of {precision:g}; the most precise has {best:.4g}: ask for no more."

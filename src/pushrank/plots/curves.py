@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics import roc_band
-from pushrank.metrics._depths import CURVE_POINTS, ListDepths, log_spaced
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.gains import CURVE_POINTS, log_spaced
 from pushrank.plots._axes import (
     axes_or_new,
     count_ticks,
@@ -104,16 +104,17 @@ class PrecisionAtKDisplay(RankingDisplay):
             interval with them.
 
         """
-        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
-        most = int(depths.total)
+        ranking = Ranking(y_true, scores, sample_weight, pos_label)
+        # Rounding must not cut off the last row.
+        most = int(ranking.total * (1.0 + ROUNDING))
         if most < 1:
-            raise ValueError(f"sample_weight adds up to {depths.total:g}, less than the one row of k = 1.")
+            raise ValueError(f"sample_weight adds up to {ranking.total:g}, less than the one row of k = 1.")
         if max_k is not None:
             check_number("max_k", max_k, 1, integer=True)
         if max_k is not None and max_k > most:
             raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
         k = log_spaced(max_k or most)
-        hits = depths.hits_among(k)
+        hits = ranking.hits_among(k)
         # Sums of weights may exceed k by rounding.
         low, high = wilson_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
         return cls(
@@ -121,7 +122,7 @@ class PrecisionAtKDisplay(RankingDisplay):
             precision=hits / k,
             low=low if sample_weight is None else None,
             high=high if sample_weight is None else None,
-            base_rate=depths.base_rate,
+            base_rate=ranking.base_rate,
             name=name,
         )
 
@@ -209,14 +210,15 @@ class CumulativeGainsDisplay(RankingDisplay):
         name: str | None = None,
     ) -> Self:
         """Compute the curve without drawing it."""
-        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
+        ranking = Ranking(y_true, scores, sample_weight, pos_label)
         # Even points show the whole list; the denser start shows its top, where the curve is steepest.
-        even = np.linspace(0, depths.n_rows, CURVE_POINTS).round().astype(np.int64)
-        rows = np.union1d(log_spaced(depths.n_rows, first=0, points=CURVE_POINTS // 2), even)
+        even = np.linspace(0, ranking.n_rows, CURVE_POINTS).round().astype(np.int64)
+        rows = np.union1d(log_spaced(ranking.n_rows, first=0, points=CURVE_POINTS // 2), even)
+        hits = ranking.hits_among(rows * (ranking.total / ranking.n_rows))
         return cls(
-            fraction=rows / depths.n_rows,
-            recall=depths.hits_among(rows * (depths.total / depths.n_rows)) / depths.total_positive,
-            base_rate=depths.base_rate,
+            fraction=rows / ranking.n_rows,
+            recall=hits / hits[-1],
+            base_rate=ranking.base_rate,
             name=name,
         )
 
@@ -296,10 +298,10 @@ class LiftDisplay(RankingDisplay):
         name: str | None = None,
     ) -> Self:
         """Compute the curve without drawing it."""
-        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
-        shares = log_spaced(depths.n_rows) / depths.n_rows
-        recall = depths.hits_among(shares * depths.total) / depths.total_positive
-        return cls(fraction=shares, lift=recall / shares, base_rate=depths.base_rate, name=name)
+        ranking = Ranking(y_true, scores, sample_weight, pos_label)
+        shares = log_spaced(ranking.n_rows) / ranking.n_rows
+        hits = ranking.hits_among(shares * ranking.total)
+        return cls(fraction=shares, lift=hits / hits[-1] / shares, base_rate=ranking.base_rate, name=name)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
@@ -399,26 +401,28 @@ class RocLeftEdgeDisplay(RankingDisplay):
             interval with them.
 
         """
-        depths = ListDepths(Ranking(y_true, scores, sample_weight, pos_label))
-        false_alarms = log_spaced(depths.n_negative, first=0)
+        ranking = Ranking(y_true, scores, sample_weight, pos_label)
+        n_negative = len(ranking.negative_scores)
+        false_alarms = log_spaced(n_negative, first=0)
         low = high = None
         misses = false_alarms.astype(np.float64)
         if sample_weight is not None:
             # The unit is the average weight of a negative; the factor keeps the last sum from falling short.
-            misses *= depths.total_negative / depths.n_negative * (1.0 + ROUNDING)
+            misses *= ranking.total_negative / n_negative * (1.0 + ROUNDING)
         else:
             _, _, low, high = roc_band(
                 y_true,
                 scores,
-                false_positive_rates=false_alarms / depths.n_negative,
+                false_positive_rates=false_alarms / n_negative,
                 simultaneous=simultaneous,
                 confidence_level=confidence_level,
                 pos_label=pos_label,
             )
+        hits = ranking.hits_above_misses(misses)
         return cls(
             false_alarms=false_alarms,
-            tpr=depths.hits_above_misses(misses) / depths.total_positive,
-            n_negative=depths.n_negative,
+            tpr=hits / hits[-1],
+            n_negative=n_negative,
             low=low,
             high=high,
             name=name,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
-from pushrank.metrics._depths import ListDepths, log_spaced
 from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.gains import log_spaced
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
@@ -99,11 +99,11 @@ class DiscountDisplay(RankingDisplay):
         for power in p:
             if not 1.0 <= power < np.inf:
                 raise ValueError(f"p must be finite and at least 1, got {power!r}.")
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
-        ranks = log_spaced(depths.n_rows)
-        height = 1.0 - depths.hits_among(ranks - 1) / depths.total_positive
+        ranking = Ranking(y_true, scores, None, pos_label)
+        ranks = log_spaced(ranking.n_rows)
+        height = 1.0 - ranking.hits_among(ranks - 1) / ranking.total_positive
         weights = {f"push, p = {power:g}": height**power for power in p}
-        weights["IR Push, -log(1 + rank)"] = 1.0 - np.log((1 + ranks) / 2) / np.log((1 + depths.n_rows) / 2)
+        weights["IR Push, -log(1 + rank)"] = 1.0 - np.log((1 + ranks) / 2) / np.log((1 + ranking.n_rows) / 2)
         weights |= {measure: worth(ranks) for measure, worth in MEASURES.items()}
         return cls(ranks=ranks, weights=weights, name=name)
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
-from pushrank.metrics._depths import ListDepths
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.plots._axes import (
@@ -109,26 +108,27 @@ class TopReliabilityDisplay(RankingDisplay):
             When there are not two classes, a score is not finite, lengths differ, or a probability or
             ``confidence_level`` is out of range.
         """
-        depths = ListDepths(Ranking(y_true, scores, None, pos_label))
-        edges = _stretches(depths.n_rows)
+        ranking = Ranking(y_true, scores, None, pos_label)
+        edges = _stretches(ranking.n_rows)
         rows = np.diff(edges).astype(np.float64)
-        hits = np.diff(depths.hits_among(edges))
+        hits = np.diff(ranking.hits_among(edges))
         low, high = wilson_interval(hits, rows, confidence_level)
         predicted = None
         if probabilities is not None:
             probability = np.asarray(probabilities, dtype=np.float64)
-            if probability.shape != (depths.n_rows,):
-                raise ValueError(f"probabilities have shape {probability.shape}; need ({depths.n_rows},).")
+            if probability.shape != (ranking.n_rows,):
+                raise ValueError(f"probabilities have shape {probability.shape}; need ({ranking.n_rows},).")
             if not ((probability >= 0.0) & (probability <= 1.0)).all():
                 raise ValueError("probabilities must lie between 0 and 1.")
-            predicted = np.add.reduceat(probability[depths.order], edges[:-1]) / rows
+            order = np.argsort(-ranking.scores, kind="stable")
+            predicted = np.add.reduceat(probability[order], edges[:-1]) / rows
         return cls(
             edges=edges,
             share=hits / rows,
             low=low,
             high=high,
             predicted=predicted,
-            base_rate=depths.base_rate,
+            base_rate=ranking.base_rate,
             name=name,
         )
 
