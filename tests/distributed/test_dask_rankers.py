@@ -265,8 +265,8 @@ def test_collections_that_are_no_rows_of_two_classes_are_refused(change, error, 
 def test_what_needs_all_rows_at_once_is_refused():
     rows = DaskRows(da.eye(4, chunks=2), da.from_array([0, 1, 1, 0], chunks=2))
     for ranker, message in (
-        (PNormPush(solver="newton-cg"), "solver must be 'lbfgs' for DaskRows"),
-        (IRPush(discount="rank"), "discount must be 'reverse_height' for DaskRows"),
+        (PNormPush(solver="newton-cg"), "solver must be 'lbfgs' for rows that are not in memory"),
+        (IRPush(discount="rank"), "discount must be 'reverse_height' for rows"),
         (PushRanker(loss="logistic"), "exponential loss"),
     ):
         with pytest.raises(ValueError, match=message):

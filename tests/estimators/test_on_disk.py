@@ -121,14 +121,13 @@ def test_files_give_the_fit_of_their_rows(files, table, tmp_path):
     expected = PNormPush().fit(X, y, weights)
     ways = [
         (files, "label", "w"),
-        ([str(path) for path in files], y, weights),
-        (pyarrow.dataset.dataset(files), "label", "w"),
+        ([str(path) for path in files], "label", "w"),
+        (pyarrow.dataset.dataset(files).files, "label", "w"),
         (ParquetBatches(files, "label", weight="w"),),
         (pd.DataFrame(X, columns=NAMES), y, weights),
     ]
     for number, (given, *labels) in enumerate(ways):
-        features = NAMES if labels and not hasattr(given, "columns") else None
-        rows = DiskRows.write(tmp_path / f"rows{number}", given, *labels, features=features)
+        rows = DiskRows.write(tmp_path / f"rows{number}", given, *labels)
         ranker = PNormPush().fit(rows)
         same_fits(ranker, expected, True)
         assert ranker.feature_names_in_.tolist() == NAMES
@@ -245,7 +244,7 @@ MISSING = np.where(GOOD == 3, np.nan, GOOD)
             r"block 0: labels have dtype object, as of Decimal\('1'",
         ),
         ([(GOOD, [0.5, 1.5, 0.5])], ValueError, "block 0: Unknown label type: continuous"),
-        (GOOD, ValueError, "y is missing: pass the labels"),
+        (GOOD, ValueError, "y is missing: pass the labels of the rows"),
         (3, TypeError, "found int"),
     ],
 )
@@ -258,14 +257,16 @@ def test_bad_blocks_are_refused_by_place(blocks, error, message, tmp_path):
 def test_bad_arguments_are_refused(files, table, tmp_path, monkeypatch):
     X, y, _ = table
     new = tmp_path / "rows"
-    with pytest.raises(ValueError, match="y is missing: pass the labels, or name the column"):
-        DiskRows.write(new, files[0])
-    for given in (files, X):
-        with pytest.raises(ValueError, match=r"y has 3 entries for 6000 rows"):
-            DiskRows.write(new, given, y[:3])
+    for labels in (None, y):
+        with pytest.raises(ValueError, match="y is missing: name the column of labels"):
+            DiskRows.write(new, files[0], labels)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[6000, 3\]"):
+        DiskRows.write(new, X, y[:3])
+    with pytest.raises(TypeError, match="found FileSystemDataset; pass the files of a pyarrow dataset"):
+        DiskRows.write(new, pyarrow.dataset.dataset(files))
     with pytest.raises(FileNotFoundError):
         DiskRows.write(new, "nowhere.parquet", "label")
-    with pytest.raises(ValueError, match="y, sample_weight and features are for Parquet files and arrays"):
+    with pytest.raises(ValueError, match="y and sample_weight are for Parquet files and arrays"):
         DiskRows.write(new, blocks_of(X, y), y)
     with pytest.raises(ValueError, match="dtype must be float32, float64 or None"):
         DiskRows.write(new, X, y, dtype="int8")
@@ -334,19 +335,6 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch, tmp_path):
     assert few < 4 * X.nbytes / 2
 
 
-def test_a_dataset_that_is_more_than_its_files_is_refused(files, tmp_path):
-    whole, new = pyarrow.dataset.dataset(files), tmp_path / "rows"
-    with pytest.raises(ValueError, match="Remove the filtering"):
-        DiskRows.write(new, whole.filter(pyarrow.dataset.field("x0") > 0.0), "label")
-    pyarrow.dataset.write_dataset(
-        whole, tmp_path / "parts", format="parquet", partitioning=["w"], partitioning_flavor="hive"
-    )
-    parts = pyarrow.dataset.dataset(tmp_path / "parts", partitioning="hive")
-    with pytest.raises(ValueError, match=r"columns \['w'\] come from the names of folders"):
-        DiskRows.write(new, parts, "label")
-    assert DiskRows.write(new, parts.files, "label").n_rows == N_ROWS
-
-
 def test_files_without_rows_or_types_are_passed_over(files, tmp_path):
     empty = tmp_path / "empty.parquet"
     pd.DataFrame(columns=[*NAMES, "label", "w"]).to_parquet(empty)
@@ -364,8 +352,9 @@ def test_a_damaged_file_is_named(files, tmp_path):
 
 def test_labels_in_a_stated_order_are_not_turned_upside_down(files, tmp_path):
     stated = pd.Categorical(["good", "bad"] * 500, ["good", "bad"], ordered=True)
-    with pytest.raises(ValueError, match="turned upside down"):
-        DiskRows.write(tmp_path / "rows", files[0], stated)
+    for labels in (stated, pd.Series(stated)):
+        with pytest.raises(ValueError, match="turned upside down"):
+            DiskRows.write(tmp_path / "rows", np.zeros((1000, 1)), labels)
     pd.read_parquet(files[0]).assign(label=stated).to_parquet(files[0])
     with pytest.raises(ValueError, match="turned upside down"):
         DiskRows.write(tmp_path / "rows", files[0], "label")

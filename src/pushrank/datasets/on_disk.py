@@ -14,11 +14,10 @@ from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
-from pushrank._optional import import_optional
 from pushrank._validation import (
     BadRowError,
     check_ordered_categorical,
@@ -136,14 +135,13 @@ class DiskRows:
         ----------
         path : str or Path
             The folder, which must not exist. It appears when all rows are written.
-        X : str, Path, list of such, pyarrow dataset, array-like, or iterable of blocks
-            Parquet files, those of a dataset without columns from folder names and without a filter; or dense
-            rows of shape (n_rows, n_features), such as a memory map; or an iterable of ``(X, y)`` or
-            ``(X, y, sample_weight)``, dense rows with their labels and weights, read once.
+        X : str, Path, list of such, array-like of shape (n_rows, n_features), or iterable of blocks
+            Parquet files; or dense rows, such as a memory map or a data frame; or an iterable of ``(X, y)``
+            or ``(X, y, sample_weight)``, dense rows with their labels and weights, which is read once.
         y : str or array-like of shape (n_rows,), optional
-            The labels, or the column of Parquet files that holds them; None for an iterable of blocks.
+            The column of Parquet files that holds the labels, or those of an array.
         sample_weight : str or array-like of shape (n_rows,), optional
-            Non-negative weights, or the column of Parquet files that holds them.
+            The column of Parquet files that holds non-negative weights, or those of an array.
         features : list of str, optional
             The columns of Parquet files that are features, as in :class:`ParquetBatches`.
         dtype : {"float32", "float64"}, optional
@@ -179,6 +177,7 @@ class DiskRows:
         if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}.")
         blocks = _checked_blocks(X, y, sample_weight, features, dtype)
+        # Rows that are not whole must not be taken for rows: the folder gets its name at the end.
         beside = folder.with_name(f".{folder.name}-{uuid4().hex}")
         try:
             with _naming(folder.parent):
@@ -359,97 +358,46 @@ class _Blocks:
 
 
 def _checked_blocks(
-    X: Any,
-    y: str | ArrayLike | None,
-    sample_weight: str | ArrayLike | None,
-    features: Sequence[str] | None,
-    dtype: Any,
+    X: Any, y: Any, sample_weight: Any, features: Sequence[str] | None, dtype: Any
 ) -> _Blocks:
     """Return the blocks that X stands for: those of Parquet files, of an array, or its own."""
-    paths = parquet_paths(X)
-    in_memory = hasattr(X, "shape") or hasattr(X, "columns")
-    if paths is None and not in_memory:
-        if not isinstance(X, Iterable):
-            raise TypeError(
-                "X must be Parquet files, an array, or an iterable of blocks (X, y) or "
-                f"(X, y, sample_weight), found {type(X).__name__}."
-            )
-        if y is not None or sample_weight is not None or features is not None:
+    dtype = None if dtype is None else np.dtype(dtype)
+    if isinstance(X, str | Path) or (isinstance(X, list) and X and isinstance(X[0], str | Path)):
+        if not (isinstance(y, str) and isinstance(sample_weight, str | None)):
             raise ValueError(
-                "y, sample_weight and features are for Parquet files and arrays: an iterable yields blocks "
-                "(X, y) or (X, y, sample_weight)."
+                "y is missing: name the column of labels, and one of weights where there is one, as in "
+                'write(folder, files, "label", "weight").'
             )
-        return _Blocks(X, None if dtype is None else np.dtype(dtype))
-    if y is None:
-        raise ValueError('y is missing: pass the labels, or name the column of Parquet files, as "label".')
-    labels = None if isinstance(y, str) else y
-    weights = None if isinstance(sample_weight, str) else sample_weight
-    if paths is None:
-        height = max(1, CHUNK_BYTES // (8 * max(1, X.shape[1])))
-        slices = (slice(start, start + height) for start in range(0, X.shape[0], height))
-        features_alone = ((_safe_indexing(X, rows),) for rows in slices)
-        with_columns = _with_columns(features_alone, X.shape[0], labels, weights)
-        return _Blocks(with_columns, None if dtype is None else np.dtype(dtype))
-    batches = ParquetBatches(
-        paths,
-        y if isinstance(y, str) else None,
-        features=features,
-        weight=sample_weight if isinstance(sample_weight, str) else None,
-        dtype=dtype,
-    )
-    if labels is None and len(batches.classes) != N_CLASSES:
-        raise ValueError(not_two_classes(batches.classes))
-    row_bytes = batches.dtype.itemsize * len(batches.feature_names) + 1 + 8 * (sample_weight is not None)
-    with_columns = _with_columns(batches, batches.n_rows, labels, weights)
-    return _Blocks(with_columns, batches.dtype, batches.feature_names, batches.n_rows * row_bytes)
-
-
-def _with_columns(
-    blocks: Iterable[tuple[Any, ...]], n_rows: int, y: ArrayLike | None, sample_weight: ArrayLike | None
-) -> Iterator[tuple[Any, ...]]:
-    """Return blocks with labels and weights that are not columns of theirs; lengths are checked at once."""
-    check_ordered_categorical(y)
-    labels = None if y is None else column(y, "y")
-    if labels is not None and len(labels) != n_rows:
-        raise ValueError(f"y has {len(labels)} entries for {n_rows} rows; they must agree.")
-    weights = None if sample_weight is None else checked_weights(sample_weight, n_rows)
-
-    def joined() -> Iterator[tuple[Any, ...]]:
-        start = 0
-        for X, *columns in blocks:
-            rows = slice(start, start + len(X))
-            start += len(X)
-            own_labels = columns.pop(0) if labels is None else labels[rows]
-            yield X, own_labels, *columns, *([] if weights is None else [weights[rows]])
-
-    return joined()
-
-
-def parquet_paths(X: Any) -> list[Path] | None:
-    """Return the Parquet files that a path, a list of paths or a pyarrow dataset names; None for others.
-
-    A dataset that is more than its files, whose rows would not be those of the files, is a ValueError.
-    """
-    if isinstance(X, str | Path):
-        return [Path(X)]
-    if isinstance(X, list | tuple) and X and all(isinstance(path, str | Path) for path in X):
-        return [Path(path) for path in X]
-    if not (type(X).__module__.startswith("pyarrow") and hasattr(X, "get_fragments")):
-        return None
-    form = getattr(getattr(X, "format", None), "default_extname", None)
-    if form != "parquet" or X.filesystem.type_name != "local":
+        batches = ParquetBatches(X, y, features=features, weight=sample_weight, dtype=dtype)
+        if len(batches.classes) != N_CLASSES:
+            raise ValueError(not_two_classes(batches.classes))
+        row_bytes = batches.dtype.itemsize * len(batches.feature_names) + 1 + 8 * (sample_weight is not None)
+        return _Blocks(batches, batches.dtype, batches.feature_names, batches.n_rows * row_bytes)
+    if hasattr(X, "shape"):
+        if y is None:
+            raise ValueError("y is missing: pass the labels of the rows.")
+        return _Blocks(_slices(X, y, sample_weight), dtype)
+    if y is not None or sample_weight is not None:
         raise ValueError(
-            "a pyarrow dataset must be one of Parquet files on this machine; pass an iterable of blocks."
+            "y and sample_weight are for Parquet files and arrays: an iterable yields blocks (X, y) or "
+            "(X, y, sample_weight)."
         )
-    keys = import_optional("pyarrow.dataset", "io").get_partition_keys
-    # pyarrow itself refuses to list the fragments of a filtered dataset
-    folder_columns = {key for part in X.get_fragments() for key in keys(part.partition_expression)}
-    if folder_columns:
-        raise ValueError(
-            f"columns {sorted(folder_columns)} come from the names of folders, and files are read as they "
-            "are: pass dataset.files where these columns may be left out, or an iterable of blocks."
+    if not isinstance(X, Iterable):
+        raise TypeError(
+            "X must be Parquet files, an array, or an iterable of blocks (X, y) or (X, y, sample_weight), "
+            f"found {type(X).__name__}; pass the files of a pyarrow dataset."
         )
-    return [Path(path) for path in X.files]
+    return _Blocks(X, dtype)
+
+
+def _slices(*arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield slices of arrays of one length, some of which may be None."""
+    check_consistent_length(*arrays)
+    some = [array for array in arrays if array is not None]
+    n_rows, n_columns = some[0].shape
+    height = max(1, CHUNK_BYTES // (8 * max(1, n_columns)))
+    for start in range(0, n_rows, height):
+        yield tuple(_safe_indexing(array, slice(start, start + height)) for array in some)
 
 
 def _write_files(folder: Path, blocks: _Blocks) -> None:

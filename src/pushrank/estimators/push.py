@@ -28,18 +28,27 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, RankSample, Sample
 from pushrank.prices import Power, Price
-from pushrank.rows import OuterRows
+from pushrank.rows import OuterRows, RowSource
 from pushrank.solvers import SOLVERS, Problem, Result, linear_problem
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 
 DISCOUNTS = ("reverse_height", "rank")
-MAX_TOTAL_WEIGHT = 1e100  # the square of a sum of losses with these weights is still a float
+# The square of a sum of losses with these weights is still a float.
+MAX_TOTAL_WEIGHT = 1e100
 
 
 @shared_docs
 class LinearPushMixin(RankerMixin):
-    """Learning linear scores by the objective of an estimator's ``_pair_objective``."""
+    """Linear scores that minimise the objective of an estimator's ``_pair_objective``."""
+
+    alpha: float
+    solver: str
+    tol: float
+    max_iter: int
+    warm_start: bool
+    coef_: Any
+    _pair_objective: Callable[[], PushObjective]
 
     def fit(
         self,
@@ -67,8 +76,38 @@ class LinearPushMixin(RankerMixin):
 
         %(fitted)s
         """
-        fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
+        objective, solver = self._pair_objective(), self.solver
+        check_solvable(self, objective)
+        # Coordinate descent moves the coefficients of the features, and not those of the row space.
+        reduced = solver != "coordinate"
+        rows = ranking_rows(
+            self, X, y, sample_weight, qid=qid, pairs=pairs, compare=self._compared, reduced=reduced
+        )
+        source = rows.source
+        check_source(self, objective, source)
+        problem = linear_problem(objective, source, float(self.alpha))
+        continues = self.warm_start and hasattr(self, "coef_")
+        start = to_host(self.coef_).astype(np.float64) if continues else np.zeros(self.n_features_in_)
+        solve = SOLVERS[solver] if objective.differentiable else minimise_kinked
+        with one_blas_thread(), progress_bar(self, self.max_iter) as callback:
+            start = source.project(start)
+            result: Result = solve(problem, start, float(self.tol), int(self.max_iter), callback)
+            exact_coef = source.lift(result.coef)
+            coef = like(exact_coef, rows.coef_like, rows.coef_like.dtype)
+            thresholds = rows.thresholds(coef)
+            # Nothing is set before all is known: an interrupted fit leaves the last one as it was.
+            self.coef_, self.classes_ = coef, rows.classes
+            self.thresholds_, self.threshold_ = thresholds, float(thresholds[0])
+            in_features = linear_problem(objective, source.in_features(), problem.alpha)
+            set_certificate(self, in_features, exact_coef, result.certificate)
+        self.n_iter_, self.objective_path_ = result.n_iter, result.objective_path
+        self.converged_ = result.converged
+        warn_of_result(self, objective, result)
         return self
+
+    def _compared(self, sample: Sample) -> Sample:
+        """Return the sample of the rows that are compared, by default that of y or the pairs."""
+        return sample
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
@@ -254,40 +293,12 @@ class IRPush(LinearPushMixin, BaseEstimator):
     warm_start: bool = False
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_array_api)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-        qid : array-like of shape (n_samples,), optional
-            %(qid)s
-        pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
-
-        %(fitted)s
-        """
-        if self.discount not in DISCOUNTS:
-            raise ValueError(f"discount must be one of {list(DISCOUNTS)}, got {self.discount!r}.")
-        compare = RankSample.from_classes if self.discount == "rank" else None
-        objective = self._pair_objective()
-        fit_linear(self, objective, X, y, sample_weight, qid=qid, pairs=pairs, compare=compare)
-        return self
+    def _compared(self, sample: Sample) -> Sample:
+        return RankSample.from_classes(sample) if self.discount == "rank" else sample
 
     def _pair_objective(self) -> PushObjective:
+        if self.discount not in DISCOUNTS:
+            raise ValueError(f"discount must be one of {list(DISCOUNTS)}, got {self.discount!r}.")
         return PushObjective(price="log_one_plus", side="pull", scale="mean")
 
 
@@ -401,47 +412,6 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     warm_start: bool = False
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        pairs: Any = None,
-    ) -> Self:
-        """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_array_api)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
-        qid : array-like of shape (n_samples,), optional
-            %(qid)s
-        pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
-
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        %(fit_value_error)s
-        TypeError
-            When a parameter has the wrong type, or the loss or the price cannot be learned by.
-
-        Warns
-        -----
-        %(convergence_warning)s
-        """
-        fit_linear(self, self._pair_objective(), X, y, sample_weight, qid=qid, pairs=pairs)
-        return self
-
     def _pair_objective(self) -> PushObjective:
         return push_objective(self.loss, self.price, self.side, self.bottom_weight, self.accuracy)
 
@@ -461,60 +431,9 @@ def push_objective(
     return PushObjective(loss, price, side, scale, bottom_weight, accuracy)
 
 
-def fit_linear(
-    ranker: Any,
-    objective: PushObjective,
-    X: Any,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    *,
-    qid: ArrayLike | None,
-    pairs: Any,
-    compare: Callable[[Sample], Sample] | None = None,
-) -> None:
-    """Validate, minimise, set the fitted attributes, warn: the whole fit of a linear push ranker.
-
-    ``compare`` says which rows are compared, where those are others than the target's.
-    """
-    check_solvable(ranker, objective)
-    by_coordinates = ranker.solver == "coordinate"
-    rows = ranking_rows(
-        # Coordinate descent moves the coefficients of the features, not those of the row space.
-        ranker,
-        X,
-        y,
-        sample_weight,
-        qid=qid,
-        pairs=pairs,
-        compare=compare,
-        reduced=not by_coordinates,
-    )
-    source = rows.source
-    if isinstance(source, OuterRows):
-        check_outer(ranker, type(X).__name__)
-    check_total_weight(objective, source.class_weights)
-    problem = linear_problem(objective, source, float(ranker.alpha))
-    continues = ranker.warm_start and hasattr(ranker, "coef_")
-    start = to_host(ranker.coef_).astype(np.float64) if continues else np.zeros(ranker.n_features_in_)
-    solve = SOLVERS[ranker.solver] if objective.differentiable else minimise_kinked
-    with one_blas_thread(), progress_bar(ranker, ranker.max_iter) as callback:
-        start = source.project(start)
-        result: Result = solve(problem, start, float(ranker.tol), int(ranker.max_iter), callback)
-        exact_coef = source.lift(result.coef)
-        coef = like(exact_coef, rows.coef_like, rows.coef_like.dtype)
-        thresholds = rows.thresholds(coef)
-        ranker.coef_, ranker.classes_ = coef, rows.classes
-        ranker.thresholds_, ranker.threshold_ = thresholds, float(thresholds[0])
-        in_features = linear_problem(objective, source.in_features(), problem.alpha)
-        set_certificate(ranker, in_features, exact_coef, result.certificate)
-    ranker.n_iter_, ranker.objective_path_ = result.n_iter, result.objective_path
-    ranker.converged_ = result.converged
-    warn_of_result(ranker, prices.resolve(objective.price), result)
-
-
-def warn_of_result(ranker: Any, price: Price, result: Result) -> None:
+def warn_of_result(ranker: Any, objective: PushObjective, result: Result) -> None:
     """Warn where the coefficients are not those that were asked for."""
-    name = type(ranker).__name__
+    name, price = type(ranker).__name__, prices.resolve(objective.price)
     if result.collapse:
         warn(f"{name} collapsed: {result.collapse}", ConvergenceWarning)
     elif not (result.coef.any() or price.convex or isinstance(price, prices.LogOnePlus)):
@@ -525,14 +444,6 @@ def warn_of_result(ranker: Any, price: Price, result: Result) -> None:
         )
     if not result.converged:
         warn(f"{name} did not converge: {result.message}", ConvergenceWarning)
-
-
-def check_outer(ranker: Any, rows: str) -> None:
-    """Raise where a ranker's parameters need rows in memory, and it is fitted to others."""
-    for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
-        value = getattr(ranker, name, only)
-        if value != only:
-            raise ValueError(f"{name} must be {only!r} for {rows}, got {value!r}.")
 
 
 def set_certificate(
@@ -573,9 +484,14 @@ def check_solvable(ranker: Any, objective: PushObjective) -> None:
         raise ValueError(f"{described} needs alpha > 0, without which nothing bounds its optimum.")
 
 
-def check_total_weight(objective: PushObjective, class_weights: tuple[float, float]) -> None:
-    """Raise where a price that is no power, and takes sums of losses as they are, would overflow."""
-    total = max(class_weights)
+def check_source(ranker: Any, objective: PushObjective, source: RowSource) -> None:
+    """Raise where parameters need rows in memory and these lie elsewhere, or weights are too large."""
+    for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
+        value = getattr(ranker, name, only)
+        if isinstance(source, OuterRows) and value != only:
+            raise ValueError(f"{name} must be {only!r} for rows that are not in memory, got {value!r}.")
+    total = max(source.class_weights)
+    # A power takes sums of losses in units of the largest; another price takes them as they are.
     if total > MAX_TOTAL_WEIGHT and not prices.resolve(objective.price).homogeneous:
         raise ValueError(
             f"sample_weight adds up to {total:.1e} in a class, and price={objective.price} takes at most "

@@ -2,8 +2,7 @@
 
 All that a descent needs of the data are sums over the rows: of terms, of weighted rows, of their squares and
 products. Each is a function of blocks that returns partial sums, and a function that combines these in the
-order of the blocks, so that rounding does not depend on who was finished first. The rows may be an array, a
-file, or on other machines: a :class:`RowSource` maps a function over its chunks and returns what came out.
+order of the blocks, so that rounding does not depend on which was finished first.
 
 Two classes under the exponential loss take one round where the sums over both classes do not need each other,
 which is the two-sum objective (the P-Norm Push at any p), and two under any other price: the inner sum first,
@@ -33,11 +32,14 @@ MAX_FLOAT = np.finfo(float).max
 
 
 class SoftmaxSums(NamedTuple):
-    """Sums of ``w exp(c z)`` and of ``w exp(c z) x`` over each class, in units of ``exp(largest)``."""
+    """Sums of ``w exp(c z)`` and of ``w exp(c z) x`` over each class, in units of ``exp(largest)``.
+
+    The sums of rows have shape (2, n_features), or (2, 0) where they were not asked for.
+    """
 
     largest: Floats
     totals: Floats
-    rows: Floats  # of shape (2, n_features); (2, 0) where they were not asked for
+    rows: Floats
 
 
 @compiled()
@@ -58,12 +60,13 @@ def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, fact
         if exponent > largest[class_codes[i]]:
             largest[class_codes[i]] = exponent
     for c in range(2):
-        # both -inf: nothing has been seen of this class yet
+        # Both are -inf as long as no row of this class has been met.
         factors[c] = 1.0 if previous[c] == largest[c] else np.exp(previous[c] - largest[c])
         totals[c] *= factors[c]
     for i in range(scores.shape[0]):
         below = scores[i] - largest[class_codes[i]]
-        # exp underflows below -745; NaN, -inf less -inf, is the term of a row without weight too
+        # exp underflows below -745. A row without weight, before any that has one, gives -inf less -inf: NaN
+        # compares as False, so that its term is zero too.
         term = np.exp(below) if below > -745.0 else 0.0
         scores[i] = term
         totals[class_codes[i]] += term
@@ -94,7 +97,8 @@ def combined_softmax(parts: Sequence[SoftmaxSums]) -> tuple[Floats, Floats]:
         largest, totals, rows = parts[0]
     else:
         largest = np.max([part.largest for part in parts], axis=0)
-        finite = np.maximum(largest, -MAX_FLOAT)  # a class left out has the maximum -inf
+        # A class that is left out has the maximum -inf, whose difference from itself is NaN.
+        finite = np.maximum(largest, -MAX_FLOAT)
         totals, rows = np.zeros(2), np.zeros_like(parts[0].rows)
         for part in parts:
             unit = np.exp(part.largest - finite)
@@ -105,11 +109,15 @@ def combined_softmax(parts: Sequence[SoftmaxSums]) -> tuple[Floats, Floats]:
 
 
 class PriceSums(NamedTuple):
-    """Sums of a price's terms over the outer rows, each but the shift in units of ``exp(shift)``."""
+    """Sums of a price's terms over the outer rows, in units of ``exp(shift)``.
+
+    The totals are those of the value, of the first derivative in ln h and of its absolute value; the sum of
+    rows is that of the first derivative times the row, and empty where it was not asked for.
+    """
 
     shift: float
-    totals: Floats  # of the value, the first derivative in ln h and its absolute value
-    rows: Floats  # of the first derivative times the row; empty where not asked for
+    totals: Floats
+    rows: Floats
 
 
 def price_sums(
@@ -121,10 +129,12 @@ def price_sums(
     """
     shift, totals, rows = -np.inf, np.zeros(3), np.zeros((2, len(coef) if with_rows else 0))
     for block in blocks:
-        log_sums, weights, mine = _outer_rows(block, block.scores(coef), log_total, code)
-        if not len(mine):
+        log_sums, weights, outer = _outer_rows(block, block.scores(coef), log_total, code)
+        if not len(outer):
             continue
         terms = price.terms(log_sums)
+        # Like the running maximum of a softmax: what was added up so far and the terms of this block are
+        # brought to the larger of their two units.
         unit = 1.0
         if terms.shift > shift:
             before = np.exp(shift - terms.shift)
@@ -138,7 +148,7 @@ def price_sums(
         totals[1:] += float(first.sum()), float(np.abs(first).sum())
         if with_rows:
             factors = np.zeros(block.last - block.first)
-            factors[mine] = first
+            factors[outer] = first
             block.add_sums(factors, rows)
     return PriceSums(shift, totals, rows[code])
 
@@ -155,12 +165,12 @@ def combined_prices(parts: Sequence[PriceSums]) -> PriceSums:
 
 
 def _outer_rows(block: Block, scores: Floats, log_total: float, code: int) -> tuple[Floats, Any, Any]:
-    """Return the log inner sums and the weights of a class's rows of a block, and their places."""
-    mine = np.flatnonzero(block.class_codes == code)
+    """Return the log inner sums and the weights of a class's rows of a block, and the rows' numbers."""
+    outer = np.flatnonzero(block.class_codes == code)
     if block.log_weights is not None:
-        mine = mine[block.log_weights[mine] > -np.inf]
-    weights = 1.0 if block.log_weights is None else np.exp(block.log_weights[mine])
-    return log_total + (-scores[mine] if code == POSITIVE else scores[mine]), weights, mine
+        outer = outer[block.log_weights[outer] > -np.inf]
+    weights = 1.0 if block.log_weights is None else np.exp(block.log_weights[outer])
+    return log_total + (-scores[outer] if code == POSITIVE else scores[outer]), weights, outer
 
 
 class SoftmaxWeights(NamedTuple):
@@ -170,7 +180,7 @@ class SoftmaxWeights(NamedTuple):
     power: float
     log_sum: float
 
-    def of_rows(self, block: Block, scores: Floats) -> Floats:
+    def row_weights(self, block: Block, scores: Floats) -> Floats:
         """Return the weights of the rows of a block; zero for the other class."""
         exponents = self.power * scores - self.log_sum
         if block.log_weights is not None:
@@ -179,26 +189,29 @@ class SoftmaxWeights(NamedTuple):
 
 
 class CurvatureWeights(NamedTuple):
-    """The weights by which a price curves in the log inner sums of the outer rows, where that is upwards."""
+    """The second derivatives of a price in the log inner sums of the outer rows; zero for negative ones."""
 
     code: int
     price: Price
     log_total: float
     shift: float
 
-    def of_rows(self, block: Block, scores: Floats) -> Floats:
+    def row_weights(self, block: Block, scores: Floats) -> Floats:
         """Return the weights of the rows of a block; zero for the other class."""
-        log_sums, weights, mine = _outer_rows(block, scores, self.log_total, self.code)
-        of_block = np.zeros(len(scores))
-        if len(mine):
+        log_sums, weights, outer = _outer_rows(block, scores, self.log_total, self.code)
+        curvatures = np.zeros(len(scores))
+        if len(outer):
             terms = self.price.terms(log_sums)
-            of_block[mine] = np.maximum(weights * terms.second, 0.0) * np.exp(terms.shift - self.shift)
-        return of_block
+            curvatures[outer] = np.maximum(weights * terms.second, 0.0) * np.exp(terms.shift - self.shift)
+        return curvatures
 
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Weights of the rows that are functions of their scores, with factors: formed block by block."""
+    """Weights of the rows that are functions of their scores, with factors: formed block by block.
+
+    They can be added up and multiplied, as the arrays of weights of an objective in memory are.
+    """
 
     terms: tuple[tuple[float, SoftmaxWeights | CurvatureWeights], ...]
 
@@ -208,18 +221,13 @@ class RowWeights:
 
     def __rmul__(self, factor: float) -> RowWeights:
         """Return a multiple."""
-        return RowWeights(tuple((factor * own, weights) for own, weights in self.terms))
+        return RowWeights(tuple((factor * before, weights) for before, weights in self.terms))
 
-    @classmethod
-    def total(cls, at_point: Any) -> RowWeights:
-        """Return the weights of all rows by which an objective of sums curves at a point."""
-        return sum(at_point.diagonal(), cls(()))
-
-    def of_rows(self, block: Block, scores: Floats) -> Floats:
+    def row_weights(self, block: Block, scores: Floats) -> Floats:
         """Return the weights of the rows of a block."""
         total = np.zeros(len(scores))
         for factor, weights in self.terms:
-            total += factor * weights.of_rows(block, scores)
+            total += factor * weights.row_weights(block, scores)
         return total
 
 
@@ -235,7 +243,7 @@ def moment_sums(
     squares = np.zeros((2, n_features)) if columns else None
     products = np.zeros((n_features, n_features)) if whole else None
     for block in blocks:
-        factors = weights.of_rows(block, block.scores(coef))
+        factors = weights.row_weights(block, block.scores(coef))
         totals += np.bincount(block.class_codes, factors, 2)
         if products is None:
             block.add_sums(factors, sums)
@@ -248,7 +256,7 @@ def moment_sums(
 
 
 def combined_moments(parts: Iterable[list[Floats | None]]) -> ClassMoments:
-    """Return the moments about the classes' means; the first part is added to."""
+    """Return the moments about the classes' means; the arrays of the first part are overwritten."""
     total, *others = parts
     for part in others:
         for into, more in zip(total, part, strict=True):
@@ -270,14 +278,15 @@ def score_bounds(blocks: Blocks, coef: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class SummedPush:
-    """A push at some coefficients: an objective's evaluation of which the sums over the rows are taken.
+    """A push at some coefficients: an evaluation of an objective whose sums over the rows have been taken.
 
-    The gradient is that in the coefficients, by class: rows times their derivatives are added up already.
+    The gradient is that in the coefficients, by class: rows times their derivatives are added up already, or
+    empty where they were not asked for. The weights are ``RowWeights``.
     """
 
     value: float
-    rows: ByClass  # zeros where they were not asked for
-    weights: ByClass  # of ``RowWeights``
+    rows: ByClass
+    weights: ByClass
 
     def gradient(self) -> ByClass:
         """Return the gradient in the coefficients: the part of either class."""
@@ -344,7 +353,7 @@ def priced_push(
     shift, (value, first, size), rows = combined_prices(source.map(second_round))
     divisor = price.log_divisor
     if scale == "log" and divisor is not None:
-        # a total of zero has no derivative in the logarithms of the sums
+        # A total of zero has no derivative in the logarithms of the sums.
         unit = 1.0 / (divisor * value) if value > 0.0 else 0.0
         total = (shift + float(np.log(value))) / divisor if value > 0.0 else -np.inf
     else:
@@ -361,7 +370,7 @@ def priced_push(
 def is_sum(objective: PushObjective) -> bool:
     """Return whether an objective can be had from sums over blocks."""
     loss, price = losses.resolve(objective.loss), prices.resolve(objective.price)
-    # a price of another kind, such as the maximum, replaces the method that adds up over the rows
+    # A price of another kind, such as the maximum, replaces the method that adds up over the rows.
     return loss.factorises and type(price).total in (Price.total, Power.total)
 
 
@@ -382,15 +391,18 @@ def summed_objective(
             return two_sum_push(source, coef, powers, swapped=swapped, with_rows=with_rows)
         return priced_push(source, coef, price, scale, swapped=swapped, with_rows=with_rows)
 
-    # of the rows the scales ask for the classes' weights alone, which two rows can have
+    # The scales of an objective depend on the total weights of the classes: two rows of these weights stand
+    # for all.
     numbers = np.arange(2)
     weights = (np.array([weight]) for weight in source.class_weights)
     return objective.composed(push, BipartiteSample(2, numbers[:1], numbers[1:], *weights))
 
 
 def summed_moments(
-    source: RowSource, coef: Floats, weights: RowWeights, *, columns: bool = True, whole: bool = False
+    objective: PushObjective, source: RowSource, coef: Floats, *, columns: bool, whole: bool
 ) -> ClassMoments:
-    """Return how rows vary within the classes under weights that are functions of their scores."""
+    """Return how rows vary within the classes, under the weights by which an objective curves."""
+    at_coef = summed_objective(objective, source, coef, with_rows=False)
+    weights = sum(at_coef.diagonal(), RowWeights(()))
     sums = partial(moment_sums, coef=coef, weights=weights, columns=columns, whole=whole)
     return combined_moments(source.map(sums))

@@ -92,7 +92,8 @@ def newton(
                 return Result(point.coef, np.array(path), False, size, message)
         direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
         slope, rounding = float(gradient @ direction), VALUE_ROUNDING * abs(point.value)
-        accepted = armijo_step(point.line(direction), point.value, slope, rounding)
+        line: Callable[[float], Point] = point.line(direction)
+        accepted = armijo_step(line, point.value, slope, rounding)
         if accepted is None:
             return Result(point.coef, np.array(path), False, size, "no step brought a descent.")
         step, point = accepted

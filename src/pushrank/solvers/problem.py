@@ -31,7 +31,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows, RowSource
-from pushrank.rows.sums import RowWeights, is_sum, score_bounds, summed_moments, summed_objective
+from pushrank.rows.sums import is_sum, score_bounds, summed_moments, summed_objective
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.tolerances import TINY
 
@@ -45,27 +45,6 @@ class ScoreObjective(Protocol):
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         """Return it at given scores."""
-
-
-class Point(Protocol):
-    """A penalised objective at some coefficients, as Newton's method needs it."""
-
-    coef: Floats
-    value: float
-
-    @property
-    def scores(self) -> Floats | None:
-        """The scores of all rows, where these lie in memory."""
-
-    @property
-    def gradient(self) -> Floats:
-        """The gradient, shape (n_features,)."""
-
-    def hessian(self) -> Floats:
-        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
-
-    def line(self, direction: Floats) -> Callable[[float], Point]:
-        """Return the function from a step along a direction to the point there."""
 
 
 class Problem(ABC):
@@ -224,8 +203,7 @@ class SumsProblem(Problem):
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves."""
-        weights = RowWeights.total(summed_objective(self.push_objective, self.rows, coef, with_rows=False))
-        return summed_moments(self.rows, coef, weights, columns=columns, whole=whole)
+        return summed_moments(self.push_objective, self.rows, coef, columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
         """Return the lowest score of a positive less the highest of a negative."""
@@ -303,6 +281,9 @@ class SummedPoint:
     def line(self, direction: Floats) -> Callable[[float], SummedPoint]:
         """Return the function from a step along a direction to the point there."""
         return lambda step: SummedPoint(self._problem, self.coef + step * direction)
+
+
+Point = ScoredPoint | SummedPoint
 
 
 def _with_penalty(moments: ClassMoments, alpha: float) -> Floats:
