@@ -27,6 +27,14 @@ LAYOUTS = {
 }
 
 
+def variances_within(model, factors, class_codes):
+    return model.class_moments(factors, class_codes).variances
+
+
+def covariance_within(model, factors, class_codes):
+    return model.class_moments(factors, class_codes, columns=False, whole=True).covariance
+
+
 @pytest.fixture(params=[(40, 6), (30_000, 40)], ids=["one chunk", "many chunks"])
 def data(request):
     rng = np.random.default_rng(0)
@@ -51,14 +59,14 @@ def test_layouts_agree_with_numpy(layout, data):
     variances = sum(
         factors[rows] @ (X[rows] - np.average(X[rows], 0, factors[rows])) ** 2 for rows in classes
     )
-    np.testing.assert_allclose(model.class_variances(factors, class_codes), variances, atol=1e-9)
-    covariance = model.class_covariance(factors, class_codes)
+    np.testing.assert_allclose(variances_within(model, factors, class_codes), variances, atol=1e-9)
+    covariance = covariance_within(model, factors, class_codes)
     np.testing.assert_allclose(np.diag(covariance), variances, atol=1e-8)
     expected = sum(
         np.cov(X[rows].T, aweights=factors[rows], ddof=0) * factors[rows].sum() for rows in classes
     )
     np.testing.assert_allclose(covariance, expected, atol=1e-7)
-    assert model.class_variances(factors, class_codes)[2] == 0.0
+    assert variances_within(model, factors, class_codes)[2] == 0.0
     for j in (0, 2, X.shape[1] - 1):
         column = model.column(j)
         np.testing.assert_allclose(column - column[0], X[:, j] - X[0, j], atol=1e-15)
@@ -71,8 +79,8 @@ def test_the_covariance_of_sparse_data_is_that_of_dense_data(layout, density):
     X = rng.integers(-8, 9, (3_000, 50)) / 8 * (rng.random((3_000, 50)) < density)
     factors, class_codes = rng.random(3_000), (rng.random(3_000) < 0.3).astype(np.uint8)
     np.testing.assert_allclose(
-        LinearModel(LAYOUTS[layout](X)).class_covariance(factors, class_codes),
-        LinearModel(X).class_covariance(factors, class_codes),
+        covariance_within(LinearModel(LAYOUTS[layout](X)), factors, class_codes),
+        covariance_within(LinearModel(X), factors, class_codes),
         atol=1e-10,
     )
 
@@ -80,9 +88,9 @@ def test_the_covariance_of_sparse_data_is_that_of_dense_data(layout, density):
 def test_the_covariance_of_thin_data_needs_no_dense_rows():
     X = sp.random(30_000, 300, 0.01, format="csr", random_state=0)
     model, class_codes = LinearModel(X), np.zeros(30_000, dtype=np.uint8)
-    model.class_covariance(np.ones(30_000), class_codes)
+    covariance_within(model, np.ones(30_000), class_codes)
     tracemalloc.start()
-    model.class_covariance(np.ones(30_000), class_codes)
+    covariance_within(model, np.ones(30_000), class_codes)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * 8 * (300**2 * (len(model.chunks) + 1) + 30_000)
@@ -93,8 +101,8 @@ def test_an_offset_costs_no_digits():
     X = np.round(rng.normal(size=(500, 3)), 3)
     factors, class_codes = rng.random(500), np.zeros(500, dtype=np.uint8)
     plain, moved = LinearModel(X), LinearModel(X + 2.0**30)
-    expected = plain.class_variances(factors, class_codes)
-    np.testing.assert_allclose(moved.class_variances(factors, class_codes), expected, rtol=1e-6)
+    expected = variances_within(plain, factors, class_codes)
+    np.testing.assert_allclose(variances_within(moved, factors, class_codes), expected, rtol=1e-6)
     scores = [model.scores(np.ones(3)) for model in (plain, moved)]
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""The door of every fit: checked features, and what is to be ranked."""
+"""Checks of every fit: the features, and what is to be ranked."""
 
 from __future__ import annotations
 
@@ -33,19 +33,25 @@ from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
-MIN_ALPHA = 1e-30  # below it the optimum of separable data, of size 1 / alpha, overflows when squared
-MAX_ARRAY_FEATURES = 1024  # of arrays that are not NumPy's, whose whole covariance is formed
+# Below it the optimum of separable data, of size 1 / alpha, overflows when it is squared.
+MIN_ALPHA = 1e-30
+# For arrays of other libraries the whole covariance of the features is formed.
+MAX_ARRAY_FEATURES = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a ranker should order."""
+    """What a ranker should order: the sample says which rows should stand above which.
 
-    sample: Sample  # which rows should stand above which
+    ``classes`` are the sorted labels or grades, and None for explicit pairs; ``codes`` are the indices of the
+    rows' labels among them, and ``groups`` the rows' query groups.
+    """
+
+    sample: Sample
     weights: Floats | None
-    classes: NDArray[Any] | None = None  # the sorted labels or grades; None for explicit pairs
-    codes: NDArray[Any] | None = None  # each row's place among the classes
-    groups: NDArray[np.intp] | None = None  # each row's query group
+    classes: NDArray[Any] | None = None
+    codes: NDArray[Any] | None = None
+    groups: NDArray[np.intp] | None = None
 
     @property
     def weights_below(self) -> Floats:
@@ -76,36 +82,19 @@ def validate_ranking(
 ) -> tuple[Any, Target]:
     """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
 
-    ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC. Here alone it is
-    decided whether it is NumPy's or an array of another library, whose target is then an ``ArraySample``.
-
-    Parameters
-    ----------
-    ranker : object
-        The estimator, which learns the names of the features.
-    X, y, sample_weight, qid, pairs
-        As given to ``fit``.
-    allow_missing : bool, default=False
-        Whether features may be NaN.
-
-    Raises
-    ------
-    ValueError
-        When data are not finite or not of one length, there is nothing to rank, targets are given twice, or
-        a warm start finds other features than the last fit.
-    TypeError
-        When an array of another library comes where only NumPy's are taken.
+    ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC, and may hold NaN if
+    ``allow_missing``. Here alone it is decided whether it is NumPy's or an array of another library, whose
+    target is then an ``ArraySample``. The names of the features are set on the ranker.
     """
-    finite: bool | str = "allow-nan" if allow_missing else True
     if pairs is not None:
         check_pairs_alone(y=y, qid=qid)
-        X = _validated(ranker, X, ensure_all_finite=finite)
+        X = _validated(ranker, X, allow_missing=allow_missing)
         if not is_numpy(X):
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
     check_ordered_categorical(y)
-    X, labels = _validated(ranker, detached(X), y, ensure_all_finite=finite)
+    X, labels = _validated(ranker, detached(X), y, allow_missing=allow_missing)
     if not is_numpy(X):
         if qid is not None:
             raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
@@ -117,44 +106,18 @@ def validate_ranking(
 
 
 def validate_two_classes(
-    ranker: Any,
-    X: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    allow_missing: bool = False,
+    ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, allow_missing: bool = False
 ) -> tuple[Any, Target]:
-    """Return checked features, which may be NaN if ``allow_missing``, and two classes to rank.
-
-    ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC.
-
-    Raises
-    ------
-    ValueError
-        When ``y`` has not exactly two classes of positive weight, anything is not finite or of the wrong
-        shape, or a warm start finds other features than the last fit.
-    TypeError
-        When an array of another library comes where only NumPy's are taken.
-    """
+    """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
     check_ordered_categorical(y)
-    finite: bool | str = "allow-nan" if allow_missing else True
-    X, labels = _validated(ranker, detached(X), y, ensure_all_finite=finite)
+    X, labels = _validated(ranker, detached(X), y, allow_missing=allow_missing)
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)
     return X, two_class_target(ranker, labels, sample_weight)
 
 
 def two_class_target(ranker: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
-    """Return two classes to rank.
-
-    Raises
-    ------
-    ValueError
-        When ``y`` has not exactly two classes of positive weight, or anything is not finite or of the wrong
-        shape.
-    TypeError
-        When an array is of another library.
-    """
+    """Return two classes to rank, of labels and weights that are checked here."""
     check_on_host(ranker, y=y, sample_weight=sample_weight)
     check_ordered_categorical(y)
     labels = column_or_1d(y, warn=True)
@@ -166,15 +129,7 @@ def two_class_target(ranker: Any, y: ArrayLike, sample_weight: ArrayLike | None)
 
 
 def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
-    """Return two classes to rank, of arrays of another library on any device.
-
-    Raises
-    ------
-    TypeError
-        When the estimator takes NumPy arrays only.
-    ValueError
-        As for two classes of NumPy arrays, and when there are too many features.
-    """
+    """Return two classes to rank, of arrays of another library on any device."""
     if not ranker.__sklearn_tags__().array_api_support:
         check_on_host(ranker, X=X)
     if X.shape[1] > MAX_ARRAY_FEATURES:
@@ -192,11 +147,18 @@ def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
 
-def _validated(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """Return X, and y where it is given, as scikit-learn checks them; a warm start keeps to its features."""
+def _validated(ranker: Any, X: Any, *y: Any, allow_missing: bool) -> Any:
+    """Return X, and y where there is one, as scikit-learn checks them."""
+    # A warm start needs the features of the last fit, which are then compared and not set.
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
     return checked_data(
-        ranker, X, *y, accept_sparse=FORMATS, dtype=float_types(X), reset=not continues, **options
+        ranker,
+        X,
+        *y,
+        accept_sparse=FORMATS,
+        dtype=float_types(X),
+        reset=not continues,
+        ensure_all_finite="allow-nan" if allow_missing else True,
     )
 
 
@@ -205,7 +167,7 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
     try:
         return validate_data(ranker, X, *y, **options)
     except (TypeError, ValueError) as error:
-        if _is_out_of_memory(X):
+        if _lies_elsewhere(X):
             raise TypeError(
                 f"{type(ranker).__name__} needs X in memory here, and X is {type(X).__name__}: fit "
                 "PNormPush, IRPush, PushRanker or TrimmedPush to DiskRows, which DiskRows.write(folder, X, "
@@ -229,10 +191,10 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
         ) from error
 
 
-def _is_out_of_memory(X: Any) -> bool:
+def _lies_elsewhere(X: Any) -> bool:
     """Return whether X stands for rows elsewhere: on disk, in files that it names, or in an iterator."""
     some = X[0] if isinstance(X, list | tuple) and X else X
-    # only a dataset of pyarrow has fragments
+    # Only a dataset of pyarrow has fragments.
     return isinstance(some, DiskRows | OuterRows | str | Path | Iterator) or hasattr(X, "get_fragments")
 
 
@@ -245,7 +207,7 @@ def _is_number(text: str) -> bool:
 
 
 def float_types(X: Any) -> list[Any]:
-    """Return the dtypes that are used as they are, in the terms of the library of X."""
+    """Return the dtypes that are used without conversion, in the terms of the library of X."""
     if is_numpy(X) or not get_config()["array_api_dispatch"]:
         return DTYPES
     xp = namespace(X)
@@ -253,13 +215,7 @@ def float_types(X: Any) -> list[Any]:
 
 
 def check_on_host(ranker: Any, **arrays: Any) -> None:
-    """Raise where arrays of another library, which scikit-learn is told not to convert, cannot be taken.
-
-    Raises
-    ------
-    TypeError
-        When one of them is no array of NumPy's.
-    """
+    """Raise where arrays of another library, which scikit-learn then does not convert, cannot be taken."""
     for name, array in arrays.items():
         if get_config()["array_api_dispatch"] and not is_numpy(array):
             raise TypeError(
@@ -270,13 +226,7 @@ def check_on_host(ranker: Any, **arrays: Any) -> None:
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    """Return checked sample weights, one number standing for all rows alike.
-
-    Raises
-    ------
-    ValueError
-        When there is not one a row, or one is negative or not finite.
-    """
+    """Return checked sample weights; a number stands for that weight of every row."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
@@ -285,15 +235,7 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
 
 
 def check_alpha(name: str, value: Any) -> None:
-    """Raise unless an L2 strength is a number in its range.
-
-    Raises
-    ------
-    TypeError
-        When it is not a number.
-    ValueError
-        When it is negative, not finite, or so small that an optimum may be beyond the range of floats.
-    """
+    """Raise unless an L2 strength is a number in its range."""
     check_number(name, value, 0.0)
     if 0.0 < value < MIN_ALPHA:
         raise ValueError(
@@ -303,13 +245,7 @@ def check_alpha(name: str, value: Any) -> None:
 
 
 def check_solver(name: Any, choices: Iterable[str]) -> None:
-    """Raise unless the solver is one of the choices.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
+    """Raise unless the solver is one of the choices."""
     choices = sorted(choices)
     if name not in choices:
         raise ValueError(f"solver must be one of {choices}, got {name!r}.")
@@ -318,18 +254,8 @@ def check_solver(name: Any, choices: Iterable[str]) -> None:
 def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
     """Return the target with class weights in the rows' weights, and the factor of all pairs' weight.
 
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        A positive weight for each class, one where a dict leaves it out; or n / (2 n_c) for two classes of
-        n_c rows, in general n / (n_classes n_c), a row counting as its sample weight.
-    target : Target
-        What to rank.
-
-    Raises
-    ------
-    ValueError
-        When a weight is not positive, a name is not known, or there are no classes.
+    A dict holds a positive weight for each class, one where it leaves a class out; ``"balanced"`` is n / (2
+    n_c) for two classes of n_c rows, in general n / (n_classes n_c), a row counting as its sample weight.
     """
     if class_weight is None:
         return target, 1.0

@@ -12,18 +12,20 @@ from pushrank._array import is_numpy, like, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments, FeatureSpace, LinearModel, column_blocks
 
-BLOCK_ELEMENTS = 1 << 24  # what a copy of a block of rows may hold: 128 MB
+# A copy of a block of rows in double precision takes 128 MB, on a device too.
+BLOCK_ELEMENTS = 1 << 24
 
 
 class ArrayLinearModel(FeatureSpace):
     """Scores ``X @ coef`` computed where ``X`` is; coefficients, a few numbers, are on the host.
 
-    ``X`` is checked, finite, float32 or float64, of any library that keeps the array API standard; it is not
-    copied. All is computed in double precision, of float32 data a block of rows at a time: in single
+    ``X`` is checked, finite, float32 or float64, of any library that follows the array API standard; it is
+    not copied. All is computed in double precision, for float32 data a block of rows at a time: in single
     precision the rounding of the scores would hide the last steps of a descent.
     """
 
-    centred = True  # as far as it matters: for objectives that ignore a constant
+    # The columns are not centred, but a constant in the scores changes none of the objectives taken here.
+    centred = True
 
     def __init__(self, X: Any) -> None:
         self.n_rows, self.n_features = X.shape
@@ -50,12 +52,12 @@ class ArrayLinearModel(FeatureSpace):
         return np.stack([total - ones, ones])
 
     def class_moments(self, factors: Any, class_codes: Any, **_: bool) -> ClassMoments:
-        """Return how weighted rows vary within the classes; the whole covariance is always among it."""
-        covariance = self.class_covariance(factors, class_codes)
+        """Return how weighted rows vary within the classes, always with the whole covariance."""
+        covariance = self._class_covariance(factors, class_codes)
         totals, sums = self.class_totals(factors, class_codes), self.class_sums(factors, class_codes)
         return ClassMoments(totals, sums, np.diagonal(covariance).copy(), covariance)
 
-    def class_covariance(self, factors: Any, class_codes: Any) -> Floats:
+    def _class_covariance(self, factors: Any, class_codes: Any) -> Floats:
         """Return the weighted covariance of the columns within the classes, times the weights.
 
         O(n_rows * n_features ** 2) time and a block of memory.
@@ -65,7 +67,8 @@ class ArrayLinearModel(FeatureSpace):
         means = like(self.class_sums(factors, class_codes) / totals[:, None], self.data)
         covariance = np.zeros((self.n_features, self.n_features))
         for rows, block in self._blocks():
-            # less its class's mean before squaring: a difference of large moments would lose the digits
+            # The mean of its class is subtracted from a row before squaring: a difference of large moments
+            # would lose the digits.
             codes = xp.reshape(class_codes[rows], (-1, 1))
             block = block - (1.0 - codes) * means[0:1, :] - codes * means[1:2, :]
             weighted = block * xp.reshape(factors[rows], (-1, 1))
@@ -73,13 +76,7 @@ class ArrayLinearModel(FeatureSpace):
         return covariance
 
     def check_range(self) -> None:
-        """Raise when a column's squares are beyond the range of floats.
-
-        Raises
-        ------
-        ValueError
-            When the sum of a column's squares is no finite number.
-        """
+        """Raise a ValueError when the sum of a column's squares is beyond the range of floats."""
         squares = self.column_squares()
         if not np.isfinite(squares).all():
             raise ValueError(
@@ -103,7 +100,8 @@ class ArrayLinearModel(FeatureSpace):
         products = like(np.zeros((self.n_rows, self.n_rows)), self.data)
         for columns in column_blocks(*self.data.shape):
             block = xp.astype(self.data[:, columns], xp.float64, copy=False)
-            block = block - block[0:1, :]  # an offset of a column would cost digits
+            # An offset of a column would cost digits of the products.
+            block = block - block[0:1, :]
             products = products + block @ xp.permute_dims(block, (1, 0))
         return to_host(products)
 

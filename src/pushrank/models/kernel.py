@@ -21,23 +21,18 @@ KernelFunction = Callable[[Any, Any], Any]
 class Kernel(NamedTuple):
     r"""A kernel with its parameters.
 
-    ``"rbf"`` is :math:`e^{-\gamma \|x - z\|^2}`, ``"poly"`` :math:`(\gamma x \cdot z + c)^d`, and a function
-    takes two sets of rows to the matrix of its values.
+    The kind is ``"rbf"``, :math:`e^{-\gamma \|x - z\|^2}`; ``"poly"``, :math:`(\gamma x \cdot z + c)^d` with
+    c the ``coef0`` and d the degree; ``"precomputed"``; or a function that takes two sets of rows to the
+    matrix of its values.
     """
 
-    kind: str | KernelFunction  # "rbf", "poly", "precomputed" or a function
+    kind: str | KernelFunction
     gamma: float = 1.0
-    degree: int = 3  # the d
-    coef0: float = 0.0  # the c
+    degree: int = 3
+    coef0: float = 0.0
 
     def between(self, some: Any, others: Any) -> Floats:
-        """Return the kernel of all rows of one set with all of another, shape (n_some, n_others).
-
-        Raises
-        ------
-        ValueError
-            When a kernel function returns another shape, or values that are not finite.
-        """
+        """Return the kernel of all rows of one set with all of another, shape (n_some, n_others)."""
         if self.kind == "rbf":
             values = rbf_kernel(some, others, gamma=self.gamma)
         elif self.kind == "poly":
@@ -55,18 +50,23 @@ class Kernel(NamedTuple):
         return np.asarray(values, dtype=np.float64)
 
 
-NORM_ROUNDING = 1e-12  # of the largest squared norm that coefficients of their size could have
-EIGENVALUE_ROUNDING = 1e-5  # of the largest eigenvalue: kernels may come in single precision
-MAX_EXAMINED_ROWS = 1000  # whose kernel's eigenvalues take a fraction of a second
-BLOCK_ENTRIES = 1 << 19  # kernel values computed at a time, so few that their memory is used again
+# A squared norm may be negative by rounding, relative to the largest that coefficients of this size could
+# have.
+NORM_ROUNDING = 1e-12
+# An eigenvalue may be negative by rounding, relative to the largest: kernels may come in single precision.
+EIGENVALUE_ROUNDING = 1e-5
+# The eigenvalues of the kernel of so many rows take a fraction of a second.
+MAX_EXAMINED_ROWS = 1000
+# So few kernel values are computed at a time that their memory is used again.
+BLOCK_ENTRIES = 1 << 19
 
 
 class KernelModel:
     r"""Scores :math:`f(x_j) = \sum_m v_m k(x_m, x_j)` of the training rows; the coefficients are the v.
 
     X are the training rows, dense or CSR, or with ``"precomputed"`` their kernel matrix. Rows of the kernel
-    matrix are made when they are first needed and kept, where the whole of it fits into ``memory`` bytes;
-    where not they are made anew every time.
+    matrix are computed when they are first needed and kept, where the whole matrix fits into ``memory``
+    bytes; otherwise they are computed every time.
     """
 
     def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:
@@ -82,7 +82,7 @@ class KernelModel:
         return self.kept[rows]
 
     def make(self, rows: NDArray[np.intp]) -> None:
-        """Make those of some rows of the kernel matrix that are not there, where they can be kept."""
+        """Compute those of some rows of the kernel matrix that are missing, where they can be kept."""
         missing = rows[~self.made[rows]]
         if self.kept is not None and len(missing):
             self.kept[missing] = self.kernel.between(self._X[missing], self._X)
@@ -95,7 +95,7 @@ class KernelModel:
             return np.array(np.diag(self._X), dtype=np.float64)
         if self.kernel.kind == "rbf":
             return np.ones(self.n_rows)
-        # in small blocks, as all but the diagonal of each is computed in vain
+        # The blocks are small, since all but the diagonal of each is computed in vain.
         parts = (self._X[start : start + 64] for start in range(0, self.n_rows, 64))
         return np.concatenate([np.diag(self.kernel.between(part, part)) for part in parts])
 
@@ -103,7 +103,7 @@ class KernelModel:
         """Return the scores of all rows, from the rows whose coefficients are not zero."""
         support = np.flatnonzero(coef)
         if self.kept is not None and 2 * len(support) > self.n_rows:
-            # one product with all of it, made once, beats a block of rows at a time
+            # One product with the whole matrix, computed once, is faster than a block of rows at a time.
             return self.matrix @ coef  # type: ignore[operator]
         scores = np.zeros(self.n_rows)
         height = max(1, BLOCK_ENTRIES // self.n_rows)
@@ -117,12 +117,9 @@ class KernelModel:
         return factors
 
     def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:
-        """Return the squared norm of the function that has these coefficients, whose scores may be known.
+        """Return the squared norm of the function with these coefficients, whose scores may be at hand.
 
-        Raises
-        ------
-        ValueError
-            When it is negative: the kernel is not positive semi-definite.
+        A negative one, of a kernel that is not positive semi-definite, is a ValueError.
         """
         norm = float(coef @ (self.scores(coef) if scores is None else scores))
         largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
@@ -133,21 +130,17 @@ class KernelModel:
         return max(norm, 0.0)
 
     def check_definite(self) -> None:
-        """Raise when a negative eigenvalue says that the kernel is no inner product of differences.
+        """Raise a ValueError when a negative eigenvalue shows that the kernel is no inner product.
 
-        A ranking sees differences of rows alone, and so the kernel about its mean: that of minus the squared
-        distance will do. Among more than 1,000 rows, as many that lie evenly are looked at.
-
-        Raises
-        ------
-        ValueError
-            When there is one.
+        A ranking sees differences of rows alone, so that only the kernel about its mean has to be one: minus
+        the squared distance may serve. Of more than 1,000 rows, 1,000 that lie evenly are examined.
         """
         rows = np.linspace(0, self.n_rows - 1, min(self.n_rows, MAX_EXAMINED_ROWS)).astype(np.intp)
         if self.kernel.kind == "precomputed":
             values = self._X[np.ix_(rows, rows)]
         else:
             values = self.kernel.between(self._X[rows], self._X[rows])
+        # Rounding of the values adds up to this much in an eigenvalue, whatever the precision they come in.
         rounding = len(rows) * float(np.finfo(values.dtype).eps) * float(np.abs(values).max())
         centred = values - values.mean(axis=0, dtype=np.float64)
         centred -= centred.mean(axis=1)[:, None]
@@ -159,26 +152,26 @@ class KernelModel:
             )
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
-        """Return the inner products of other functions with one, whose scores may be known."""
+        """Return the inner products of other functions with this one, whose scores may be at hand."""
         products: Floats = others @ (self.scores(coef) if scores is None else scores)
         return products
 
     @cached_property
     def kept(self) -> Floats | None:
-        """Room for the kernel matrix, shape (n_rows, n_rows); the rows that are ``made`` are there."""
+        """Memory for the kernel matrix, shape (n_rows, n_rows), of which the rows ``made`` are computed."""
         if self.kernel.kind == "precomputed":
             return np.asarray(self._X, dtype=np.float64)
         return np.empty((self.n_rows, self.n_rows)) if 8 * self.n_rows**2 <= self.memory else None
 
     @property
     def matrix(self) -> Floats | None:
-        """The whole kernel matrix, shape (n_rows, n_rows), where there is room for it."""
+        """The whole kernel matrix, shape (n_rows, n_rows), where memory allows it."""
         matrix = self.kept
         if matrix is None or self.made.all():
             return matrix
 
         def fill(start: int, stop: int) -> None:
-            """Make the rows up to the diagonal, and with them the columns, which are the same."""
+            """Compute the rows up to the diagonal, and copy them to the columns."""
             matrix[start:stop, :stop] = self.kernel.between(self._X[start:stop], self._X[:stop])
             matrix[:start, start:stop] = matrix[start:stop, :start].T
 

@@ -18,24 +18,40 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 
-BLOCK_ELEMENTS = 1 << 19  # 4 MB: worth its calls, and in the processor's cache still when it is read again
-MOMENT_ELEMENTS = 1 << 16  # of a block that is copied and weighted before it is multiplied with itself
-MIN_BLOCK_ROWS = 16  # of wide data: a block has to be worth its call
-MIN_BLOCK_COLUMNS = 256  # of a product of rows, which adds up a matrix of them for each block
-MAX_GRAM_ROWS = 512  # of sparse data multiplied at a time: the product is sparse before it is dense
-MAX_SPARSE_DENSITY = 0.25  # of a sparse matrix: with more entries products of dense rows are quicker
-VARIANCE_ROUNDING = 1e-13  # of a mean square: a difference that rounding could have made is no variance
-MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150  # of a column: beyond them a solver's ratios leave the floats
-ClassCodes = NDArray[np.uint8]  # of rows, zeros and ones
+# A block of 4 MB is worth its calls, and still in the processor's cache when it is read a second time.
+BLOCK_ELEMENTS = 1 << 19
+# For the covariance a block is copied and weighted before it is multiplied with itself: the copy should stay
+# in the cache too.
+MOMENT_ELEMENTS = 1 << 16
+# Rows of wide data may exceed a block of this size, but a call for fewer rows costs more than its work.
+MIN_BLOCK_ROWS = 16
+# A product of rows adds a matrix of n_rows by n_rows for each block of columns, so that few columns do not
+# pay.
+MIN_BLOCK_COLUMNS = 256
+# A product of sparse rows is sparse before it is dense, and takes several times the memory of the result.
+MAX_GRAM_ROWS = 512
+# With more entries than this part of a sparse matrix products of dense rows are quicker.
+MAX_SPARSE_DENSITY = 0.25
+# The variance is a difference of mean squares: below this part of them it may be rounding alone.
+VARIANCE_ROUNDING = 1e-13
+# Where the sum of a column's squares is beyond these bounds, ratios in the solvers leave the floats.
+MIN_SQUARES, MAX_SQUARES = 1e-290, 1e150
+
+ClassCodes = NDArray[np.uint8]
+"""The class of each row, zero or one."""
 
 
 class ClassMoments(NamedTuple):
-    """How weighted rows vary within their classes, and the sums that this follows from."""
+    """How weighted rows vary within their classes, and the sums that this follows from.
 
-    totals: Floats  # of the weights by class code, shape (2,)
-    sums: Floats  # of the weighted rows by class code, shape (2, n_features)
-    variances: Floats | None  # of the columns, times the weights, shape (n_features,)
-    covariance: Floats | None = None  # of the columns, times the weights, shape (n_features, n_features)
+    The totals of the weights, shape (2,), and the sums of the weighted rows, shape (2, n_features), are by
+    class code; the variances and the covariance of the columns are times the weights.
+    """
+
+    totals: Floats
+    sums: Floats
+    variances: Floats | None
+    covariance: Floats | None = None
 
     @classmethod
     def from_sums(
@@ -43,9 +59,10 @@ class ClassMoments(NamedTuple):
     ) -> ClassMoments:
         """Return the moments about the means of the classes from the sums of squares and products.
 
-        ``squares`` are by class code, shape (2, n_features); of ``moments`` the upper triangle is read. What
-        is None is left out.
+        ``squares`` are by class code, shape (2, n_features); only the upper triangle of ``moments`` is read.
+        Variances or covariance are left out where the sums for them are None.
         """
+        # A class without weight has sums of zero, and divides them by the smallest float.
         counted = np.maximum(totals, np.finfo(float).tiny)[:, None]
         variances = covariance = None
         if squares is not None:
@@ -53,6 +70,7 @@ class ClassMoments(NamedTuple):
             by_class[by_class <= VARIANCE_ROUNDING * squares] = 0.0
             variances = by_class.sum(axis=0)
         if moments is not None:
+            # The loop over CSR rows fills the upper triangle alone, which halves its work.
             covariance = np.triu(moments) + np.triu(moments, 1).T
             for total, row in zip(totals, sums, strict=True):
                 if total > 0.0:
@@ -66,7 +84,7 @@ class Model(Protocol):
     n_rows: int
 
     def scores(self, coef: Floats) -> Floats:
-        """Return the scores of all rows, shape (n_rows,), but for a constant."""
+        """Return the scores of all rows, shape (n_rows,), up to a constant."""
 
     def rmatvec(self, factors: Floats) -> Floats:
         """Return the function whose products with others are ``factors @ scores``; factors sum to zero."""
@@ -78,7 +96,8 @@ class Model(Protocol):
         """Return the inner products of other functions with one, whose scores may be known."""
 
 
-# sums may be reordered, which lets the compiler use vector instructions; NaN and infinity keep their meaning
+# Sums may be reordered, so that the compiler can use vector instructions; NaN and infinity keep their
+# meaning.
 _compiled = compiled(fastmath={"reassoc", "contract", "nsz"})
 
 
@@ -106,7 +125,7 @@ def dense_scores_by_columns(X, reference, start, stop, coef, out):
 @_compiled
 def csr_scores(data, indices, indptr, start, stop, coef, out):
     """Write ``X[i] @ coef`` for the rows from start to stop of a CSR matrix."""
-    # unsigned indices spare the test for negative ones, which costs half the time
+    # Unsigned indices spare the test for negative ones, which costs half the time.
     for i in range(start, stop):
         total = 0.0
         for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
@@ -183,7 +202,7 @@ def csc_sums(data, indices, indptr, factors, class_codes, squared, out):
 
 
 class FeatureSpace:
-    """Coefficients on the features themselves; :mod:`pushrank.models.row_space` has others."""
+    """Coefficients of the features; :mod:`pushrank.models.row_space` has coefficients of other columns."""
 
     in_row_space = False
 
@@ -199,12 +218,12 @@ class FeatureSpace:
 class LinearModel(FeatureSpace):
     """Scores ``X @ coef`` up to a constant, computed on the data where it lies.
 
-    ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied, but
-    for a sparse matrix whose indices are unsorted or repeated. If ``centred``, dense columns are taken less
-    the median of a few of their entries, or ``reference``, the same for all parts of data that are kept in
-    parts; a constant column becomes exactly zero.
+    ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied,
+    except a sparse matrix whose indices are unsorted or repeated. If ``centred``, dense columns are taken
+    less the median of a few of their entries, or less ``reference``, which is the same for all parts of data
+    that are kept in parts; a constant column becomes exactly zero.
 
-    Every method runs over fixed ranges of rows in threads (CSC, which has no rows to cut, in one piece) and
+    Every method runs over fixed ranges of rows in threads (CSC, whose rows cannot be cut, in one piece) and
     adds up in their order: results do not depend on the number of threads.
     """
 
@@ -217,6 +236,7 @@ class LinearModel(FeatureSpace):
         self._is_csc = bool(sp.issparse(X)) and X.format != "csr"
         if not sp.issparse(X):
             self.chunks = row_chunks(self.n_rows, self.n_features)
+            # The loop that follows the memory order is several times as fast.
             by_rows = X.strides[0] >= X.strides[1]
             self._scores = dense_scores_by_rows if by_rows else dense_scores_by_columns
             self._sums = dense_sums_by_rows if by_rows else dense_sums_by_columns
@@ -231,6 +251,7 @@ class LinearModel(FeatureSpace):
             self._arrays = (read_only(X.data), X.indices, X.indptr)
             self._block_rows = max(MIN_BLOCK_ROWS, int(BLOCK_ELEMENTS / max(1.0, per_row)))
         else:
+            # The rows of CSC cannot be cut without a search in every column.
             self.chunks = [(0, self.n_rows)]
             self._block_rows = self.n_rows
 
@@ -277,11 +298,11 @@ class LinearModel(FeatureSpace):
         return sums
 
     def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:  # noqa: ARG002
-        """Return the squared norm of coefficients; their scores are for models that need them."""
+        """Return the squared norm of coefficients; their scores are used by models of other kinds."""
         return float(coef @ coef)
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:  # noqa: ARG002
-        """Return the inner products of other coefficient vectors with one."""
+        """Return the inner products of other coefficient vectors with this one."""
         products: Floats = others @ coef
         return products
 
@@ -296,20 +317,15 @@ class LinearModel(FeatureSpace):
 
         return sum_chunks(chunk_sums, self.chunks)
 
-    def class_variances(self, factors: Floats, class_codes: ClassCodes) -> Floats:
-        """Return the weighted variance of every column within the classes, times the weights.
-
-        The result, shape (n_features,), is ``sum_i factors[i] * (X[i] - mean of i's class) ** 2``.
-        """
-        return np.asarray(self.class_moments(factors, class_codes).variances)
-
     def class_moments(
         self, factors: Floats, class_codes: ClassCodes, *, columns: bool = True, whole: bool = False
     ) -> ClassMoments:
         """Return the weighted variances of the columns within the classes, the ``whole`` covariance, or both.
 
-        O(n_rows * n_features) for the columns; for the whole see :meth:`class_covariance`.
+        O(n_rows * n_features) for the columns; for the whole O(n_rows * n_features ** 2), or for sparse data
+        O(n_rows * stored entries of a row ** 2), and a block of memory.
         """
+        # Products of rows need the entries of a row together.
         if whole and self._is_csc:
             return LinearModel(self.data.tocsr()).class_moments(
                 factors, class_codes, columns=columns, whole=True
@@ -331,13 +347,7 @@ class LinearModel(FeatureSpace):
         return ClassMoments.from_sums(totals, sums, squares, moments)
 
     def check_range(self) -> None:
-        """Raise when a column's squares are no normal floats.
-
-        Raises
-        ------
-        ValueError
-            When a column varies by more than 1e75, or by less than 1e-145 but not zero.
-        """
+        """Raise a ValueError when a column varies by more than 1e75, or by less than 1e-145 but not zero."""
         check_column_range(sum_chunks(self.column_sums, self.chunks))
 
     def column_sums(self, start: int, stop: int) -> Floats:
@@ -369,16 +379,8 @@ class LinearModel(FeatureSpace):
             return products
         for columns in column_blocks(*self.data.shape):
             block = np.asarray(self.data[:, columns] - self.references[columns], dtype=np.float64)
-            products += block @ block.T  # a matrix with itself: half the work of two
+            products += block @ block.T
         return products
-
-    def class_covariance(self, factors: Floats, class_codes: ClassCodes) -> Floats:
-        """Return the weighted covariance of the columns within the classes, times the weights.
-
-        The result, shape (n_features, n_features), costs O(n_rows * n_features ** 2), or for sparse data
-        O(n_rows * stored entries of a row ** 2), and a block of memory.
-        """
-        return np.asarray(self.class_moments(factors, class_codes, columns=False, whole=True).covariance)
 
     def add_block_moments(
         self, start: int, stop: int, factors: Floats, class_codes: ClassCodes, moments: Floats, sums: Floats
@@ -399,17 +401,19 @@ class LinearModel(FeatureSpace):
         length = max(MIN_BLOCK_ROWS, MOMENT_ELEMENTS // self.n_features)
         for first in range(0, stop - start, length):
             block = slice(first, min(first + length, stop - start))
-            if not factors[block].any():  # rows left out of a fold often lie together
+            # Rows that are left out of a fold often lie together.
+            if not factors[block].any():
                 continue
             rows = self.rows(slice(start + block.start, start + block.stop))
             rows *= roots[block, None]
-            moments += rows.T @ rows  # a matrix with itself: half the work of two
+            # BLAS multiplies a matrix with itself in half the time: each side takes the roots of the factors.
+            moments += rows.T @ rows
             sums += sides[:, block] @ rows
         return None
 
     @property
     def references(self) -> Floats:
-        """What every column is taken less, shape (n_features,); zeros for sparse data."""
+        """The constants that are subtracted from the columns, shape (n_features,); zeros for sparse data."""
         return np.zeros(self.n_features) if sp.issparse(self.data) else np.asarray(self._arrays[1])
 
     def rows(self, numbers: NDArray[np.intp] | slice) -> Floats:
@@ -438,24 +442,23 @@ def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:
 
 
 def median_row(X: Any) -> Floats:
-    """Return the median of a few rows: the value of a constant column, and no outlier of another.
+    """Return the median of a few rows: the value of a constant column, and no outlier of another column.
 
-    Of ``X`` its length is asked, and for rows by a list of their numbers.
+    ``X`` needs a length, and rows for an array of their numbers.
     """
+    # Five rows that lie evenly are enough: offsets of columns cost digits only where they are large.
     few = np.linspace(0, len(X) - 1, 5).astype(np.intp)
     return np.asarray(np.median(X[few].astype(np.float64), axis=0))
 
 
 def check_column_range(sums: Floats) -> None:
-    """Raise when a column's squares are no normal floats, by its sum and that of its squares.
+    """Raise a ValueError when a column varies by more than 1e75, or by less than 1e-145 but not zero.
 
-    Raises
-    ------
-    ValueError
-        When a column varies by more than 1e75, or by less than 1e-145 but not zero.
+    ``sums`` are those of the columns and of their squares, shape (2, n_features).
     """
     squares = sums[1]
-    is_zero = (squares == 0.0) & (sums[0] == 0.0)  # squares may underflow, and sums cancel, but hardly both
+    # Squares of tiny values may underflow, and a sum of values may cancel, but hardly both.
+    is_zero = (squares == 0.0) & (sums[0] == 0.0)
     unusable = ~(squares <= MAX_SQUARES) | ((squares < MIN_SQUARES) & ~is_zero)
     if unusable.any():
         raise ValueError(

@@ -1,16 +1,16 @@
 r"""Linear scores of wide data in the space that the rows span.
 
-What coefficients have across all rows changes no score and adds to their norm: with fewer rows than columns
-the minimum of a function of the scores plus an L2 penalty lies in the span of the rows, and without a penalty
-that of least norm does. With :math:`X X^T = Z Z^T`, Z of shape (n_rows, rank), there are orthonormal columns
-V such that :math:`X V = Z`. Scores and norm of :math:`w = V v` are those of v on the rows of Z: any solver
+A part of the coefficients that is orthogonal to all rows changes no score and adds to the norm: with fewer
+rows than columns the minimum of a function of the scores plus an L2 penalty lies in the span of the rows, and
+without a penalty the minimum of least norm does. With :math:`X X^T = Z Z^T`, Z of shape (n_rows, rank), there
+are orthonormal columns V such that :math:`X V = Z`. Scores and norm of :math:`w = V v` are those of v on the rows of Z: any solver
 takes Z as it would take X, at O(n_rows * rank) an iteration, however many columns there are. Where a constant
 in the scores changes nothing, the rows are less their mean.
 
-Z is a Cholesky factor with pivots, the quickest to have; it ends at the rank. Products of rows hold the
-square of a direction, so that rounding hides those of less than 1e-12 of the largest curvature; but so they
-are in a Hessian of X. Columns in units of their own are the exception, since solvers measure each by its own
-size: where the largest would hide others, X stays as it is.
+Z is a Cholesky factor with pivots, the fastest factor to compute; it ends at the rank. Products of rows hold
+the squares of lengths, so that rounding hides directions with less than 1e-12 of the largest curvature, as it
+does in a Hessian of X. Columns of very different units are the exception, since solvers measure each column
+by its size: where the largest would hide others, X is not reduced.
 """
 
 from __future__ import annotations
@@ -28,20 +28,25 @@ from pushrank.models.linear import LinearModel
 
 M = TypeVar("M", bound=LinearModel | ArrayLinearModel)
 
-MAX_ROWS = 4096  # whose products take 128 MB and are factored in seconds
-RANK_TOLERANCE = 1e-12  # of the longest row's square: less is the rounding of the products
-MAX_SPREAD = 1e8  # of the columns' squares: the share of the median one in the products keeps half its digits
+# The products of so many rows take 128 MB and are factored in seconds.
+MAX_ROWS = 4096
+# Relative to the square of the longest row: a smaller pivot is the rounding of the products.
+RANK_TOLERANCE = 1e-12
+# With this ratio between the squares of the largest and the median column, the part of the median column in
+# the products keeps half of its digits.
+MAX_SPREAD = 1e8
 
 
 class RowSpace:
     """The coordinates of coefficients on orthonormal columns that span the rows of a model.
 
-    Mixed into the model whose data are those rows in the same coordinates. ``factor`` is the Cholesky factor
-    of the products of the rows ``pivots``, lower triangular and not singular.
+    It is mixed into the model whose data are those rows in the same coordinates; ``features`` is the model of
+    the features. ``factor`` is the Cholesky factor of the products of the rows ``pivots``, lower triangular
+    and not singular.
     """
 
     in_row_space = True
-    features: Any  # the model of the features
+    features: Any
     pivots: NDArray[np.intp]
     factor: Floats
 
@@ -55,7 +60,7 @@ class RowSpace:
         return lifted
 
     def project(self, coef: Floats) -> Floats:
-        """Return the coordinates of coefficients of the features, without what no row sees."""
+        """Return the coordinates of the part of the features' coefficients that the rows span."""
         scores = to_host(self.features.scores(coef))
         if self.features.centred:
             scores -= scores.mean()
@@ -63,7 +68,7 @@ class RowSpace:
         return coordinates
 
     def check_range(self) -> None:
-        """Do nothing: the features were checked, and lengths stay."""
+        """Do nothing: the features were checked, and the lengths of rows are the same."""
 
 
 class RowSpaceModel(RowSpace, LinearModel):
@@ -75,18 +80,18 @@ class ArrayRowSpaceModel(RowSpace, ArrayLinearModel):
 
 
 def linear_model(X: Any, *, reduced: bool = True) -> LinearModel | ArrayLinearModel:
-    """Return the linear functions of rows of whatever library, in the space of wide rows if ``reduced``."""
+    """Return the linear functions of rows of any library, in the space of wide rows if ``reduced``."""
     model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
     return in_row_space(model) if reduced else model
 
 
 def in_row_space(model: M) -> M:
-    """Return the scores of wide data in their row space, and those of other data as they are.
+    """Return the model of wide data in their row space, and that of other data unchanged.
 
-    That is where there are fewer rows than columns, at most 4,096, and no column hides others. It takes
+    Data are wide where there are fewer rows than columns, at most 4,096, and no column hides others. It takes
     O(n_rows ** 2 * n_features) time once, or a product of the sparse matrix with itself, and the memory of
     four numbers for each pair of rows. Solvers see the rows in other coordinates: ``lift`` returns the
-    coefficients that belong to theirs, ``project`` the other way.
+    coefficients of the features that belong to a solver's, and ``project`` those of a solver.
 
     Examples
     --------
@@ -104,10 +109,11 @@ def in_row_space(model: M) -> M:
         return model
     products = model.gram()
     tol = RANK_TOLERANCE * float(np.max(np.diagonal(products)))
-    if model.centred:  # a constant in the scores changes nothing: neither do rows that all hold the same
+    if model.centred:
+        # A constant in the scores changes nothing: the products are those of the rows less their mean.
         means = products.mean(axis=0)
         products -= means[:, None] + (means - means.mean())
-    # the transpose lies as LAPACK wants it, and is the same
+    # LAPACK takes matrices column by column: the transpose of a symmetric matrix is passed without a copy.
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(products.T, tol=tol, lower=1, overwrite_a=1)
     pivots, factor = pivots - 1, np.tril(factor[:, :rank])
     rows = np.empty((model.n_rows, rank))
