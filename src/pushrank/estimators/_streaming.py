@@ -221,7 +221,7 @@ def run_epochs(
             break
     if best is None:
         return Epochs(n_iter, learned_coef(ranker, learner), None, None)
-    return Epochs(n_iter, best, np.array(stopping.validation), stopping.best_place + 1)
+    return Epochs(n_iter, best, np.array(stopping.validation), stopping.best_index + 1)
 
 
 def _validation_precision(ranker: Any, rows: LabelledRows, coef: Floats) -> float:

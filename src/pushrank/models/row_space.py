@@ -3,9 +3,9 @@ r"""Linear scores of wide data in the space that the rows span.
 A part of the coefficients that is orthogonal to all rows changes no score and adds to the norm: with fewer
 rows than columns the minimum of a function of the scores plus an L2 penalty lies in the span of the rows, and
 without a penalty the minimum of least norm does. With :math:`X X^T = Z Z^T`, Z of shape (n_rows, rank), there
-are orthonormal columns V such that :math:`X V = Z`. Scores and norm of :math:`w = V v` are those of v on the rows of Z: any solver
-takes Z as it would take X, at O(n_rows * rank) an iteration, however many columns there are. Where a constant
-in the scores changes nothing, the rows are less their mean.
+are orthonormal columns V such that :math:`X V = Z`. Scores and norm of :math:`w = V v` are those of v on the
+rows of Z: any solver takes Z as it would take X, at O(n_rows * rank) an iteration, however many columns there
+are. Where a constant in the scores changes nothing, the mean row is subtracted from the rows.
 
 Z is a Cholesky factor with pivots, the fastest factor to compute; it ends at the rank. Products of rows hold
 the squares of lengths, so that rounding hides directions with less than 1e-12 of the largest curvature, as it

@@ -34,7 +34,7 @@ class MemoryRows(RowSource):
         self.n_rows, self.n_features = model.n_rows, model.n_features
         self.in_row_space = model.in_row_space
         self._row_weights = row_weights
-        # the rows that these were chosen from
+        # Trimmed positives are those that weigh less than in the rows that these were chosen from.
         self._untrimmed = self
 
     @property
@@ -71,6 +71,7 @@ class MemoryRows(RowSource):
     def log_weights(self) -> Floats | None:
         """The logarithms of the sample weights; None where all weigh one."""
         weights = self.sample.row_weights
+        # The logarithm of zero, minus infinity, is that of a row that takes no part.
         with np.errstate(divide="ignore"):
             return None if weights is None else np.asarray(np.log(weights))
 
@@ -90,6 +91,7 @@ class MemoryRows(RowSource):
 
     def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
         """Return the scores of all rows, in one part."""
+        # Thresholds are for scores of the features without a constant, by rounded coefficients.
         features: Any = self.in_features().model
         weights = None if self.row_weights is None else to_host(self.row_weights)
         return InOnePart(Values(to_host(linear_scores(features.data, coef)), weights))

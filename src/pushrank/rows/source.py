@@ -52,6 +52,7 @@ class Block(NamedTuple):
 
     def raw_scores(self, coef: NDArray[np.floating]) -> Values:
         """Return ``X @ coef``, without a constant, in the dtype of the coefficients, and the weights."""
+        # Scores of new rows have no constant subtracted, and thresholds are compared with these.
         model = LinearModel(self.model.data[self.first : self.last], centred=False)
         scores = np.empty(self.last - self.first)
         model.block_scores(0, len(scores), coef.astype(np.float64), scores)
@@ -69,6 +70,7 @@ class Block(NamedTuple):
     def trimmed(self, coef: Floats, cut: Cut) -> Block:
         """Return the block with the weights that a cut of the positives' scores leaves to its rows."""
         scores, positive = self.scores(coef), self.class_codes == POSITIVE
+        # Ties at the cut share the weight that is left equally, whatever the order of the rows.
         log_weights = np.zeros(len(scores)) if self.log_weights is None else self.log_weights.copy()
         log_weights[positive & (scores == cut.score)] += np.log(cut.share)
         log_weights[positive & (scores < cut.score)] = -np.inf
@@ -167,6 +169,7 @@ class OuterRows(RowSource):
 
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
         """Return the function of the blocks of each chunk, in order."""
+        # Only the function goes to the rows, and the cut with it: two numbers and the coefficients.
         if self.trimming is not None:
             function = partial(map_trimmed, function=function, trimming=self.trimming)
         return self.map_all(function)

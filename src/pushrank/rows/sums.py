@@ -258,6 +258,7 @@ def moment_sums(
 def combined_moments(parts: Iterable[list[Floats | None]]) -> ClassMoments:
     """Return the moments about the classes' means; the arrays of the first part are overwritten."""
     total, *others = parts
+    # The parts are added in their order, into the first: a matrix of the features a part is enough memory.
     for part in others:
         for into, more in zip(total, part, strict=True):
             if into is not None and more is not None:
@@ -314,6 +315,7 @@ def two_sum_push(
     The powers are :math:`(c_+, c_-)`; if ``swapped``, the classes are exchanged and the scores negated.
     O(nnz) time and one pass over the data; O(n_features) memory.
     """
+    # A pull is a push with the classes exchanged and the scores negated.
     sign = -1.0 if swapped else 1.0
     inner, outer = (0, 1) if swapped else (1, 0)
     signed = np.zeros(2)

@@ -2,7 +2,7 @@ r"""Newton's method on the dual of the two-sum exponential objective, for wide d
 
 With nearly as many columns as rows and a small penalty, scores reach far beyond the unit 1 / c in which their
 exponentials bend: the weights of the rows change by many powers of e on the way to the minimum, and no
-quadratic model of the objective holds for long. The dual has these weights for its variables: distributions a
+quadratic model of the objective holds for long. The variables of the dual are these weights: distributions a
 over the rows of each class, which maximise
 
 .. math::
@@ -10,10 +10,11 @@ over the rows of each class, which maximise
     D(a) = \sum_i \frac{a_i}{c_i} \ln \frac{w_i}{a_i} - \frac{1}{2 \alpha} \|v\|^2, \qquad
     v = \sum_{i \in +} a_i x_i - \sum_{k \in -} a_k x_k ,
 
-with the powers c of the classes and the sample weights w; the coefficients are :math:`v / \alpha`. Beside
-that of the penalty its curvature is :math:`1 / (c_i a_i)`, so that a Newton step holds while the weights that
-matter change by a factor of a few. Ten to thirty steps do, by conjugate gradients in units in which that
-curvature is one. They follow the solutions down from an alpha for which the weights are nearly the sample's.
+with the powers c of the classes and the sample weights w; the coefficients are :math:`v / \alpha`. Its
+curvature is that of the penalty plus :math:`1 / (c_i a_i)`, so that a Newton step holds while the weights
+that matter change by a factor of a few. Ten to thirty steps are enough, by conjugate gradients in units in
+which the second curvature is one. They follow the solutions down from an alpha for which the weights are
+nearly those of the sample.
 
 Yu, Huang and Lin, *Dual coordinate descent methods for logistic regression and maximum entropy models*,
 Machine Learning 85 (2011), 41-75, for the dual; Boyd and Vandenberghe, *Convex Optimization* (2004), section
@@ -36,6 +37,7 @@ from pushrank.solvers.line_search import armijo_step
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import (
+    ALPHA_STEP,
     FORCING,
     LIGHT_CURVATURE,
     MAX_DUAL_PRODUCTS,
@@ -43,7 +45,6 @@ from pushrank.solvers.tolerances import (
     MAX_EXPONENT,
     MAX_HEAVY_PART,
     MIN_WEIGHT,
-    NEXT_ALPHA,
     SUDDEN_WEIGHT,
     VALUE_ROUNDING,
 )
@@ -65,6 +66,7 @@ class WeightsDual:
         model, codes, log_weights = rows.host_model, rows.class_codes, rows.log_weights
         if log_weights is None:
             log_weights = np.zeros(model.n_rows)
+        # The logarithm of a weight is a variable here, so that rows without weight are left out.
         counted = log_weights > -np.inf
         if not counted.all():
             model, codes, log_weights = LinearModel(model.data[counted]), codes[counted], log_weights[counted]
@@ -93,7 +95,7 @@ class WeightsDual:
         return exponents
 
     def residuals(self, weights: Floats, v: Floats, alpha: float) -> Floats:
-        """Return the gradient of minus D, whose mean over each class says nothing: it is zero at the end."""
+        """Return the gradient of minus D, less its mean over each class, which the sums of weights fix."""
         residuals = (np.log(weights) - self.log_weights) / self.powers - self.exponents(v) / alpha
         return residuals - self.class_sums(weights * residuals)
 
@@ -103,9 +105,10 @@ class WeightsDual:
         return float(entropies + v @ v / (2.0 * alpha))
 
     def heavy_rows(self, weights: Floats, alpha: float) -> NDArray[np.intp]:
-        """Return the rows that the Newton system needs: the curvature of all others is too little to tell."""
+        """Return the rows that the Newton system needs: the others add too little curvature to matter."""
         curvature = self.powers * weights * self.squares / alpha
         order = np.argsort(curvature)
+        # Leaving out rows pays only where few are left, for which the data are copied.
         n_light = int(np.searchsorted(np.cumsum(curvature[order]), LIGHT_CURVATURE))
         if n_light < (1.0 - MAX_HEAVY_PART) * len(order):
             return np.arange(len(order))
@@ -132,7 +135,7 @@ class WeightsDual:
         rows = self.model if whole else LinearModel(self.model.data[heavy], centred=False)
         codes, units = self.codes[heavy], np.sqrt(self.powers[heavy] * weights[heavy])
         signed = self.signs[heavy] * units
-        # weights change by units times x: they keep their sums where x is orthogonal to the roots
+        # The weights change by units times x: they keep their sums where x is orthogonal to the roots.
         roots = units / np.sqrt(np.bincount(codes, units**2, 2))[codes]
 
         def projected(x: Floats) -> Floats:
@@ -151,7 +154,7 @@ class WeightsDual:
         changes = self.powers[heavy] * solution / units
         if whole:
             return changes
-        # light rows go where the others' steps take their scores
+        # The weights of light rows follow the scores that the steps of the others give them.
         moved = np.zeros(len(weights))
         moved[heavy] = units * solution
         log_changes = self.powers * (self.exponents(self.combination(moved)) / alpha - residuals)
@@ -166,16 +169,15 @@ def dual_newton(
     """Minimise a problem of two sums of exponentials and a positive penalty, in the dual.
 
     It stops when neither an entry of the objective's gradient, in units of ``scales``, nor the duality gap
-    exceeds ``tol``, after
-    ``max_iter`` steps, where none brings an ascent of the dual, or where conjugate gradients do not solve the
-    system. The path holds the objective, which is not what the steps lower: where they are cut short, the end
-    is the lowest point on the way. A step takes ten to a hundred products, O(nnz) each, and memory for at
-    most a quarter of the data.
+    exceeds ``tol``, after ``max_iter`` steps, where no step brings an ascent of the dual, or where conjugate
+    gradients do not solve the system. The path holds the objective, which the steps do not lower by
+    themselves: where they stop early, the end is the lowest point on the way. A step takes ten to a hundred
+    products, O(nnz) each, and memory for at most a quarter of the data.
     """
     dual = WeightsDual(problem)
     weights = dual.distributions(np.exp(dual.log_weights - dual.log_weights.max()))
     v = dual.combination(weights)
-    # the weights are nearly those of the sample where the exponents differ by about one
+    # Where the exponents differ by about one the weights are nearly those of the sample.
     alpha = max(problem.alpha, float(np.max(dual.powers * np.abs(dual.residuals(weights, v, 1.0)))))
     path = [problem.value_and_gradient(np.zeros_like(v))[0]]
     coef, size, finished = np.zeros_like(v), np.inf, False
@@ -200,8 +202,9 @@ def dual_newton(
         lowest = min(lowest, (objective, size, coef), key=lambda point: point[0])
         if callback is not None:
             callback(len(path) - 1, objective=objective, gradient=size)
+        # A full step shows that the weights have followed this alpha.
         if step == 1.0:
-            alpha = max(problem.alpha, NEXT_ALPHA * alpha)
+            alpha = max(problem.alpha, ALPHA_STEP * alpha)
     if not finished:
         path[-1], size, coef = lowest
     return Result(coef, np.array(path), finished, size, "")

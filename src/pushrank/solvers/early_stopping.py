@@ -1,4 +1,4 @@
-"""Early stopping, of rounds and of passes alike: what a validation part said, and when it has said enough."""
+"""Early stopping of rounds and of passes: the scores of a validation part, and the best of them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 
 @dataclass
 class EarlyStopping:
-    """The scores of a validation part so far, the higher the better, and the place of the best."""
+    """The scores of a validation part so far, the higher the better, and the index of the best."""
 
     validation: list[float] = field(default_factory=list)
-    best_place: int = 0  # the first of several that are equally good
+    best_index: int = 0
     best_score: float = -np.inf
 
     @property
     def n_since_best(self) -> int:
         """How many scores have come since the best."""
-        return len(self.validation) - 1 - self.best_place
+        return len(self.validation) - 1 - self.best_index
 
     def add_validation(self, score: float) -> bool:
         """Add a score, and return whether it is the best so far, so that its model should be kept."""
         self.validation.append(score)
+        # The first of equal scores is the best: it belongs to the simpler model.
         if score > self.best_score:
-            self.best_place, self.best_score = len(self.validation) - 1, score
+            self.best_index, self.best_score = len(self.validation) - 1, score
         return self.n_since_best == 0

@@ -99,13 +99,13 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     has_dual = problem.has_dual and (wide or problem.in_row_space)
     dual_first = has_dual and problem.in_row_space and not start.any()
     # With many rows per column a dual step is expensive and rarely needed: wait for some restarts first.
-    patience = 0 if few_rows else tolerances.FIRST_RESTART + tolerances.LATER_RESTARTS_WIDE
+    patience = 0 if few_rows else tolerances.FIRST_RUN + tolerances.LATER_RUNS_WIDE
     return Strategy(
         whitened=whitened,
-        first_run=tolerances.LATER_RESTARTS if whitened else tolerances.FIRST_RESTART,
-        later_runs=tolerances.LATER_RESTARTS_WIDE if wide else tolerances.LATER_RESTARTS,
+        first_run=tolerances.LATER_RUNS if whitened else tolerances.FIRST_RUN,
+        later_runs=tolerances.LATER_RUNS_WIDE if wide else tolerances.LATER_RUNS,
         # A caller with a proof decides itself what is enough: the gradient need not be refined below tol.
-        refinement=tolerances.REFINED if cheap and proven is None else 1.0,
+        refinement=tolerances.REFINEMENT if cheap and proven is None else 1.0,
         dual_first=dual_first,
         dual_after=patience if has_dual and not dual_first else None,
     )
@@ -169,7 +169,7 @@ def minimise(
         message = _reason_to_stop(
             problem, iterates, max_iter, n_stalled, line_search_failed=line_search_failed
         )
-        # Scores that have not settled by now have far to go.
+        # Scores that have not settled by now have far to go, which the dual goes in fewer steps.
         solve_dual = dual_after is not None and len(iterates.path) - 1 >= dual_after
         whitened, length = can_whiten(problem), strategy.later_runs
     coef = iterates.coef

@@ -43,14 +43,16 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
         return 0.0
     sign = -1.0 if first > 0.0 else 1.0
     tolerance = reduction * abs(first)
-    # distances along the descent direction; the slope at low still descends
+    # These are distances along the descent direction; at the lower end of the bracket the slope still
+    # descends.
     low, high, at = 0.0, longest, 0.0
-    high_known, last_step = False, np.inf
+    has_high, last_step = False, np.inf
     for _ in range(MAX_TRIALS):
+        # Without a second derivative the step doubles until the slope changes its sign.
         newton = at - sign * first / second if second > 0.0 else low + 2.0 * max(low, 1.0)
-        safe = 0.5 * (low + high) if high_known else longest
-        # a bracketed step that does not halve the last one creeps: bisect instead
-        creeps = high_known and abs(newton - at) > 0.5 * last_step
+        safe = 0.5 * (low + high) if has_high else longest
+        # A bracketed step that does not halve the last one creeps: bisect instead.
+        creeps = has_high and abs(newton - at) > 0.5 * last_step
         previous, at = at, newton if low < newton < high and not creeps else safe
         last_step = abs(at - previous)
         first, second = slope(sign * at)
@@ -59,8 +61,8 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
         if sign * first < 0.0:
             low = at
         else:
-            high, high_known = at, True
-        if high_known and high - low <= ZERO_SLOPE * high:
+            high, has_high = at, True
+        if has_high and high - low <= ZERO_SLOPE * high:
             break
     return sign * at
 

@@ -6,13 +6,13 @@ r"""Newton's method: on dense Hessians, in the space of a kernel, and as the end
 :math:`f = \sum_m v_m k(x_m, \cdot)`, with R a smooth risk of the scores. In the inner product of the space
 the gradient has the coefficients :math:`v + C R'`, and the Hessian is the identity plus C times the risk's:
 conjugate gradients in that inner product need one product with the kernel matrix a step, whatever its
-condition. (They are written out here, as scipy's know the Euclidean inner product only.)
+condition. (They are written out here, since those of scipy use the Euclidean inner product.)
 
 Olivier Chapelle, *Training a support vector machine in the primal*, Neural Computation 19 (2007), 1155-1178.
 
 ``certified_lbfgs`` minimises the same risk of linear scores until the duality gap is small. A column in units
-a million times the others' needs a gradient of so many more digits, which no descent of the objective can
-tell: the last steps are Newton's, taken while they narrow the gap.
+a million times those of the others needs a gradient with so many more digits, which a descent of the
+objective cannot show: the last steps are Newton's, taken while they narrow the gap.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -40,9 +41,9 @@ from pushrank.solvers.tolerances import (
     FORCING,
     MAX_HESSIAN_PRODUCTS,
     MAX_KERNEL_PRODUCTS,
+    NEWTON_REFINEMENT,
     NEWTON_STEPS,
-    NEXT_PENALTY,
-    PATH_REFINED,
+    PENALTY_STEP,
     PENALTY_TOL,
     REUSE_FACTOR,
     REUSE_RESAMPLED,
@@ -77,6 +78,7 @@ def newton(
     """
     path, factor = [point.value], None
     step, size = 1.0, np.inf
+    # A resampled problem moves with every step, so that an old factor is as good as a new one for longer.
     reuse = REUSE_FACTOR if resample is None else REUSE_RESAMPLED
     while True:
         gradient = point.gradient
@@ -84,6 +86,7 @@ def newton(
         if size <= tol or len(path) > max_iter:
             message = "" if size <= tol else "steps ran out."
             return Result(point.coef, np.array(path), size <= tol, size, message)
+        # A factor costs far more than a gradient: the last one serves as long as it still cuts the gradient.
         if factor is None or step < 1.0 or size > reuse * before:
             try:
                 factor = scipy.linalg.cho_factor(point.hessian(), check_finite=False)
@@ -91,6 +94,7 @@ def newton(
                 message = "the Hessian is singular in floating point."
                 return Result(point.coef, np.array(path), False, size, message)
         direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
+        # At the minimum the descent of a good step is hidden by the rounding of the value.
         slope, rounding = float(gradient @ direction), VALUE_ROUNDING * abs(point.value)
         line: Callable[[float], Point] = point.line(direction)
         accepted = armijo_step(line, point.value, slope, rounding)
@@ -115,10 +119,11 @@ def newton_or_lbfgs(problem: Problem, point: Point, scales: Floats, tol: float, 
     """
     n_steps = min(NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
-    result = newton(point, scales, PATH_REFINED * tol, n_steps)
+    result = newton(point, scales, NEWTON_REFINEMENT * tol, n_steps)
     too_far = result.gradient_size > tol and max_iter > NEWTON_STEPS
     if too_far and problem.margin(result.coef) > 0.0:
         result = _along_penalties(problem, result, scales, tol, max_iter)
+    # Newton's method may have aimed at a smaller gradient than was asked for, and missed it.
     if result.gradient_size <= tol:
         return replace(result, converged=True, message="")
     if result.n_iter >= max_iter:
@@ -140,9 +145,10 @@ def _along_penalties(problem: Problem, reached: Result, scales: Floats, tol: flo
     on_the_way.alpha = sum(problem.push_objective.powers or ()) * float(np.max(scales)) ** 2
     while on_the_way.alpha > problem.alpha:
         coef = newton(on_the_way.point(coef), scales, PENALTY_TOL, NEWTON_STEPS).coef
-        on_the_way.alpha *= NEXT_PENALTY
+        on_the_way.alpha *= PENALTY_STEP
     n_steps = min(NEWTON_STEPS, max_iter - reached.n_iter)
-    end = newton(problem.point(coef), scales, PATH_REFINED * tol, n_steps)
+    end = newton(problem.point(coef), scales, NEWTON_REFINEMENT * tol, n_steps)
+    # The path of objectives that is reported never rises.
     lower = end.objective_path[end.objective_path < reached.objective_path[-1]]
     return replace(end, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
 
@@ -164,7 +170,8 @@ def functional_newton(
     and their scores. ``callback`` is called after every step with its number, the objective and the gap.
     """
     coef = np.zeros(model.n_rows) if start is None else start.copy()
-    point = FunctionPoint(objective, model, sample, C, coef, model.scores(coef))
+    risk = KernelRisk(objective, model, sample, C)
+    point = FunctionPoint(risk, coef, model.scores(coef))
     iteration = 0
     while True:
         certificate = certify(point.coef, point.scores)
@@ -172,49 +179,49 @@ def functional_newton(
             callback(iteration, objective=certificate.primal, gap=certificate.gap)
         if certificate.gap <= tol or iteration == max_iter:
             return point.coef, certificate, iteration
+        # Far from the minimum a rough direction is as good as an exact one.
         accuracy = min(FORCING, np.sqrt(certificate.gap))
         gradient = point.gradient()
         direction, direction_scores = _conjugate_gradients(model, point.curved, gradient, accuracy)
         slope = float(gradient @ direction_scores)
         accepted = armijo_step(point.line(direction, direction_scores), point.value, slope)
+        # Rounding then lets no step descend.
         if accepted is None:
-            # rounding lets no step descend
             return point.coef, certificate, iteration
         point = accepted[1]
         iteration += 1
 
 
+class KernelRisk(NamedTuple):
+    """A risk of the scores in the space of a kernel, with its weight beside half the squared norm."""
+
+    objective: PushObjective
+    model: KernelModel
+    sample: Sample
+    C: float
+
+
 class FunctionPoint:
     """The penalised risk at a function in the space of a kernel."""
 
-    def __init__(
-        self,
-        objective: PushObjective,
-        model: KernelModel,
-        sample: Sample,
-        C: float,
-        coef: Floats,
-        scores: Floats,
-    ) -> None:
-        self._problem = objective, model, sample, C
-        self._sample, self._C = sample, C
-        self.coef, self.scores = coef, scores
-        self._evaluation = objective.evaluation(sample, scores)
-        self.value = 0.5 * model.squared_norm(coef, scores) + C * self._evaluation.value
+    def __init__(self, risk: KernelRisk, coef: Floats, scores: Floats) -> None:
+        self._risk, self.coef, self.scores = risk, coef, scores
+        self._evaluation = risk.objective.evaluation(risk.sample, scores)
+        self.value = 0.5 * risk.model.squared_norm(coef, scores) + risk.C * self._evaluation.value
 
     def gradient(self) -> Floats:
         """Return the coefficients of the gradient in the inner product of the space."""
-        return self.coef + self._C * self._sample.scatter(*self._evaluation.gradient())
+        return self.coef + self._risk.C * self._risk.sample.scatter(*self._evaluation.gradient())
 
     def curved(self, direction_scores: Floats) -> Floats:
         """Return the coefficients of C times the Hessian of the risk times a function."""
-        product = self._evaluation.hessian_product(self._sample.gather(direction_scores))
-        return self._C * self._sample.scatter(*product)
+        product = self._evaluation.hessian_product(self._risk.sample.gather(direction_scores))
+        return self._risk.C * self._risk.sample.scatter(*product)
 
     def line(self, direction: Floats, direction_scores: Floats) -> Callable[[float], FunctionPoint]:
         """Return the function from a step along a direction to the point there."""
         return lambda step: FunctionPoint(
-            *self._problem, self.coef + step * direction, self.scores + step * direction_scores
+            self._risk, self.coef + step * direction, self.scores + step * direction_scores
         )
 
 
@@ -236,6 +243,7 @@ def _conjugate_gradients(
         solution = solution + step * direction
         solution_scores = solution_scores + step * direction_scores
         residual, residual_scores = residual - step * product, residual_scores - step * product_scores
+        # The squared norm of a residual that is all rounding may come out negative.
         before, size = size, max(float(residual @ residual_scores), 0.0)
         direction = residual + size / before * direction
         direction_scores = residual_scores + size / before * direction_scores
@@ -264,13 +272,14 @@ def certified_lbfgs(
         return certificate.gap <= tol
 
     def scaled(iteration: int, /, **shown: float) -> None:
-        """Show what is the problem's times C, the weight of the risk."""
+        """Show the values of the problem times C, the weight of the risk in the certificate."""
         if callback is not None:
             callback(iteration, **{name: C * value for name, value in shown.items()})
 
-    found = lbfgs(problem, first, SMALL_GRADIENT, max_iter, scaled, proven)
-    coef, n_iter = found.coef, found.n_iter
-    if certificate is None or not found.converged:
+    result = lbfgs(problem, first, SMALL_GRADIENT, max_iter, scaled, proven)
+    coef, n_iter = result.coef, result.n_iter
+    # The last certificate that L-BFGS asked for is that of its end only where it converged.
+    if certificate is None or not result.converged:
         certificate = certify(coef, model.scores(coef))
     while certificate.gap > tol and n_iter < max_iter:
         moved = coef + _newton_step(problem, coef)
@@ -282,7 +291,7 @@ def certified_lbfgs(
 
 
 def _newton_step(problem: Problem, coef: Floats) -> Floats:
-    """Return the way to the minimum of the quadratic model."""
+    """Return the step to the minimum of the quadratic model at some coefficients."""
     diagonal = np.asarray(problem.moments(coef).variances) + problem.alpha
     gradient = problem.value_and_gradient(coef)[1]
     product = partial(problem.hessian_product, coef)

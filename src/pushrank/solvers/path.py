@@ -34,11 +34,11 @@ class RegularisationPath:
     ) -> list[list[Result]]:
         """Return the solution for every objective and, within it, for every penalty, in the order given.
 
-        Penalties are solved from the largest down. A start is the better of the two neighbours: the same
-        objective with a larger penalty, and the objective before with the same penalty. The callback is
-        called after every solution with its number, its objective and gradient.
+        The callback is called after every solution with its number, its objective and gradient.
         """
         solved: list[list[Result | None]] = [[None] * len(alphas) for _ in objectives]
+        # From the largest penalty down each solution is near the next. The solution of the objective before,
+        # with the same penalty, may be nearer still: the better of both is the start.
         downwards = sorted(range(len(alphas)), key=lambda a: -alphas[a])
         with one_blas_thread():
             for o, objective in enumerate(objectives):
@@ -63,6 +63,7 @@ class RegularisationPath:
         if not has_newton(problem):
             start = starts[0] if len(starts) == 1 else min(starts, key=problem.value)
             return lbfgs(problem, start, self.tol, self.max_iter)
+        # Newton's method goes on from the point itself, whose scores need not be computed again.
         point = min((problem.point(start) for start in starts), key=lambda point: point.value)
         return newton_or_lbfgs(problem, point, self._units(problem), self.tol, self.max_iter)
 

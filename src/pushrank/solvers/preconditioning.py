@@ -1,4 +1,4 @@
-"""Preconditioners: linear maps to variables in which an objective curves alike in all directions."""
+"""Preconditioners: linear maps to variables in which the curvature of an objective is the same everywhere."""
 
 from __future__ import annotations
 
@@ -24,25 +24,30 @@ from pushrank.solvers.tolerances import (
 
 
 class Preconditioner(NamedTuple):
-    """A linear map S from preconditioned variables v to changes of the coefficients, and its transpose."""
+    """A linear map S from preconditioned variables v to changes of the coefficients, and its transpose.
 
-    coef_change: Callable[[Floats], Floats]  # S @ v
-    gradient: Callable[[Floats], Floats]  # S.T times the gradient in the coefficients: that in v
+    ``coef_change(v)`` is ``S @ v``, and ``gradient(g)`` is ``S.T @ g``, the gradient in v that belongs to the
+    gradient g in the coefficients.
+    """
+
+    coef_change: Callable[[Floats], Floats]
+    gradient: Callable[[Floats], Floats]
 
 
 def column_scales(moments: ClassMoments, n_rows: int) -> Floats:
     """Return the columns' standard deviations within the classes, under the weights of the moments.
 
-    Gradients are measured in units of these (of one for a constant column, or of its value where that is
-    more), so that a tolerance does not depend on the units of a feature.
+    Gradients are measured in these units, so that a tolerance does not depend on the units of a feature. A
+    constant column has the unit one, or its value where that is larger.
     """
-    # where all losses are zero no row has a weight
+    # No row has a weight where all losses are zero.
     scales = np.sqrt(np.asarray(moments.variances) / max(float(moments.totals.sum()), TINY))
     if not scales.all():
-        # a column that is constant within the classes is measured by its step from one to the other
+        # A column that is constant within the classes is measured by its step from one class to the other.
         means = moments.sums / np.maximum(moments.totals, TINY)[:, None]
         steps, sizes = np.abs(means[1] - means[0]), np.abs(means).max(axis=0)
-        # a step that rounding could have made is none, and large values leave that much of a gradient
+        # A step that rounding could have made does not count, and the rounding of large values leaves a
+        # gradient of their size.
         steps = np.where(steps > MEAN_ROUNDING * n_rows * sizes, steps, np.maximum(sizes, 1.0))
         scales = np.where(scales > 0.0, scales, steps)
     return scales
@@ -60,7 +65,7 @@ def diagonal(moments: ClassMoments, alpha: float) -> Preconditioner:
 
 
 def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditioner:
-    """Return a preconditioner of the axes and units of the whole curvature.
+    """Return the preconditioner in whose variables the whole curvature is one in all directions.
 
     The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
     Push on the log scale this is the exact Hessian. O(n_features ** 3) time, O(n_features ** 2) memory.
@@ -69,15 +74,15 @@ def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditi
     curvature[np.diag_indices_from(curvature)] += alpha / scales**2
     if len(curvature) <= MAX_EIGEN_FEATURES:
         eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
-        # columns that are copies or constants leave directions without curvature: they get a little
+        # Columns that are copies or constants leave directions without curvature: they get a little.
         floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
         axes = eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None]
         return Preconditioner(lambda v: axes @ v, lambda coef_gradient: axes.T @ coef_gradient)
     along = np.diagonal(curvature).copy()
     along[along <= 0.0] = 1.0
     factor = np.diag(np.sqrt(along))
-    # columns that are copies or constants leave directions without curvature: they get a little, and more of
-    # it where the weights are on rows so much alike that rounding has turned some curvature negative
+    # Directions without curvature get a little here too, and more of it where the weights lie on rows so
+    # similar that rounding has turned some curvature negative.
     for ridge in RIDGE ** np.linspace(1.0, -0.5, 7):
         np.fill_diagonal(curvature, (1.0 + ridge) * along)
         with suppress(np.linalg.LinAlgError):
@@ -99,7 +104,7 @@ def preconditioner_at(
 
 
 def can_whiten(problem: Problem) -> bool:
-    """Return whether factoring a matrix of the columns is cheap, or no dearer than what led to them."""
+    """Return whether factoring a matrix of the columns is cheap, or no dearer than the row space was."""
     return problem.n_features <= MAX_WHITENED_FEATURES or problem.in_row_space
 
 
@@ -112,9 +117,9 @@ def newton_direction(
 ) -> Floats:
     """Return about minus the inverse of a Hessian times the gradient, by conjugate gradients.
 
-    Coefficients are in units of their own curvature, the Hessian's ``diagonal``, or about it: there the norm
-    of the residual is the one to stop by.
+    ``diagonal`` is that of the Hessian, or near it.
     """
+    # In units of the curvature along each coefficient the norm of the residual measures all of them equally.
     units = 1.0 / np.sqrt(diagonal)
     shape = len(units), len(units)
     scaled = LinearOperator(shape, lambda v: units * hessian_product(units * np.ravel(v)), dtype=np.float64)

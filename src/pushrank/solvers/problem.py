@@ -138,11 +138,12 @@ class Problem(ABC):
         """
         if not self.has_bound:
             return Certificate(value, -np.inf)
+        # A logarithm may cross zero on the way to the optimum, where a relative gap means nothing.
         floor = 1.0 if self.push_objective.scale == "log" else TINY
         return Certificate(value, value - 0.5 / self.alpha * float(gradient @ gradient), floor)
 
     def _scored(self, coef: Floats) -> ScoredPoint:
-        # The gradient and many Hessian products are asked for at the same coefficients.
+        # Newton-CG asks for the gradient and for many Hessian products at the same coefficients.
         if self._last_point is None or not np.array_equal(self._last_point.coef, coef):
             self._last_point = ScoredPoint(self, coef.copy(), self.memory_rows.scores(coef))
         return self._last_point
@@ -158,6 +159,7 @@ class ScoresProblem(Problem):
 
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone, which serves an objective with kinks too."""
+        # This point is not kept: it holds several numbers a row, and is rarely asked for again.
         return self.point(coef).value
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
@@ -198,6 +200,7 @@ class SumsProblem(Problem):
 
     def value(self, coef: Floats) -> float:
         """Return the penalised objective alone."""
+        # Without the sums of rows a pass is one product in place of two.
         at_coef = summed_objective(self.push_objective, self.rows, coef, with_rows=False)
         return float(at_coef.value) + self.penalty(coef)
 
@@ -227,6 +230,7 @@ class ScoredPoint:
         self._evaluation = problem.objective.evaluation(self._rows.sample, scores)
         self.value = self._evaluation.value + problem.penalty(coef)
 
+    # A line search asks for the gradient at the accepted step alone.
     @cached_property
     def gradient(self) -> Floats:
         """The gradient, shape (n_features,)."""
@@ -299,6 +303,7 @@ def linear_problem(objective: ScoreObjective, rows: RowSource, alpha: float) -> 
     with its sums, and computes the scores in both; where all scores can be held once is enough, which halves
     the time.
     """
+    # Rows of other libraries and samples other than two classes in one list have no sums over blocks.
     if not isinstance(rows, MemoryRows) or (rows.gives_sums and objective.powers is not None):
         return SumsProblem(objective, rows, alpha)
     return ScoresProblem(objective, rows, alpha)

@@ -16,23 +16,28 @@ PUSH_LESS = ". Push less: use Power(p), whose p can be chosen, in place of Maxim
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Bounds on an optimum from both sides."""
+    """Bounds on an optimum from both sides.
 
-    primal: float  # the objective at the answer
-    dual: float  # the dual objective at feasible variables: no answer is below
-    floor: float = TINY  # what the gap is relative to at least
+    ``primal`` is the objective at the answer, and ``dual`` the dual objective at feasible variables, below
+    which no answer is. The gap is relative to the primal objective, or to ``floor`` where that is larger.
+    """
+
+    primal: float
+    dual: float
+    floor: float = TINY
 
     @property
     def gap(self) -> float:
-        """The relative duality gap, (primal - dual) / primal, or as much as rounding turned it round."""
+        """The relative duality gap, (primal - dual) / primal; rounding that makes it negative counts too."""
         return abs(self.primal - self.dual) / max(abs(self.primal), self.floor)
 
     def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
-        """Return what to say where zero coefficients are proven optimal; empty where they are not.
+        """Return the message where zero coefficients are proven optimal; empty where they are not.
 
-        The tolerance is relative to the objective there. Where a better answer is known they are not optimal,
-        however little better it is.
+        The tolerance is relative to the objective at zero.
         """
+        # Where the answer is better than zero coefficients these are not optimal, however small the
+        # difference.
         better = self.primal < at_zero - VALUE_ROUNDING * abs(at_zero)
         if better or self.dual < at_zero - max(tol, VALUE_ROUNDING) * abs(at_zero):
             return ""
@@ -44,7 +49,7 @@ class Certificate:
     def advice(self, n_iter: int, easier: str) -> str:
         """Return what to do about a gap that is too wide after so many iterations.
 
-        What makes the problem itself easier, such as "lower C", is part of it.
+        ``easier`` is what makes the problem itself easier, such as "lower C".
         """
         return (
             f"the relative duality gap is {self.gap:.1e} after {n_iter} iterations; raise max_iter or tol, "
@@ -64,25 +69,30 @@ def squared_hinge_certificate(
     at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
     gradient = at_point.gradient()
     combined = -C * model.rmatvec(sample.scatter(*gradient))
+    # The combination of pairs that belongs to these variables is the minimiser of the Lagrangian.
     norm = model.squared_norm(combined)
     primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
-    # the slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C
+    # The slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C.
     dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
     return Certificate(float(primal), max(float(dual), 0.0))
 
 
 class CertifiedSolution(NamedTuple):
-    """What a solver that stops on the duality gap found."""
+    """The end of a solver that stops on the duality gap.
 
-    coef: Floats  # of the model's kind
+    The coefficients are those of the model that was solved. ``state`` is what the same problem with another C
+    can start from, and ``dual`` the dual variables of all rows, where the solver has them.
+    """
+
+    coef: Floats
     certificate: Certificate
     n_iter: int
-    state: Any  # what the same problem with another C can start from
-    dual: Floats | None = None  # the dual variables of all rows, where the solver has them
+    state: Any
+    dual: Floats | None = None
 
 
 class Callback(Protocol):
-    """Called after every iteration with its number, and with what to show of it by name."""
+    """A function that is called after every iteration, with its number and values to show by name."""
 
     def __call__(self, iteration: int, /, **shown: float) -> None:
         """Show an iteration: ``objective`` and ``gradient``, ``objective`` and ``gap``, or others."""
@@ -97,20 +107,31 @@ def offset_callback(callback: Callback | None, before: int) -> Callback | None:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The end of a solver's run.
+    """The end of a solver's run: the coefficients of the lowest objective, and how the solver got there.
 
-    The gradient is measured in units of the columns' standard deviations.
+    Attributes
+    ----------
+    objective_path : ndarray
+        The penalised objective at the start and after every iteration.
+    gradient_size : float
+        The largest entry of the gradient in units of the columns' standard deviations; for a method that
+        stops on the duality gap, the gap.
+    message : str
+        What to do where the run did not converge; empty otherwise.
+    certificate : Certificate or None
+        None where the solver has none at hand; its dual is minus infinity where the objective is not convex
+        or no line below it is known.
+    collapse : str
+        The message where the certificate proves zero coefficients optimal; empty otherwise.
     """
 
-    coef: Floats  # of the best objective found
-    objective_path: Floats  # the penalised objective at the start and after every iteration
+    coef: Floats
+    objective_path: Floats
     converged: bool
-    gradient_size: float  # the largest entry at the end; of a method that goes by the duality gap, the gap
-    message: str  # what to do where it did not converge; empty otherwise
-    # minus infinity bounds an optimum where the objective is not convex or no line below it is known; a
-    # solver that has no certificate at hand leaves it out
+    gradient_size: float
+    message: str
     certificate: Certificate | None = None
-    collapse: str = ""  # what to say where the certificate proves zero coefficients optimal
+    collapse: str = ""
 
     @property
     def n_iter(self) -> int:

@@ -1,4 +1,4 @@
-"""Objectives with kinks: minimise a smooth one at a time, each nearer, until a lower bound proves the answer.
+"""Objectives with kinks: minimise ever closer smooth objectives, until a lower bound proves the answer.
 
 Yurii Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), with the
 smoothness lowered in stages, each from the answer of the stage before.
@@ -19,26 +19,22 @@ from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.problem import Problem, ScoresProblem
 from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
-from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS, MIN_WIDTH, NARROWER, TINY
+from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS, MIN_WIDTH, NARROWING, TINY
 
 
 class SmoothedObjective:
     r"""A push objective with the kinks of its loss rounded off and its maximum softened.
 
     Under a price without a derivative ``kinked`` is on the scale of the mean. ``width`` is that of the
-    rounded kinks, and ``temperature`` that of the soft maximum in the unit of the objective.
-
-    Raises
-    ------
-    TypeError
-        When the loss or the price has kinks and no smoothed form.
+    rounded kinks, and ``temperature`` that of the soft maximum in the unit of the objective. A loss or a
+    price that has kinks and no smoothed form is a TypeError.
 
     Notes
     -----
     Let F be the objective, convex, and g the gradient of the smoothed one at scores z. For a price that is no
-    maximum the smoothed objective is below F but for the loss, and convex; for a maximum the multipliers
-    :math:`\lambda` of its inner sums h, which sum to one, give :math:`\sum_k \lambda_k h_k \le F`. So, for
-    all scores s,
+    maximum the smoothed objective is convex, and below F where the loss has no kinks; for a maximum the
+    multipliers :math:`\lambda` of its inner sums h, which sum to one, give
+    :math:`\sum_k \lambda_k h_k \le F`. So, for all scores s,
 
     .. math::
 
@@ -78,13 +74,7 @@ class SmoothedObjective:
 
     @staticmethod
     def check(kinked: PushObjective) -> None:
-        """Raise where a smoothed form is wanted and not known.
-
-        Raises
-        ------
-        TypeError
-            When the loss or the price has kinks and no smoothed form.
-        """
+        """Raise a TypeError where the loss or the price has kinks and no smoothed form."""
         losses.resolve(kinked.loss).smoothed(1.0)
         prices.resolve(kinked.price).smoothed(1.0)
 
@@ -108,7 +98,7 @@ class SmoothedObjective:
 def minimise_kinked(
     problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise an objective with kinks: the Infinite Push as such, any other by smoothing."""
+    """Minimise an objective with kinks: the Infinite Push by its solvers, any other by smoothing."""
     objective, rows = problem.push_objective, problem.memory_rows
     if is_infinite_push(objective, rows.sample):
         model = rows.host_model
@@ -132,9 +122,10 @@ def smoothing(
     objective is so near to the objective; or after ``max_iter`` iterations of all stages. Alpha is positive.
     """
     kinked, rows = problem.push_objective, problem.memory_rows
-    # only data of NumPy's are taken
+    # Arrays of other libraries are refused here.
     _, sample = rows.host_model, rows.sample
     at_zero = problem.value(np.zeros_like(start))
+    # Each stage gives a lower bound, and a later one need not be the tightest: the largest of all counts.
     coef, best, dual = start, problem.value(start), -np.inf
     path: list[float] = []
     width, gap, size = FIRST_WIDTH, np.inf, np.inf
@@ -142,17 +133,20 @@ def smoothing(
         smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
         stage_problem = ScoresProblem(smooth, rows, problem.alpha)
         proof = _Proof(problem, stage_problem, smooth, tol)
+        # Where a proof decides the gradient is only a reason to ask for one.
         stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
         stage_callback = offset_callback(callback, max(len(path) - 1, 0))
         stage = lbfgs(stage_problem, coef, stage_tol, max_iter - len(path), stage_callback, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
         primal, size = problem.value(stage.coef), stage.gradient_size
         dual = max(dual, proof.bound(stage.coef))
+        # The smoothed objective may fall while the objective itself rises.
         if primal <= best:
             coef, best = stage.coef, primal
+        # Without a bound the distance between the smoothed objective and the objective takes its place.
         apart = best - dual if smooth.bounded else primal - stage.objective_path[-1]
         gap = abs(apart) / max(abs(best), TINY)
-        width *= NARROWER
+        width *= NARROWING
     certificate = Certificate(best, dual)
     message = ""
     if gap > tol and smooth.bounded:
@@ -167,10 +161,10 @@ def smoothing(
 
 
 class _Proof:
-    """Whether a stage is done: less is left of it than its smoothing leaves, or little enough.
+    """The test of whether a stage is done: its gap is below the error of smoothing, or small enough.
 
-    ``exact`` and ``smoothed`` are the problem and the stage's, ``tol`` the relative gap that is little
-    enough.
+    ``exact`` and ``smoothed`` are the problem and that of the stage; ``tol`` is the relative gap that is
+    small enough.
     """
 
     def __init__(self, exact: Problem, smoothed: Problem, smooth: SmoothedObjective, tol: float) -> None:
@@ -178,7 +172,7 @@ class _Proof:
         self._asked = 0
 
     def __call__(self, coef: Floats) -> bool:
-        """Return whether these coefficients will do; where there is no bound, the gradient alone says so."""
+        """Return whether the stage may end at these coefficients; without a bound the gradient decides."""
         self._asked += 1
         if not self._smooth.bounded or self._asked == MAX_PROOFS:
             return True
@@ -187,7 +181,7 @@ class _Proof:
         return primal - self.bound(coef) <= max(2.0 * by_smoothing, 0.5 * self._tol * abs(primal))
 
     def bound(self, coef: Floats) -> float:
-        """Return a value that the problem's objective is nowhere below."""
+        """Return a lower bound of the problem's objective."""
         if not self._smooth.bounded:
             return -np.inf
         rows = self._exact.memory_rows

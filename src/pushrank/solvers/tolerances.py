@@ -5,78 +5,135 @@ from __future__ import annotations
 import numpy as np
 
 MACHINE_ROUNDING = np.finfo(float).eps
-TINY = np.finfo(float).tiny  # keeps a divisor that underflowed from being zero
+# It keeps a divisor that underflowed from being zero.
+TINY = np.finfo(float).tiny
+# The objective is a sum over many rows: a relative descent below this cannot be told from rounding.
 VALUE_ROUNDING = 1e-12
-"""Relative: a descent of the objective below this cannot be told from none, its sums being over many rows."""
 
-# line searches
+# Line searches
+
+# A slope that fell to this part of the first, or a bracket of this relative length, is at the minimum.
 ZERO_SLOPE = 1e-12
-"""A slope that fell to this part of the first, or a bracket of this relative length, is at the minimum."""
-MAX_TRIALS = 100  # bisection alone narrows a bracket to rounding within it
-SUFFICIENT_DESCENT = 1e-4  # the customary part of the descent that the slope promises
-MAX_HALVINGS = 20  # a direction that has to be cut to a millionth was not one of descent
+# Bisection alone narrows a bracket to rounding within so many trials.
+MAX_TRIALS = 100
+# Armijo's rule asks for this part of the descent that the slope promises; the value is the customary one.
+SUFFICIENT_DESCENT = 1e-4
+# A direction that has to be cut to a millionth was not one of descent.
+MAX_HALVINGS = 20
 
-# gradient methods
-FIRST_RESTART = 30  # iterations; the weights of the rows settle early, and a new preconditioner then pays
-LATER_RESTARTS = 20  # the weights have settled by then, and a preconditioner made near the minimum needs few
-LATER_RESTARTS_WIDE = 100  # where the preconditioner is diagonal, the method has to learn all directions
-MAX_ROWS_A_COLUMN = 4  # up to which a descent starts whitened whatever that takes, and soon goes to the dual
-MAX_STALLED_RESTARTS = 3  # without descent, each with a preconditioner of its own: what is left is rounding
-CHEAP_WORK = 1 << 26  # below this n_rows * n_features ** 2 whitening takes milliseconds, as does going on to
-REFINED = 1e-5  # this part of the tolerance, or as far as the objective shows descent
-MAX_STALLED_TRIALS = 5  # of a line search within the tolerance, after which it sees nothing but rounding
+# Gradient methods
+
+# The weights of the rows settle in the first iterations, after which a new preconditioner pays.
+FIRST_RUN = 30
+# The weights have settled by then, and with a preconditioner made near the minimum few iterations are left.
+LATER_RUNS = 20
+# Where the preconditioner is diagonal, the method needs iterations to learn all directions.
+LATER_RUNS_WIDE = 100
+# With at most so many rows per column the whole curvature is worth its time from the start, and the dual has
+# few variables.
+MAX_ROWS_A_COLUMN = 4
+# After so many runs without descent, each with its preconditioner, only rounding is left.
+MAX_STALLED_RESTARTS = 3
+# Below this n_rows * n_features ** 2 whitening takes milliseconds, as does the refinement of the gradient.
+CHEAP_WORK = 1 << 26
+# There the gradient is brought down to this part of the tolerance, or as far as the objective shows descent.
+REFINEMENT = 1e-5
+# After so many trials of a line search within the tolerance it sees nothing but rounding.
+MAX_STALLED_TRIALS = 5
+# The logarithm of nearly the smallest float: only separable data without a penalty get there.
 MIN_LOG_OBJECTIVE = -700.0
-"""The logarithm of nearly the smallest float: only separable data without a penalty get there."""
-TIGHTER = 0.1  # the part of a gradient that did not suffice for a proof, to be reached before the next one
+# A proof is asked for again where the gradient has fallen to this part of one that did not suffice.
+TIGHTER = 0.1
 
-# preconditioners
-MAX_WHITENED_FEATURES = 1024  # a matrix of that size is factored in hundredths of a second
-MAX_EIGEN_FEATURES = 128  # whose axes, of use where columns differ by many decades, are found in milliseconds
+# Preconditioners
+
+# A matrix of this size is factored in hundredths of a second.
+MAX_WHITENED_FEATURES = 1024
+# The eigenvectors of a matrix of this size, which help where columns differ by many decades, are found in
+# milliseconds.
+MAX_EIGEN_FEATURES = 128
+# Curvature that is added, relative to what there is along a column: copies of a column leave none along a
+# direction.
 RIDGE = 1e-11
-"""Added curvature, relative to what there is along a column: copies of one leave none along a direction."""
-MEAN_ROUNDING = 1e-15  # relative, of a mean, for every row that adds to it
+# Every row that is added to a mean changes it by a rounding of this relative size.
+MEAN_ROUNDING = 1e-15
 
 # Newton's method on dense Hessians
+
+# A Cholesky factor that cuts the gradient to this part is used again: that costs a fifth of a new factor.
 REUSE_FACTOR = 0.2
-"""A Cholesky factor that cuts the gradient to this part is used again: a fifth of the cost of a new one."""
-REUSE_RESAMPLED = 0.5  # in its place where the sample changes, which is what most of the gradient comes from
-NEWTON_STEPS = 25  # after which a start was not near the minimum, and L-BFGS goes on from there
-NEXT_PENALTY = 0.5  # in terms of the last on the way to the minimum on separable rows, if that is small
-PENALTY_TOL = 0.1  # on that way, where a minimum is only to be near the next one
-PATH_REFINED = 1e-2  # of the tolerance that Newton's steps aim at: the last of them all but comes for free
+# Where the sample changes with every step most of the gradient comes from that, and a factor is used longer.
+REUSE_RESAMPLED = 0.5
+# A start that needs more steps was not near the minimum, and L-BFGS is faster from there.
+NEWTON_STEPS = 25
+# The factor between penalties on the way to the minimum on separable rows, where the penalty is small.
+PENALTY_STEP = 0.5
+# A minimum on that way is only a start for the next one.
+PENALTY_TOL = 0.1
+# The last Newton step squares the error: this part of the tolerance costs next to nothing.
+NEWTON_REFINEMENT = 1e-2
 
 # Newton's method in the dual
-NEXT_ALPHA = 0.1  # in terms of the last on the way: weights then change by so little that one step follows
-MAX_DUAL_STEPS = 60  # which are thrice those of hard problems
-MAX_DUAL_PRODUCTS = 2000  # in one step; a hundred, but where alpha is very small
-LIGHT_CURVATURE = 0.1  # of all rows left out of a system, where each that is in it has one and more
-MAX_HEAVY_PART = 0.25  # of the rows, to be worth a copy, and for its memory
-SUDDEN_WEIGHT = 0.1  # in terms of the mean: up to this a weight may rise at once, from however little
-MIN_WEIGHT = 1e-250  # has a logarithm, and is nothing to any sum
-MAX_EXPONENT = 500.0  # takes a weight to the largest from next to nothing
+
+# The factor between penalties on the way: weights then change so little that one step follows them.
+ALPHA_STEP = 0.1
+# Hard problems take a third of these steps.
+MAX_DUAL_STEPS = 60
+# Products in one step; a hundred do, except where alpha is very small.
+MAX_DUAL_PRODUCTS = 2000
+# Rows whose curvatures add up to at most this, beside one and more for each other row, are left out of a
+# system.
+LIGHT_CURVATURE = 0.1
+# A copy of the rows that are in the system has to be worth its time and memory.
+MAX_HEAVY_PART = 0.25
+# A weight may rise to this multiple of the mean weight in one step, however little it was before.
+SUDDEN_WEIGHT = 0.1
+# The least weight that is kept: it has a logarithm, and changes no sum.
+MIN_WEIGHT = 1e-250
+# A step of this size in the logarithm takes the smallest weight to the largest.
+MAX_EXPONENT = 500.0
 
 # Newton's method by conjugate gradients
-FORCING = 0.1  # of the gradient's norm: how exactly a system is solved at first, with more digits later
-MAX_KERNEL_PRODUCTS = 1000  # in one Newton step
-EXACT = 1e-12  # of the gradient's norm: the last steps of a certified fit are to win all digits there are
-MAX_HESSIAN_PRODUCTS = 200  # in one of these
-SMALL_GRADIENT = 1e-3  # of a mean risk, in units of the columns: where the gap is first worth its computing
 
-# smoothing
-FIRST_WIDTH = 0.25  # of the rounded kinks, and the first temperature in units of the objective
-NARROWER = 0.1  # the next width in terms of the last: each stage starts near its end
-MIN_WIDTH = 1e-10  # rounding of the sums hides what a narrower kink would change
-FIRST_STEEPNESS = 0.1  # the gradient, in widths, at which a stage is first asked whether it is done
-MAX_PROOFS = 5  # gradients, each a tenth of the one before, at which it is asked
+# A system is solved to this part of the gradient's norm at first, and to more digits later.
+FORCING = 0.1
+# Products with the kernel matrix in one Newton step.
+MAX_KERNEL_PRODUCTS = 1000
+# The last steps of a certified fit are to win all digits there are, relative to the gradient's norm.
+EXACT = 1e-12
+# Products in one of these last steps.
+MAX_HESSIAN_PRODUCTS = 200
+# The gradient of a mean risk, in units of the columns, at which the gap is first worth its computing.
+SMALL_GRADIENT = 1e-3
 
-# trimming
-TRIMMING_STEP = 0.75  # of the positives kept: jumps end in worse minima, shorter steps in no better ones
-TRIMMING_TOL = 1e-3  # on the way, where only the order of the positives is asked for
-MAX_TRIMMING_TURNS = 4  # on the way, as further turns hardly change what the next step keeps
-TRIMMING_LBFGS_STEPS = 30  # of a turn on the way on wide data, in place of one of Newton's
-MAX_SOLVER_ITERATIONS = 1000  # of a turn, which starts near its end
+# Smoothing
 
-# Cutting planes.
+# The first width of the rounded kinks, and the first temperature in units of the objective.
+FIRST_WIDTH = 0.25
+# The next width as a part of the last: each stage then starts near its end.
+NARROWING = 0.1
+# Rounding of the sums hides what a narrower kink would change.
+MIN_WIDTH = 1e-10
+# A stage is first asked for a proof where its gradient has fallen to this multiple of the width.
+FIRST_STEEPNESS = 0.1
+# A stage is asked for at most so many proofs, each at a tenth of the gradient of the one before.
+MAX_PROOFS = 5
+
+# Trimming
+
+# The part of the positives kept at each stage: larger jumps end in worse minima, shorter steps in no better
+# ones.
+TRIMMING_STEP = 0.75
+# On the way only the order of the positives is asked for.
+TRIMMING_TOL = 1e-3
+# On the way further turns hardly change which positives the next stage keeps.
+MAX_TRIMMING_TURNS = 4
+# On wide data a turn on the way takes so many iterations of L-BFGS in place of a Newton step.
+TRIMMING_LBFGS_STEPS = 30
+# A turn starts near its end: this limit is for ill-conditioned data.
+MAX_SOLVER_ITERATIONS = 1000
+
+# Cutting planes
 
 # The next plane touches the risk beyond the best point, by this part of the way to the planes' minimiser.
 STEP_BEYOND = 0.1
@@ -93,7 +150,7 @@ MAX_ACTIVE_SET_CHANGES = 200
 # With so few features the small program in coefficients and planes costs next to nothing.
 MAX_FEATURES_EXACT = 100
 
-# The concave-convex procedure for the ramp.
+# The concave-convex procedure for the ramp
 
 # A convex problem that needs more planes than these has a C so large that the norm hardly counts.
 MAX_PLANES = 1000

@@ -79,10 +79,11 @@ class TrimmedDescent:
         """Choose the highest positives and solve for them in turns, from some coefficients."""
         chosen: RowSource | None = None
         is_solved = False
-        # All positives are the only choice of their weight.
+        # With the weight of all positives there is one choice, and one turn settles it.
         is_settled = total >= self.total
         values: list[float] = []
         for turn in range(1, max_turns + 1):
+            # The scores by which the positives are chosen also start Newton's method.
             scores = self._rows.scores(coef)
             before, chosen = chosen, self._highest(coef, total, scores)
             is_settled |= before is not None and chosen.same_positives(before)
@@ -103,6 +104,7 @@ class TrimmedDescent:
         if not self.takes_newton:
             return self.turns(coef, total, max_steps, tol, TRIMMING_LBFGS_STEPS)
 
+        # The positives are those that rank highest at the point that the last step reached.
         def resample(point: Point) -> Problem:
             return self._trimmed(self._highest(point.coef, total, point.scores))
 
@@ -140,6 +142,7 @@ def trimmed_path(
     descent, rough_tol = TrimmedDescent(problem), max(tol, TRIMMING_TOL)
     max_steps = MAX_TRIMMING_TURNS if exact else MAX_TRIMMING_TURNS // 2
     total = descent.total
+    # The path starts at the solution with all positives, whose basin the local minima below are reached from.
     coef = descent.solve(np.zeros(problem.n_features), problem.rows, rough_tol, MAX_SOLVER_ITERATIONS).coef
     solutions = []
     for target in totals:

@@ -96,9 +96,9 @@ class History(EarlyStopping):
         """Remove the rounds after the best one."""
         # A warm start scores the best round again, on the validation part of the data that it is given.
         for name in ("indices", "steps", "edges", "validation"):
-            del getattr(self, name)[self.best_place :]
+            del getattr(self, name)[self.best_index :]
         for name in ("objectives", "values", "norms", "log_sums"):
-            del getattr(self, name)[self.best_place + 1 :]
+            del getattr(self, name)[self.best_index + 1 :]
         self.best_score = -np.inf
 
     def arrays(self) -> dict[str, NDArray[Any]]:
