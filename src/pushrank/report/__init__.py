@@ -1,4 +1,4 @@
-"""Rankings compared or measured as one HTML file that needs nothing else: no network, script or Python."""
+"""Rankings compared or measured, as a single HTML file that needs no network, script or Python."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def render(data: ReportData | MeasurementData) -> str:
         keep_trailing_newline=True,
     )
     style = _asset("style.css")
-    # a browser takes a style only as it is hashed here, whatever a cell of the data may smuggle into the page
+    # A browser applies only the style with this hash, whatever a cell of the data may smuggle into the page.
     style_hash = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
     return environment.from_string(_asset("template.html")).render(
         **template_context(data), pictures=pictures(data.lists), style=style, style_hash=style_hash
@@ -79,7 +79,7 @@ def render(data: ReportData | MeasurementData) -> str:
 
 
 def framed(data: ReportData | MeasurementData) -> str:
-    """Return the report as a frame for a notebook, in which nothing of the page can run or leave it."""
+    """Return the report as a frame for a notebook, in which no script can run and no link can leave it."""
     style = "width: 100%; height: 80vh; border: 0"
     return f'<iframe sandbox srcdoc="{escape(render(data))}" style="{style}" title="report"></iframe>'
 

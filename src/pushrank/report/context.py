@@ -1,4 +1,4 @@
-"""What a report shows: rankings of the same rows by models that had not seen them, as numbers and tables."""
+"""The contents of a report: rankings of the same rows by models that had not seen them, in tables."""
 
 from __future__ import annotations
 
@@ -19,31 +19,30 @@ from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics.measurement import number_text
 from pushrank.model_selection.comparison import HITS, PRECISION, RankerComparison
 from pushrank.report.lists import RankedLists, TiedRanks
-from pushrank.report.models import importances, model_sentences
+from pushrank.report.models import Drivers, find_drivers, model_sentences
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CONFIDENCE = 0.95
 MIN_P_VALUE = 0.001
-"""Smaller p-values are not written out."""
+"""Smaller p-values are shown as below it."""
 WHOLE = 1e-6
-"""Sums of chances nearer to a whole number than this are one: they add fractions with errors of rounding."""
+"""Sums of chances that are nearer to a whole number differ from it by errors of rounding alone."""
 MAX_TOP_ROWS = 50
 MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
-MAX_CELL_LENGTH = 80
 MAX_SHORT_TEXT = 20
-"""Texts that are no longer need no width of their own."""
+"""Columns of longer texts are given a minimal width."""
 BUDGETS = (0.25, 0.5, 1.0, 2.0, 5.0)
-"""What the table of budgets looks at, in units of the budget."""
+"""The rows of the table of budgets, in units of the budget."""
 
 
 class ListDifference(NamedTuple):
     """How many more hits one list has among its first rows than another, were other rows drawn.
 
-    The interval covers, and the p-value errs, as promised for all models together (Bonferroni). The lists are
-    taken as they are: how much the models would change with their training data, neither knows.
+    Interval and p-value hold for all models together (Bonferroni). They take the lists as they are, and say
+    nothing about how the models would change with their training data.
     """
 
     model: str
@@ -60,7 +59,7 @@ class ReportData:
     Parameters
     ----------
     comparison : RankerComparison
-        What :func:`pushrank.model_selection.compare_rankers` found.
+        What :func:`pushrank.model_selection.compare_rankers` returned.
     y : ndarray of bool, shape (n,)
         Which rows are hits.
     rows : DataFrame of n rows
@@ -70,7 +69,7 @@ class ReportData:
     meaning : str
         What a hit is, such as ``"fraud = 1"``.
     settings : dict of str to str
-        What else was done, in the order to show it.
+        Further facts, in the order to show them.
     seed : int, default=0
         The seed of what is drawn at random.
     models : dict of str to estimator
@@ -99,31 +98,31 @@ class ReportData:
     def lists(self) -> RankedLists:
         """The lists of the models, from fits that had not seen the rows."""
         comparison = self.comparison
-        best, rival = comparison.best_, comparison.runner_up_
+        best, runner_up = comparison.best_, comparison.runner_up_
         depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
-        return RankedLists(self.y, comparison.held_out_, depth, best, None if rival == best else rival)
+        return RankedLists(
+            self.y, comparison.held_out_, depth, best, None if runner_up == best else runner_up
+        )
 
     @cached_property
     def list_differences(self) -> list[ListDifference]:
         """The best model's list against every other."""
-        lists = self.lists
+        lists, k = self.lists, self.lists.depth
         others = [model for model in lists.names if model != lists.best]
-        found = []
+        differences = []
         for model in others:
             low, high, difference, p_value = metrics.compare(
                 self.y,
                 lists.scores[lists.best],
                 lists.scores[model],
                 "precision_at_k",
-                k=lists.depth,
+                k=k,
                 confidence_level=1.0 - (1.0 - CONFIDENCE) / len(others),
                 random_state=self.seed,
             )
-            k = lists.depth
-            found.append(
-                ListDifference(model, k * difference, k * low, k * high, min(1.0, p_value * len(others)))
-            )
-        return found
+            p_value = min(1.0, p_value * len(others))
+            differences.append(ListDifference(model, k * difference, k * low, k * high, p_value))
+        return differences
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class MeasurementData:
     Parameters
     ----------
     measurement : Measurement
-        What :func:`pushrank.metrics.measure` found, without weights.
+        What :func:`pushrank.metrics.measure` returned, without weights.
     y : ndarray of bool, shape (n,)
         Which rows are hits.
     scores : dict of str to ndarray of shape (n,)
@@ -145,7 +144,7 @@ class MeasurementData:
     meaning : str
         What a hit is, such as ``"fraud = 1"``.
     settings : dict of str to str
-        What else was done, in the order to show it.
+        Further facts, in the order to show them.
     """
 
     measurement: Measurement
@@ -163,14 +162,14 @@ class MeasurementData:
 
     @cached_property
     def lists(self) -> RankedLists:
-        """The lists, that with the most hits first, and beside it the one that all are held against."""
+        """The lists: first the one with the most hits, beside it the one that all are compared with."""
         figures, first = self.measurement.measures, self.measurement.first
         by = ("hits", "average_precision")
         best, *others = sorted(
             figures, key=lambda model: [figures[model][name].estimate for name in by], reverse=True
         )
-        rival = first if best != first else next(iter(others), None)
-        return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), best, rival)
+        runner_up = first if best != first else next(iter(others), None)
+        return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), best, runner_up)
 
 
 class Cell(NamedTuple):
@@ -180,45 +179,35 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-class BudgetRow(NamedTuple):
-    """What the best model and its rival find among so many first rows, and what a random order would."""
-
-    rows: int
-    hits: float
-    precision: float
-    found: float
-    rival_hits: float | None
-    random_hits: float
-
-
 class Disagreement(NamedTuple):
-    """The rows that one model puts among the first and the other does not, and those of them to show."""
+    """The rows that one model puts among the first and the other does not, the farthest apart first."""
 
     description: str
     rows: NDArray[np.intp]
-    shown: NDArray[np.intp]
 
 
 def sentences(data: ReportData | MeasurementData) -> list[str]:
-    """Return the verdict, and how many hits the two lists have that it speaks of."""
+    """Return the verdict, and how many hits the two lists have that it compares."""
     if isinstance(data, ReportData):
         return [data.comparison.verdict(), _hits_sentence(data.lists, "")]
     low, high, *_ = data.measurement.measures[data.lists.best]["hits"]
-    known = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
-    return [_hits_sentence(data.lists, known), *data.measurement.sentences()]
+    interval = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
+    return [_hits_sentence(data.lists, interval), *data.measurement.sentences()]
 
 
 def _hits_sentence(lists: RankedLists, interval: str) -> str:
-    depth, best, rival = lists.depth, lists.best, lists.rival
+    depth, best, runner_up = lists.depth, lists.best, lists.runner_up
     tied = {model: lists.tied_at(model, depth) for model in lists.pair}
-    cut = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
-    ties = f" Some rows tie where the list is cut ({cut}) and count by their chance to be in." if cut else ""
+    counts = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
+    ties = f" Some rows tie where the list is cut ({counts}) and count by their chance to be in."
     other = (
-        "" if rival is None else f"; of the first {depth:,} by {rival}, {row_count(lists.hits(rival))} are"
+        f"; of the first {depth:,} by {runner_up}, {row_count(lists.hits(runner_up))} are"
+        if runner_up
+        else ""
     )
     return (
         f"Of the {depth:,} rows that {best} ranks first, {row_count(lists.hits(best))} are hits{interval}"
-        f"{other}.{ties} A random pick would find {row_count(depth * lists.base_rate)}."
+        f"{other}.{ties * bool(counts)} A random pick would find {row_count(depth * lists.base_rate)}."
     )
 
 
@@ -227,12 +216,18 @@ def template_context(data: ReportData | MeasurementData) -> dict[str, Any]:
     lists = data.lists
     top = lists.first_rows(lists.best, MAX_TOP_ROWS)
     first, last = (ranks[top] for ranks in lists.ranks(lists.best))
-    own = _compared(data) if isinstance(data, ReportData) else _measured(data)
-    return own | {
+    if isinstance(data, ReportData):
+        context, facts = _compared(data), _facts(data)
+    else:
+        context = {"measured": data.measurement, "drivers": Drivers([], "")}
+        facts = {"Lists judged by": f"hits among the first {lists.depth:,} rows"}
+    hits = f"{int(data.y.sum()):,}, the rows with {data.meaning}"
+    return context | {
+        "facts": {"Rows": f"{len(data.y):,}", "Hits": hits, **facts, **data.settings},
         "data": data,
         "lists": lists,
         "sentences": [with_minus_signs(sentence) for sentence in sentences(data)],
-        "budgets": _budgets(lists),
+        "budgets": sorted({min(len(lists.y), max(1, round(part * lists.depth))) for part in BUDGETS}),
         "top": top,
         "top_has_ties": bool((first != last).any()),
         "tied_at_end": lists.tied_at(lists.best, len(top)),
@@ -241,10 +236,10 @@ def template_context(data: ReportData | MeasurementData) -> dict[str, Any]:
             Cell(str(name), "number" if dtype.kind in "iuf" else "")
             for name, dtype in data.rows.dtypes.iloc[:MAX_COLUMNS].items()
         ],
-        "cut": cut,
-        "cut_is_tied": _cut_is_tied(lists),
+        "cut_is_tied": lists.is_cut_tied,
         "agreement": _agreement(lists),
         "disagreements": [_disagreement(lists, *pair) for pair in permutations(lists.pair, 2)],
+        "max_disagreeing": MAX_DISAGREEING_ROWS,
         "row_cells": partial(_row_cells, data),
         "signed": lambda value, digits: with_minus_signs(f"{value:+.{digits}f}"),
         "number": _number,
@@ -256,46 +251,26 @@ def template_context(data: ReportData | MeasurementData) -> dict[str, Any]:
 
 def _compared(data: ReportData) -> dict[str, Any]:
     """Return what the template uses of a comparison alone."""
-    comparison, drivers = data.comparison, importances(data)
+    comparison, lists = data.comparison, data.lists
     return {
         "measured": None,
-        "models": model_sentences(dict(data.models)),
-        "importances": [] if isinstance(drivers, str) else drivers,
-        "no_importances": drivers if isinstance(drivers, str) else "",
-        "measures": sorted(
-            comparison.measures[data.lists.best], key=lambda name: name != comparison.criterion
-        ),
+        "models": model_sentences(data.models),
+        "drivers": find_drivers(comparison, lists, data.models.get(lists.best), data.X, data.seed),
+        "measures": sorted(comparison.measures[lists.best], key=lambda name: name != comparison.criterion),
         "n_resamples": default_n_resamples(len(data.y)),
         "none_is_better": comparison.none_is_better_,
         "place": _place_of_best(comparison),
-        "facts": {**_facts(data), **data.settings},
     }
 
 
 def _place_of_best(comparison: RankerComparison) -> str:
-    """Return what the first model is called in the table: the best only where it is by more than chance."""
-    best, rival = comparison.best_, comparison.runner_up_
-    if best == rival or rival in comparison.equals_:
+    """Return the title of the first model in the table: the best only if it is by more than chance."""
+    best, runner_up = comparison.best_, comparison.runner_up_
+    if best == runner_up or runner_up in comparison.equals_:
         return ""
-    if comparison.differences_[rival].more_than_chance:
+    if comparison.differences_[runner_up].more_than_chance:
         return "best at the top"
     return "most hits" if comparison.criterion == HITS else "highest"
-
-
-def _measured(data: MeasurementData) -> dict[str, Any]:
-    """Return what the template uses of a measurement alone."""
-    found, depth = data.measurement, data.lists.depth
-    return {
-        "measured": found,
-        "importances": [],
-        "no_importances": "",
-        "facts": {
-            "Rows": f"{len(data.y):,}",
-            "Hits": f"{int(data.y.sum()):,}, the rows with {data.meaning}",
-            "Lists judged by": f"hits among the first {depth:,} rows",
-            **data.settings,
-        },
-    }
 
 
 def _number(measure: str, value: float) -> str:
@@ -312,7 +287,7 @@ def row_count(rows: float) -> str:
 
 
 def _facts(data: ReportData) -> dict[str, str]:
-    """Return what was compared and how, as far as the comparison knows it."""
+    """Return what the comparison itself says of how it was made."""
     comparison = data.comparison
     why = "the budget" if comparison.budget else "a quarter as many as there are hits"
     judged_by = f"hits among the first {data.lists.depth:,} rows ({why})"
@@ -320,8 +295,6 @@ def _facts(data: ReportData) -> dict[str, str]:
         judged_by = f"{comparison.criterion}; counted below are {judged_by}"
     times = f", {comparison.n_repeats} times; curves and rows from the first"
     return {
-        "Rows": f"{len(data.y):,}",
-        "Hits": f"{int(data.y.sum()):,}, the rows with {data.meaning}",
         "Models judged by": judged_by,
         "Cross-validation": f"{comparison.n_folds} parts" + times * (comparison.n_repeats > 1),
         "Choice inside every training part": "no" if comparison.optimism_ is None else "yes",
@@ -334,52 +307,28 @@ def with_minus_signs(text: str) -> str:
     return re.sub(r"(?<![^\s(])-(?=\d)", "−", text)
 
 
-def cut(text: str, length: int) -> str:
-    """Return a text that is at most so long, and an ellipsis."""
-    return text if len(text) <= length else f"{text[:length]}…"
-
-
-def _budgets(lists: RankedLists) -> list[BudgetRow]:
-    depths = sorted({min(len(lists.y), max(1, round(part * lists.depth))) for part in BUDGETS})
-    return [
-        BudgetRow(
-            k,
-            lists.hits(lists.best, k),
-            lists.hits(lists.best, k) / k,
-            lists.hits(lists.best, k) / int(lists.y.sum()),
-            None if lists.rival is None else lists.hits(lists.rival, k),
-            k * lists.base_rate,
-        )
-        for k in depths
-    ]
-
-
-def _cut_is_tied(lists: RankedLists) -> bool:
-    return any(lists.tied_at(model, lists.depth) for model in lists.pair)
-
-
 def _agreement(lists: RankedLists) -> dict[str, tuple[float, float]]:
-    """Return how many rows, and hits, both lists have among their first, and how many only one of them."""
-    if lists.rival is None:
+    """Return how many rows, and hits, are among the first of both lists, and of each of them only."""
+    if lists.runner_up is None:
         return {}
-    best, rival = lists.chances(lists.best), lists.chances(lists.rival)
-    # tied rows come in one random order in both lists, so that these part no more than they must
+    best, runner_up = lists.chances(lists.best), lists.chances(lists.runner_up)
+    # Tied rows come in the same random order in both lists, so that these differ as little as they can.
     groups = {
-        f"{lists.best} and {lists.rival}": np.minimum(best, rival),
-        f"{lists.best} only": np.maximum(0.0, best - rival),
-        f"{lists.rival} only": np.maximum(0.0, rival - best),
+        f"{lists.best} and {lists.runner_up}": np.minimum(best, runner_up),
+        f"{lists.best} only": np.maximum(0.0, best - runner_up),
+        f"{lists.runner_up} only": np.maximum(0.0, runner_up - best),
     }
     return {name: (float(chance.sum()), float(chance[lists.y].sum())) for name, chance in groups.items()}
 
 
 def _disagreement(lists: RankedLists, model: str, other: str) -> Disagreement:
-    tied = _cut_is_tied(lists)
-    first = f"{'more likely ' if tied else ''}among the first {lists.depth:,} of {model}"
     rows = np.flatnonzero(lists.chances(model) > lists.chances(other))
-    # those first that the other model puts last
+    # The rows that the other model puts last come first.
     rows = rows[np.argsort(-lists.ranks(other).first[rows], kind="stable")]
-    description = f"{first} than of {other}" if tied else f"{first}, but not of {other}"
-    return Disagreement(description, rows, rows[:MAX_DISAGREEING_ROWS])
+    first = f"among the first {lists.depth:,} of {model}"
+    if lists.is_cut_tied:
+        return Disagreement(f"more likely {first} than of {other}", rows)
+    return Disagreement(f"{first}, but not of {other}", rows)
 
 
 def _row_cells(data: ReportData | MeasurementData, row: np.intp) -> list[Cell]:
@@ -387,7 +336,7 @@ def _row_cells(data: ReportData | MeasurementData, row: np.intp) -> list[Cell]:
     return [
         Cell("✓ hit" if data.y[row] else "✗ no", "short"),
         *(Cell(_rank(data.lists.ranks(model), row), "number") for model in data.lists.pair),
-        # a row as a whole would turn whole numbers into fractions where others are
+        # Cell by cell: a row of numbers as a whole would turn integers into floats.
         *(_cell(data.rows.iloc[row, c]) for c in range(min(MAX_COLUMNS, data.rows.shape[1]))),
     ]
 
@@ -409,5 +358,4 @@ def _cell(value: Any) -> Cell:
         return Cell(str(value), "number")
     if isinstance(value, float | np.floating):
         return Cell(f"{value:.6g}", "number")
-    text = str(value)
-    return Cell(cut(text, MAX_CELL_LENGTH), "value" if len(text) > MAX_SHORT_TEXT else "")
+    return Cell(str(value), "value" if len(str(value)) > MAX_SHORT_TEXT else "")

@@ -1,4 +1,4 @@
-"""Lists that models make of the same labelled rows: ranks, ties, and hits among the first rows."""
+"""Rankings of the same labelled rows by several models: ranks, ties, and hits among the first rows."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedLists:
-    """The lists, how many of their first rows count, and which two are shown side by side.
+    """Rankings, how many of their first rows count, and which two are shown side by side.
 
     Parameters
     ----------
     y : ndarray of bool, shape (n,)
         Which rows are hits.
     scores : dict of str to ndarray of shape (n,)
-        For each model, its order of all rows, the higher the better.
+        For each model the scores of all rows, the higher the better.
     depth : int
         How many first rows models are judged by.
     best : str
         The model to show first.
-    rival : str or None
-        The model to hold the best one against, if there is another.
+    runner_up : str or None
+        The model that the best is compared with, if there is another.
     """
 
     y: NDArray[np.bool_]
     scores: Mapping[str, Floats]
     depth: int
     best: str
-    rival: str | None
+    runner_up: str | None
 
     @property
     def pair(self) -> list[str]:
-        """The best model and its rival, if it has one."""
-        return [self.best] if self.rival is None else [self.best, self.rival]
+        """The best model and its runner-up, if it has one."""
+        return [self.best] if self.runner_up is None else [self.best, self.runner_up]
 
     @property
     def names(self) -> list[str]:
-        """The models' names: the best, then the others as they came."""
+        """The names of the models: the best, then the others in the order of the scores."""
         return list(dict.fromkeys([self.best, *self.scores]))
 
     @property
@@ -62,7 +62,7 @@ class RankedLists:
         return float(np.mean(self.y))
 
     def hits(self, model: str, depth: int | None = None) -> float:
-        """Return how many of the first rows, by default of the budget, are hits; ties by expectation."""
+        """Return how many of the first rows, by default as many as count, are hits; ties by expectation."""
         depth = depth or self.depth
         return float(depth * metrics.precision_at_k(self.y, self.scores[model], depth))
 
@@ -82,9 +82,14 @@ class RankedLists:
         return self._ranks[model]
 
     def tied_at(self, model: str, depth: int) -> int:
-        """Return how many rows tie where a list is cut, some within its first rows and some beyond."""
+        """Return how many rows tie at the end of the first rows, some of them among these and some not."""
         first, last = self.ranks(model)
         return int(((first <= depth) & (depth < last)).sum())
+
+    @property
+    def is_cut_tied(self) -> bool:
+        """Whether rows tie at the end of the first rows of the best list or its runner-up."""
+        return any(self.tied_at(model, self.depth) for model in self.pair)
 
     def chances(self, model: str) -> NDArray[np.float64]:
         """Return every row's chance to be among the first rows, where tied rows come in a random order."""

@@ -1,8 +1,9 @@
-"""What a report says of a model: one plain sentence, and the columns that drive its ranking."""
+"""Models in a report: a plain sentence for each kind, and the columns that drive a ranking."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -12,20 +13,21 @@ from sklearn.utils import _safe_indexing
 
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import share_of_hits
-
-if TYPE_CHECKING:
-    from pushrank.report.context import ReportData
+from pushrank.model_selection.comparison import RankerComparison
+from pushrank.report.lists import RankedLists
 
 MAX_CELLS = 200_000_000
-"""Cells that are scored again, each column shuffled in turn: some ten seconds on one core."""
+"""Cells that are scored again, each column shuffled in turn, take some ten seconds on a core."""
 MAX_IMPORTANCES = 10
+MIN_HITS_LOST = 0.05
+"""Fewer hits would be shown as 0.0."""
 LINEAR = "A weighted sum of the columns"
 QUESTIONS = "A sum of many yes-or-no questions about single columns, such as 'is the amount above 500?'"
 ANYWHERE = "fitted to tell hits from other rows anywhere in the list"
 SENTENCES = {
     "LogisticRegression": f"{LINEAR}, {ANYWHERE}; the usual first choice.",
     "PNormPush": f"{LINEAR}, fitted so that rows that are no hits do not stand high in the list; the larger "
-    "p, the more the very top counts (at p = 1 all of the list counts alike).",
+    "p, the more the very top counts (at p = 1 all of the list counts equally).",
     "PNormPushCV": f"{LINEAR}, fitted to get the top of the list right; how much the top counts is chosen by "
     "cross-validation.",
     "TrimmedPush": f"{LINEAR}, fitted to the hits that such a sum can bring to the top; it gives up on the "
@@ -55,12 +57,19 @@ class Importance(NamedTuple):
     """In per cent of the largest."""
 
 
-def model_sentences(models: dict[str, Any]) -> dict[str, str]:
-    """Return a sentence for each kind of model, by the names of the models that it is true of."""
+class Drivers(NamedTuple):
+    """The columns that drive the best ranking, or why none is shown."""
+
+    importances: list[Importance]
+    why_none: str
+
+
+def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
+    """Return a sentence for each kind of model, by the names of the models of that kind."""
     names: dict[str, list[str]] = {}
     for name, model in models.items():
         names.setdefault(_sentence(model), []).append(name)
-    return {"; ".join(alike): sentence for sentence, alike in names.items()}
+    return {"; ".join(group): sentence for sentence, group in names.items()}
 
 
 def _sentence(model: Any) -> str:
@@ -69,46 +78,41 @@ def _sentence(model: Any) -> str:
     return SENTENCES.get(type(ranker).__name__, first_line)
 
 
-def importances(data: ReportData) -> list[Importance] | str:
-    """Return the columns that the best ranking hangs on, or why they are not known.
+def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X: Any, seed: int) -> Drivers:
+    """Return the columns that drive the best ranking, or why there are none to show.
 
     The best model is fitted again to the training rows of each part of the cross-validation, and the columns
     of the test part are shuffled one after another: permutation importance, of hits among the first rows.
     """
-    X, model = data.X, data.models.get(data.lists.best)
     if X is None or model is None:
-        return ""
+        return Drivers([], "")
     if not hasattr(X, "iloc"):
-        return "The columns of these rows have no names."
-    folds = data.comparison.folds
-    parts = np.unique(folds)
+        return Drivers([], "The columns of these rows have no names.")
+    y, parts = lists.y, np.unique(comparison.folds)
     cells_of_part = len(X) / len(parts) * X.shape[1] ** 2
     n_parts = min(len(parts), int(MAX_CELLS / cells_of_part))
     if n_parts == 0:
-        return f"Shuffling {X.shape[1]:,} columns on {len(X):,} rows would take too long to be done here."
+        why = f"Shuffling {X.shape[1]:,} columns on {len(X):,} rows would take too long to be done here."
+        return Drivers([], why)
 
     def hits(model: Any, rows: Any, y: Any) -> float:
-        return data.lists.depth * share_of_hits(y, model_scores(model, rows), data.comparison.budget, len(X))
+        return lists.depth * share_of_hits(y, model_scores(model, rows), comparison.budget, len(X))
 
     lost = np.zeros(X.shape[1])
-    with record_warnings([]):  # those of the same fits are told already
+    # The comparison has recorded the warnings of the same fits already.
+    with record_warnings([]):
         for part in parts[:n_parts]:
-            train, test = np.flatnonzero(folds != part), np.flatnonzero(folds == part)
-            fitted = clone(model).fit(_safe_indexing(X, train), data.y[train])
-            found = permutation_importance(
-                fitted,
-                _safe_indexing(X, test),
-                data.y[test],
-                scoring=hits,
-                n_repeats=1,
-                random_state=data.seed,
+            train, test = np.flatnonzero(comparison.folds != part), np.flatnonzero(comparison.folds == part)
+            fitted = clone(model).fit(_safe_indexing(X, train), y[train])
+            rows = _safe_indexing(X, test)
+            shuffled = permutation_importance(
+                fitted, rows, y[test], scoring=hits, n_repeats=1, random_state=seed
             )
-            lost += found.importances_mean / n_parts
+            lost += shuffled.importances_mean / n_parts
     first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
-    shown = [column for column in first if lost[column] > 0.05]  # which is 0.1 as shown
+    shown = [column for column in first if lost[column] > MIN_HITS_LOST]
     if not shown:
-        return "Shuffling any one column costs no hit: the columns stand in for each other, or say nothing."
-    return [
-        Importance(str(X.columns[column]), float(lost[column]), 100.0 * lost[column] / lost[shown[0]])
-        for column in shown
-    ]
+        why = "Shuffling any one column costs no hit: the columns stand in for each other, or say nothing."
+        return Drivers([], why)
+    bars = 100.0 * lost / lost[shown[0]]
+    return Drivers([Importance(str(X.columns[at]), float(lost[at]), bars[at]) for at in shown], "")
