@@ -1,4 +1,4 @@
-"""What notebooks show of results: HTML that needs no style sheet, script or network."""
+"""Results in notebooks: HTML that needs no style sheet, script or network."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from html import escape
 
 import numpy as np
 
-WIDTH, MARGIN = 120, 6  # of the picture of an interval, in pixels
+# The width of the picture of an interval, and its margins, in pixels.
+WIDTH, MARGIN = 120, 6
 
 
 class Picture(str):
-    """HTML of our own, to be taken as it is."""
+    """HTML that is written here, and not escaped."""
 
     __slots__ = ()
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return a table of texts, which are escaped, and of pictures.
+    """Return a table of texts, which are escaped, and of pictures, which are not.
 
     Examples
     --------
@@ -29,8 +30,8 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: st
         "<tr>" + "".join(f"<td>{c if isinstance(c, Picture) else escape(c)}</td>" for c in row) + "</tr>"
         for row in rows
     )
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def html_sentences(*sentences: str) -> str:
@@ -56,20 +57,21 @@ def interval_pictures(
     True
     """
     ends = np.array([*lows, *highs, *values, *([0.0] if zero else [])])
+    # A measure without an interval has NaN for its ends, and gets a point alone.
     ends = ends[np.isfinite(ends)]
     start, reach = ends.min(initial=np.inf), np.ptp(ends) if len(ends) else 0.0
 
-    def place(value: float) -> str:
+    def x(value: float) -> str:
         share = (value - start) / reach if reach > 0.0 else 0.5
         return f"{MARGIN + (WIDTH - 2 * MARGIN) * share:.1f}"
 
     pictures = []
     for value, low, high in zip(values, lows, highs, strict=True):
-        marks = f'<path d="M{place(0.0)} 0V16" stroke="currentColor" stroke-dasharray="2 2"/>' * zero
+        marks = f'<path d="M{x(0.0)} 0V16" stroke="currentColor" stroke-dasharray="2 2"/>' * zero
         if np.isfinite([low, high]).all():
-            marks += f'<path d="M{place(low)} 8H{place(high)}" stroke="currentColor" stroke-width="2"/>'
+            marks += f'<path d="M{x(low)} 8H{x(high)}" stroke="currentColor" stroke-width="2"/>'
         if np.isfinite(value):
-            marks += f'<circle cx="{place(value)}" cy="8" r="4" fill="currentColor"/>'
+            marks += f'<circle cx="{x(value)}" cy="8" r="4" fill="currentColor"/>'
         pictures.append(
             Picture(
                 f'<svg width="{WIDTH}" height="16" viewBox="0 0 {WIDTH} 16" aria-hidden="true">{marks}</svg>'

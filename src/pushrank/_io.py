@@ -32,7 +32,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield beside
         with beside.open("rb") as finished:
             os.fsync(finished.fileno())
-        # mkstemp's files are private; a result is as readable as any file its user makes
+        # Files of mkstemp are private, but a result should be as readable as any other file of its user.
         mask = os.umask(0)
         os.umask(mask)
         beside.chmod(0o666 & ~mask)
@@ -42,11 +42,11 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 TRUSTED_TYPES: set[str] = set()
-"""The names of pushrank's types that a model file may hold, each registered by the module that owns it."""
+"""The names of pushrank's types that a model file may hold. The module that defines a type registers it."""
 
 
 def trust_in_files(*types: Any) -> None:
-    """Let model files hold instances of types: what is built of them runs nothing that came from the file.
+    """Let model files hold instances of types, which run nothing of the file when they are built.
 
     Examples
     --------

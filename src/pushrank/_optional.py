@@ -1,4 +1,4 @@
-"""Packages that only some of pushrank needs."""
+"""Packages that only parts of pushrank need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def import_optional(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
-        # a missing package is the user's to install; a module missing inside it is another fault
+        # The user can install a missing package. A module that an installed package lacks is another fault,
+        # whose message must not be replaced.
         if (error.name or "").partition(".")[0] != package:
             raise
         raise ImportError(

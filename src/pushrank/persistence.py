@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from io import BytesIO
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.tree._tree import Tree
 
@@ -25,14 +27,17 @@ __all__ = ["load", "save"]
 
 FOREIGN_TYPES = {
     *(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix)),
-    "sklearn.tree._tree.Tree",  # checked after loading
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # likewise
-    "sklearn.metrics._scorer._Scorer",  # of a function that is trusted itself
-    "numpy.dtype",  # of the values that an imputer fills in: a name for a kind of number, nothing that runs
+    # The nodes of trees are checked after loading, since prediction follows them without a check.
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    # A scorer calls a function, which has to be trusted itself.
+    "sklearn.metrics._scorer._Scorer",
+    # The type of the values that an imputer fills in only names a kind of number.
+    "numpy.dtype",
 }
-"""Types of others that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
-
-VERSION_FILE = "pushrank.txt"  # in the archive, beside what skops writes: the version that wrote it
+"""Types of other packages that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
+VERSION_FILE = "pushrank.txt"
+"""The file in the archive, beside those of skops, that holds the version which wrote it."""
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -52,8 +57,8 @@ def save(model: Any, path: str | Path) -> None:
     OSError
         When the file cannot be written; nothing is left in its place.
     TypeError
-        When the model holds what could not be loaded again: a function, as for a kernel of one's own, an
-        object of a type that is not trusted, or an array of a library that skops does not know.
+        When the model holds what could not be loaded again: a function, such as a callable kernel, an
+        object of a type that is not trusted, or an array of a library that skops does not support.
 
     Notes
     -----
@@ -77,7 +82,8 @@ def save(model: Any, path: str | Path) -> None:
     with atomic_write(Path(path)) as beside:
         try:
             io.dump(model, beside)
-        except RuntimeError as error:  # torch's, of a tensor that is built without its numbers
+        except RuntimeError as error:
+            # PyTorch raises it for a tensor that skops builds without its numbers.
             raise TypeError(
                 f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
@@ -104,7 +110,7 @@ def load(path: str | Path) -> Any:
     Returns
     -------
     object
-        What was saved; of ``pushrank fit`` the pipeline from columns to scores.
+        What was saved; for a file of ``pushrank fit`` the pipeline from columns to scores.
 
     Raises
     ------
@@ -140,7 +146,7 @@ def load(path: str | Path) -> Any:
 
 
 def load_content(path: str | Path) -> Any:
-    """Return all that a model file holds: of ``pushrank fit`` a dict with the pipeline and its columns.
+    """Return all that a model file holds; for ``pushrank fit`` a dict with the pipeline and its columns.
 
     It raises and warns as :func:`load` does.
     """
@@ -154,9 +160,8 @@ def load_content(path: str | Path) -> Any:
         by_version = written_by(data)
     except io.exceptions.UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
-    except (
-        Exception
-    ) as error:  # from the depths of skops, zip, JSON and numpy: there is no kind that is not raised
+    except Exception as error:
+        # skops, zipfile, json and numpy raise all kinds of exceptions for damaged files.
         raise ModelFileError(
             f"{path} is not a model file of pushrank, or is damaged ({str(error) or type(error).__name__}); "
             "fit the model again."
@@ -176,7 +181,7 @@ def load_content(path: str | Path) -> Any:
 
 
 def written_by(data: bytes) -> str:
-    """Return the version that wrote a file; of one without, the first."""
+    """Return the version that wrote a file, "0" for one of the first version, which holds none."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         return archive.read(VERSION_FILE).decode() if VERSION_FILE in archive.namelist() else "0"
 
@@ -190,26 +195,26 @@ def _strangers(data: bytes) -> list[str]:
     """Return the types and functions in a file's bytes that are not trusted."""
     io = import_optional("skops.io", "io")
 
-    found = set(io.get_untrusted_types(data=data))
-    for module in {name.rpartition(".")[0] for name in found if name.startswith("pushrank.")}:
-        try:
-            import_module(module)  # whose owner says on import what may be trusted
-        except ImportError:
-            continue  # of another version, or made up: it stays a stranger
-    return sorted(found - TRUSTED_TYPES - FOREIGN_TYPES)
+    names = set(io.get_untrusted_types(data=data))
+    # A module of pushrank registers its trusted types on import. A type of another version, or a made-up one,
+    # stays a stranger.
+    for module in {name.rpartition(".")[0] for name in names if name.startswith("pushrank.")}:
+        with suppress(ImportError):
+            import_module(module)
+    return sorted(names - TRUSTED_TYPES - FOREIGN_TYPES)
 
 
 def _places(model: Any, strangers: list[str]) -> str:
     """Return which parameters hold strangers, or the strangers alone where none does."""
     holders = model.values() if isinstance(model, dict) else [model]
-    found = [
+    parameters = [
         f"{name} is {type_name}"
         for holder in holders
         if hasattr(holder, "get_params")
         for name, value in holder.get_params().items()
         if (type_name := _type_name(value)) in strangers
     ]
-    return ", ".join(found) or f"it holds {', '.join(strangers)}"
+    return ", ".join(parameters) or f"it holds {', '.join(strangers)}"
 
 
 def _type_name(value: Any) -> str:
@@ -219,12 +224,9 @@ def _type_name(value: Any) -> str:
 
 
 def _check_trees(loaded: Any) -> None:
-    """Raise unless every tree within an object is one that prediction can walk safely.
+    """Raise ModelFileError unless every tree within an object is one that prediction can walk safely.
 
-    Raises
-    ------
-    ModelFileError
-        When a node's child or feature is out of range, or a child does not come after its parent.
+    The children and the feature of every node must be in range, and children come after their parent.
 
     Examples
     --------
@@ -239,7 +241,9 @@ def _check_trees(loaded: Any) -> None:
             continue
         seen.add(id(item))
         if isinstance(item, Tree):
-            _check_tree(item)
+            is_inner = item.children_left != -1
+            children = np.stack([item.children_left[is_inner], item.children_right[is_inner]])
+            _check_nodes(is_inner, children, item.feature[is_inner], item.n_features)
         elif isinstance(item, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
             for predictor in chain.from_iterable(item._predictors):
                 _check_predictor(predictor.nodes, item.n_features_in_)
@@ -254,20 +258,20 @@ def _check_trees(loaded: Any) -> None:
 
 
 def _check_predictor(nodes: Any, n_features: int) -> None:
-    """Raise unless the nodes of a tree of scikit-learn's gradient boosting point to each other alone."""
-    inner = nodes[nodes["is_leaf"] == 0]
-    children = np.stack([inner["left"], inner["right"]]).astype(np.int64)
-    ordered = np.all((children > np.flatnonzero(nodes["is_leaf"] == 0)) & (children < len(nodes)))
-    features = inner["feature_idx"]
-    if not ordered or np.any((features < 0) | (features >= n_features) | (inner["is_categorical"] != 0)):
+    is_inner = nodes["is_leaf"] == 0
+    inner = nodes[is_inner]
+    # Splits by category point into bit sets beside the tree, which these checks do not cover.
+    if np.any(inner["is_categorical"] != 0):
         raise ModelFileError("the file holds a tree whose nodes point out of it; fit the model again.")
+    _check_nodes(is_inner, np.stack([inner["left"], inner["right"]]), inner["feature_idx"], n_features)
 
 
-def _check_tree(tree: Any) -> None:
-    numbers = np.arange(tree.node_count)
-    inner = tree.children_left != -1
-    children = np.stack([tree.children_left[inner], tree.children_right[inner]])
-    features = tree.feature[inner]
-    ordered = np.all((children > numbers[inner]) & (children < tree.node_count))
-    if not ordered or np.any((features < 0) | (features >= tree.n_features)):
+def _check_nodes(
+    is_inner: NDArray[np.bool_], children: NDArray[Any], features: NDArray[Any], n_features: int
+) -> None:
+    """Raise ModelFileError unless children come after their parents, and features exist."""
+    # A crafted file may give the numbers of nodes any type.
+    children = children.astype(np.int64)
+    is_ordered = np.all((children > np.flatnonzero(is_inner)) & (children < len(is_inner)))
+    if not is_ordered or np.any((features < 0) | (features >= n_features)):
         raise ModelFileError("the file holds a tree whose nodes point out of it; fit the model again.")
