@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pushrank.cli.model import MAX_CATEGORIES, SavedModel, models_with
-from pushrank.cli.read import TEXT, Table, TextFormat
+from pushrank.cli.table import TEXT, Kind, Table, TextFormat
 from tests.cli.runner import FEW, auc, call
 
 N_ROWS = 300
@@ -104,13 +104,13 @@ def test_a_comparison_says_how_far_it_is(tmp_path, frame):
 
 
 def test_what_cannot_be_left_out_is_told(tmp_path, frame):
-    assert "--exclude 'z' is not in" in fitted(tmp_path, frame, "--exclude", "z", code=2).stderr
+    assert "--exclude 'z' is no column of" in fitted(tmp_path, frame, "--exclude", "z", code=2).stderr
     assert "--exclude 'y' is the label" in fitted(tmp_path, frame, "--exclude", "y", code=2).stderr
     shown = fitted(tmp_path, frame, "--exclude", "x", "--exclude", "code", code=2)
     assert "nothing to rank by" in shown.stderr
     (tmp_path / "a.libsvm").write_text("1 1:0.5\n0 1:1\n")
     shown = call("fit", tmp_path / "a.libsvm", "--exclude", "x", "-o", tmp_path / "m.skops", code=2)
-    assert "--exclude is for named columns" in shown.stderr
+    assert "--exclude 'x' is for named columns" in shown.stderr
 
 
 def test_a_label_is_the_same_however_its_number_is_written(tmp_path, frame):
@@ -344,8 +344,10 @@ def test_thousands_are_read(tmp_path, frame, thousands, decimal):
     ],
 )
 def test_numbers_are_read_by_their_marks_alone(tmp_path, written, text, number):
-    table = Table(tmp_path / "a.csv", pd.DataFrame({"x": text}, dtype=TEXT), written=written)
-    np.testing.assert_array_equal(table.numbers("x"), number)
+    table = Table(
+        tmp_path / "a.csv", pd.DataFrame({"x": text}, dtype=TEXT), is_text=True, text_format=written
+    )
+    np.testing.assert_array_equal(table.column("x", Kind.NUMBER).values, number)
 
 
 def test_a_mark_is_not_both(tmp_path, frame):

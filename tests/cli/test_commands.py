@@ -304,7 +304,7 @@ def bad(files, frame):
     fit = ["fit", "-o", out, *LABEL]
     compare = ["compare", *LABEL]
     return {
-        "has no column 'klass' for --label": ["fit", data, "--label", "klass", "-o", out],
+        "--label 'klass' is no column of": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],
         "one class only (benign (569 rows))": [*fit, files / "one.csv"],
         "holds 3 values, 0 (190 rows), 1 (190 rows), 2 (189 rows); name the one": [
@@ -373,7 +373,7 @@ def test_bad_input_at_score_time(files, frame):
         "not written by pushrank fit": ["score", files / "other.skops", files / "data.csv", "-o", out],
         ".csv, .tsv, .parquet or .xlsx": ["score", model, files / "data.csv", "-o", files / "r.txt"],
         "--budget 570 exceeds the 569 rows": ["evaluate", model, files / "data.csv", "--budget", 570],
-        "has no column 'y' for --label": ["evaluate", model, files / "data.csv", "--label", "y"],
+        "--label 'y' is no column of": ["evaluate", model, files / "data.csv", "--label", "y"],
     }
     for message, arguments in cases.items():
         result = call(*arguments, code=2)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pushrank.cli import compare
+from pushrank.cli import comparison
 from pushrank.cli.errors import in_option_names
 from pushrank.cli.model import SavedModel, make_model, make_ranking_pipelines
 from tests.cli.runner import FEW, call
@@ -128,7 +128,7 @@ def test_models_are_chosen_by_the_names_of_fit_and_of_the_table(visits):
 
 
 def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
-    config = compare.ComparisonConfig(budget=30, model=["top-ranker-cv", "pnorm-push"], p=[4.0], folds=2)
+    config = comparison.ComparisonConfig(budget=30, model=["top-ranker-cv", "pnorm-push"], p=[4.0], folds=2)
     y = np.arange(300) < 10
     found = config.models(y, dense=True)
     assert list(found) == ["linear, chosen for the top", "P-Norm Push, p = 1", "P-Norm Push, p = 4"]
@@ -141,8 +141,10 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
 
 def test_a_group_stays_in_one_part(visits, monkeypatch):
     seen = []
-    compared = compare.compare_rankers
-    monkeypatch.setattr(compare, "compare_rankers", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0])
+    compared = comparison.compare_rankers
+    monkeypatch.setattr(
+        comparison, "compare_rankers", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0]
+    )
     call("compare", visits, "--label", "fraud", *TWO, "--folds", 3, "--group", "customer",
          "--exclude", "day", "--exclude", "amount")  # fmt: skip
     customers = pd.read_csv(visits)["customer"]
@@ -151,8 +153,10 @@ def test_a_group_stays_in_one_part(visits, monkeypatch):
 
 def test_the_future_is_tested_on(visits, monkeypatch):
     seen = []
-    compared = compare.compare_rankers
-    monkeypatch.setattr(compare, "compare_rankers", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0])
+    compared = comparison.compare_rankers
+    monkeypatch.setattr(
+        comparison, "compare_rankers", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0]
+    )
     shown = call("compare", visits, "--label", "fraud", *TWO, "--folds", 2, "--time", "day",
                  "--exclude", "customer", "--weight", "amount", "--budget", 10).stdout  # fmt: skip
     days = pd.read_csv(visits)["day"]

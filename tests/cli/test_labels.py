@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pushrank.cli.columns import labelled_rows
 from pushrank.cli.errors import InputError
-from pushrank.cli.read import TEXT, Table
+from pushrank.cli.table import TEXT, Table, label_rows
 
 
 def table(tmp_path, few, many, n_few=3):
     frame = pd.DataFrame({"y": [few] * n_few + [many] * 7})
     if not isinstance(few, str):
         return Table(tmp_path / "a.parquet", frame.convert_dtypes(dtype_backend="pyarrow"))
-    return Table(tmp_path / "a.csv", frame.astype(TEXT))
+    return Table(tmp_path / "a.csv", frame.astype(TEXT), is_text=True)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +25,9 @@ def table(tmp_path, few, many, n_few=3):
 @pytest.mark.parametrize("is_rare", [True, False])
 def test_yes_and_the_larger_number_are_positive(tmp_path, capsys, positive, negative, is_rare):
     rows = table(tmp_path, *((positive, negative) if is_rare else (negative, positive)))
-    _, y, value = labelled_rows(rows, "y", None)
-    np.testing.assert_array_equal(y, rows.frame["y"] == positive)
-    assert value == str(positive).removesuffix(".0")
+    labelled = label_rows(rows, "y", None)
+    np.testing.assert_array_equal(labelled.y, rows.frame["y"] == positive)
+    assert labelled.positive == str(positive).removesuffix(".0")
     assert capsys.readouterr().err == ""
 
 
@@ -36,15 +35,15 @@ def test_of_two_texts_none_is_guessed(tmp_path):
     rows = table(tmp_path, "fraud", "legit")
     said = r"holds 2 values, fraud \(3 rows\), legit \(7 rows\); .*: --positive fraud or --positive legit\."
     with pytest.raises(InputError, match=said):
-        labelled_rows(rows, "y", None)
-    assert labelled_rows(rows, "y", "fraud")[1].sum() == 3
+        label_rows(rows, "y", None)
+    assert label_rows(rows, "y", "fraud").y.sum() == 3
 
 
 def test_other_spellings_and_other_labels_are_counted_out_loud(tmp_path, capsys):
     texts = ["Fraud"] * 5 + ["FRAUD "] * 2 + ["legit"] * 6 + ["open"] * 4
-    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT))
-    _, y, value = labelled_rows(rows, "y", "fraud")
-    assert (y.sum(), value) == (7, "Fraud")
+    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT), is_text=True)
+    labelled = label_rows(rows, "y", "fraud")
+    assert (labelled.y.sum(), labelled.positive) == (7, "Fraud")
     told = capsys.readouterr().err
     assert "'Fraud' (5 rows), 'FRAUD ' (2 rows) count as one label" in told
     assert "all but 'Fraud' count as negative: 'legit' (6 rows), 'open' (4 rows)." in told
@@ -52,12 +51,12 @@ def test_other_spellings_and_other_labels_are_counted_out_loud(tmp_path, capsys)
 
 def test_rows_without_a_label_are_dropped_on_request_alone(tmp_path, capsys):
     texts = ["1"] * 3 + ["0"] * 5 + ["?"] * 2 + [None, " ", "NA"]
-    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT))
+    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT), is_text=True)
     with pytest.raises(
         InputError, match=r"no label in 5 of 13 rows \(2 empty, 2 '\?', 1 'NA'\), first in row 9"
     ):
-        labelled_rows(rows, "y", "1")
-    kept, y, _ = labelled_rows(rows, "y", "1", drop_unlabelled=True)
-    assert (len(kept), y.sum()) == (8, 3)
+        label_rows(rows, "y", "1")
+    labelled = label_rows(rows, "y", "1", drop_unlabelled=True)
+    assert (len(labelled.table), labelled.y.sum()) == (8, 3)
     assert "5 of 13 rows (2 empty, 2 '?', 1 'NA') have no label" in capsys.readouterr().err
-    assert labelled_rows(rows, "y", "?", drop_unlabelled=True)[1].sum() == 2
+    assert label_rows(rows, "y", "?", drop_unlabelled=True).y.sum() == 2

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pushrank.cli import app
-from pushrank.cli.columns import LabelledSource, read_labelled
 from pushrank.cli.errors import InputError
-from pushrank.cli.read import TextFormat
+from pushrank.cli.features import FeatureSource, read_features
+from pushrank.cli.table import TextFormat
 
 N_ROWS = 40
 BITS = [b",", b";", b"\n", b"\r", b'"', b"'", b"\x00", b"\xff", b"\t", b" ", b"1e999", b"NaN", b"y", b"sep=;"]
@@ -78,7 +78,7 @@ def test_a_damaged_table_is_read_or_refused(tmp_path, frame, name, n_files, caps
     for _ in range(n_files):
         path.write_bytes(mutated(whole, rng))
         try:
-            rows = read_labelled(LabelledSource(path, "y"), TextFormat())
+            rows = read_features(FeatureSource(path, "y"), TextFormat())
         except InputError:
             continue
         n_read += 1

@@ -15,9 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from pushrank.cli import app
-from pushrank.cli.columns import LabelledSource, read_labelled
 from pushrank.cli.errors import InputError
-from pushrank.cli.read import DEFAULT_FORMAT, TextFormat, read_table
+from pushrank.cli.features import FeatureSource, read_features
+from pushrank.cli.read import read_table
+from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 from tests.cli.runner import call
 
 N_ROWS = 40
@@ -32,7 +33,7 @@ def frame():
 
 
 def rows_of(path, written=DEFAULT_FORMAT, **source):
-    return read_labelled(LabelledSource(path, **{"label": "y", **source}), written)
+    return read_features(FeatureSource(path, **{"label": "y", **source}), written)
 
 
 def refused(path, written=DEFAULT_FORMAT, **source):
@@ -234,8 +235,8 @@ def test_names_that_differ_in_case_or_blanks_only_are_told(tmp_path, frame):
     frame.to_csv(data, index=False)
     call("fit", data, "--label", "y", "-o", tmp_path / "m.skops")
     frame.rename(columns={"size": " SIZE", "y": "Y"}).to_csv(data, index=False)
-    assert "no column 'y' for --label ('Y' differs in case or blanks only" in refused(data)
-    assert "'KIND' is not in" in refused(data, label="Y", exclude=["KIND"])
+    assert f"--label 'y' is no column of {data} ('Y' differs in case or blanks only" in refused(data)
+    assert "--exclude 'KIND' is no column of" in refused(data, label="Y", exclude=["KIND"])
     told = call("score", tmp_path / "m.skops", data, "-o", tmp_path / "r.csv", code=2).stderr
     assert "lacks the column 'size' (' SIZE' differs in case or blanks only; rename one of them)" in told
 
@@ -277,7 +278,7 @@ def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):
     ],
 )
 def test_too_little_memory_and_space_are_one_line(tmp_path, monkeypatch, error, said):
-    monkeypatch.setattr("pushrank.cli.fit.read_labelled", Mock(side_effect=error))
+    monkeypatch.setattr("pushrank.cli.fit.read_features", Mock(side_effect=error))
     told = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
     assert told == f"Error: {said}\n"
 

@@ -23,9 +23,9 @@ def demo() -> None:
     drawn = np.random.default_rng(0).permutation(len(y))[:N_SHOWERS]
     X, y = X.iloc[drawn].reset_index(drop=True), y.to_numpy()[drawn] == 1
     rankers = default_rankers((16.0,), n_rows=N_SHOWERS, budget=BUDGET)
-    # the forest takes as long as all others together; LightGBM is not installed everywhere, and more models
-    # would need larger differences
-    shown = {name: one for name, one in rankers.items() if name != FOREST and LIGHTGBM not in name}
+    # The forest takes as long as all others together. LightGBM is not installed everywhere, and the more
+    # models, the larger a difference has to be.
+    shown = {name: ranker for name, ranker in rankers.items() if name != FOREST and LIGHTGBM not in name}
     models = make_ranking_pipelines(shown, list(X.columns), [], sparse=False)
     with progress(5, len(models)) as advance:
         comparison = compare_rankers(models, X, y, budget=BUDGET, random_state=0, callback=advance)

@@ -1,4 +1,4 @@
-"""What the command line says of input that it cannot use (one line, exit code 2) or that is doubtful."""
+"""Errors of the command line, a line and exit code 2, and its warnings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 
 
 class InputError(Exception):
-    """Input that a command cannot use; the message says what was found and what to do."""
+    """Input that a command cannot use; the message says what it holds and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -26,9 +26,8 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> None:
         for stream in (sys.stdout, sys.stderr):
-            if isinstance(
-                stream, TextIOWrapper
-            ):  # a terminal of ASCII shows a question mark for what it lacks
+            # A terminal of ASCII shows question marks in place of other letters, and no traceback.
+            if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
         try:
             command(*args, **kwargs)
@@ -37,7 +36,8 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
             typer.echo(f"Error: {too_large if isinstance(error, MemoryError) else error}", err=True)
             raise typer.Exit(2) from error
         except OSError as error:
-            if isinstance(error, BrokenPipeError):  # a reader such as head has seen enough, as typer knows
+            # A reader such as head has seen enough: Typer ends the program in silence.
+            if isinstance(error, BrokenPipeError):
                 raise
             where = f"{error.filename}: " if error.filename else ""
             typer.echo(f"Error: {where}{error.strerror or error}.", err=True)
@@ -64,11 +64,9 @@ def in_option_names(message: str) -> str:
     """Return a message with the names of options in place of those of Python's parameters."""
     message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
     names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
-    return re.sub(
-        rf"(?<![\w-])({names})\b(=(?=\d))?",
-        lambda found: (
-            f"--{found[1].replace('sample_weight', 'weight').replace('_', '-')}"
-            + " " * (found[2] is not None)
-        ),
-        message,
-    )
+
+    def option(match: re.Match[str]) -> str:
+        name = match[1].removeprefix("sample_").replace("_", "-")
+        return f"--{name} " if match[2] else f"--{name}"
+
+    return re.sub(rf"(?<![\w-])({names})\b(=(?=\d))?", option, message)

@@ -8,17 +8,16 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.columns import feature_frame, label_column, labelled_rows
 from pushrank.cli.errors import warn
-from pushrank.cli.measure import LabelledLists, MeasureConfig, show_measures
+from pushrank.cli.measure import MeasureConfig, show_measures
 from pushrank.cli.model import SavedModel, fingerprint
-from pushrank.cli.read import TextFormat
+from pushrank.cli.table import TextFormat, label_rows
 
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
     data: Annotated[Path, typer.Argument(help="Labelled rows that it has not seen.")],
-    written: TextFormat,
+    text_format: TextFormat,
     config: MeasureConfig,
     label: Annotated[
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
@@ -39,13 +38,13 @@ def evaluate(
     """
     config.check(model, data)
     saved = SavedModel.load(model)
-    table = saved.read(data, written)
-    column = label_column(table, label or saved.label or None)
-    table, y, positive = labelled_rows(
-        table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled
+    rows = label_rows(
+        saved.read(data, text_format),
+        label or saved.label or None,
+        positive or saved.positive,
+        drop_unlabelled=drop_unlabelled,
     )
-    show_measures(LabelledLists(table, column, positive, y, {saved.name: saved.scores(table)}), config)
-    if saved.training.get("fingerprint") == fingerprint(
-        feature_frame(table, saved.numeric, saved.categorical)
-    ):
+    features = saved.features(rows.table)
+    show_measures(rows, {saved.name: saved.scores(features)}, config)
+    if saved.training.get("fingerprint") == fingerprint(features):
         warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -15,10 +16,12 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
-from pushrank.cli.columns import columns_to_show, groups_in, label_column, labelled_rows, numbers_in
 from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.read import Table, TextFormat, read_table
+from pushrank.cli.features import LabelledSource
+from pushrank.cli.options import option
+from pushrank.cli.read import read_table
 from pushrank.cli.screen import console
+from pushrank.cli.table import LabelledRows, TextFormat, columns_to_show, groups_in, label_rows, numbers_in
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
@@ -43,33 +46,21 @@ class MeasureConfig:
     """What is measured of lists of labelled rows, and how it is shown."""
 
     budget: options.Budget = None
-    value: Annotated[
-        str | None,
-        typer.Option(help="A column of what a row is worth if it is positive, such as the amount at stake."),
-    ] = None
-    group: Annotated[
-        str | None,
-        typer.Option(
-            help="A column whose equal values belong together, such as the customer: intervals resample "
-            "these whole."
-        ),
-    ] = None
-    weight: Annotated[
-        str | None, typer.Option(help="A column of how many rows each row stands for, in all measures.")
-    ] = None
-    every: Annotated[bool, typer.Option("--all", help="Also show the other measures.")] = False
-    intervals: Annotated[
-        bool, typer.Option("--intervals/--no-intervals", help="Show 95 % confidence intervals.")
-    ] = True
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the resampling.")] = 0
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Also save a report with curves and rows here (.html)."),
-    ] = None
+    value: str | None = option(
+        "A column of what a row is worth if it is positive, such as the amount at stake."
+    )
+    group: str | None = option(
+        "A column whose equal values belong together, such as the customer: intervals resample these whole."
+    )
+    weight: str | None = option("A column of how many rows each row stands for, in all measures.")
+    every: bool = option("Also show the other measures.", "--all", default=False)
+    intervals: bool = option("Show 95 % confidence intervals.", "--intervals/--no-intervals", default=True)
+    seed: int = option("Seed of the resampling.", default=0, min=0, max=2**32 - 1)
+    output: Path | None = option("Also save a report with curves and rows here (.html).", "--output", "-o")
     show: options.Show = None
     opened: options.Open = False
     force: options.Force = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
+    as_json: options.Json = False
 
     def check(self, *inputs: Path) -> None:
         """Raise InputError when the report could not be written, or options do not go together."""
@@ -83,8 +74,8 @@ class MeasureConfig:
 
 
 def measure(
-    data: options.Data,
-    written: TextFormat,
+    source: LabelledSource,
+    text_format: TextFormat,
     score: Annotated[
         list[str],
         typer.Option(
@@ -93,9 +84,6 @@ def measure(
         ),
     ],
     config: MeasureConfig,
-    label: options.Label = None,
-    positive: options.Positive = None,
-    drop_unlabelled: options.DropUnlabelled = False,
 ) -> None:
     """Print how good the top of lists is, by the scores of any models, with 95 % intervals.
 
@@ -114,15 +102,13 @@ def measure(
 
     Example: pushrank measure scores.csv --label fraud --score lightgbm --score push --budget 100
     """
-    config.check(data)
-    table = read_table(data, written)
-    column = label_column(table, label)
-    table, y, positive = labelled_rows(table, column, positive, drop_unlabelled=drop_unlabelled)
+    config.check(source.data)
+    table = read_table(source.data, text_format)
+    rows = label_rows(table, source.label, source.positive, drop_unlabelled=source.drop_unlabelled)
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
-    scores = {name: numbers_in(table, name, "score") for name in score}
-    found = show_measures(LabelledLists(table, column, positive, y, scores), config)
-    for name, figures in found.measures.items():
+    measured = show_measures(rows, {name: numbers_in(rows.table, name, "score") for name in score}, config)
+    for name, figures in measured.measures.items():
         if figures["auc"].estimate < 0.5:
             warn(
                 f"column {name!r} of {table.path} ranks worse than a random order (auc "
@@ -131,97 +117,102 @@ def measure(
             )
 
 
-class LabelledLists(NamedTuple):
-    """A table, which of its rows are positive, and scores that make lists of them, by name."""
-
-    table: Table
-    label: str
-    positive: str
-    y: NDArray[np.bool_]
-    scores: dict[str, NDArray[np.float64]]
-
-
-def show_measures(lists: LabelledLists, config: MeasureConfig) -> Measurement:
-    """Measure lists, and print and report what was found."""
-    table, y, scores = lists.table, lists.y, lists.scores
-    given = {"value": (config.value, -np.inf), "weight": (config.weight, 0.0)}
-    value, weight = (
-        None if name is None else numbers_in(table, name, option, lowest)
-        for option, (name, lowest) in given.items()
-    )
+def show_measures(
+    rows: LabelledRows, scores: dict[str, NDArray[np.float64]], config: MeasureConfig
+) -> Measurement:
+    """Measure the lists that scores make of labelled rows, print what was measured, and report it."""
+    table, y = rows.table, rows.y
+    value = None if config.value is None else numbers_in(table, config.value, "value")
+    weight = None if config.weight is None else numbers_in(table, config.weight, "weight", 0.0)
     total = float(len(y) if weight is None else weight.sum())
     if config.budget is not None and config.budget > total:
         raise InputError(f"--budget {config.budget} exceeds the {total:g} rows of the data.")
-    groups = None if config.group is None else groups_in(table, config.group)
     with refusing():
-        found = metrics.measure(
+        measured = metrics.measure(
             y,
             scores,
             k=config.budget,
             value=value,
-            groups=groups,
+            groups=None if config.group is None else groups_in(table, config.group),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
         )
-        every = [metrics.top_of_list(y, own, sample_weight=weight) for own in scores.values() if config.every]
-    others = {
-        name: {which: own[which] for which in OTHER_MEANINGS}
-        for name, own in zip(scores, every, strict=False)
-    }
-    drawn = "rows" if found.n_groups is None else f"{found.n_groups:,} groups by {config.group}"
-    if config.output is not None:
-        settings = {
-            "File": table.path.name,
-            "Intervals": f"resamples of {drawn}" if config.intervals else "none",
-            "Seed": str(config.seed),
-            "Versions": versions(),
+        others = {
+            name: {
+                measure: figure
+                for measure, figure in metrics.top_of_list(y, values, sample_weight=weight).items()
+                if measure in OTHER_MEANINGS
+            }
+            for name, values in scores.items()
+            if config.every
         }
-        rows = columns_to_show(table, table.frame.drop(columns=lists.label), config.show)
-        title, meaning = table.path.name, f"{lists.label} = {lists.positive}"
-        data = MeasurementData(found, y, scores, rows, title, meaning, settings)
-        write_page(data, config.output, opened=config.opened)
+    n_groups = measured.n_groups
+    drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
+    if config.output is not None:
+        write_measurement_report(config.output, rows, scores, config, measured, drawn)
     if config.as_json:
-        # an error of zero has no logarithm
+        # JSON has no infinity, which is the logarithm of an error of zero.
         finite = {
-            name: {which: figure if np.isfinite(figure) else None for which, figure in own.items()}
-            for name, own in others.items()
+            name: {which: figure if np.isfinite(figure) else None for which, figure in figures.items()}
+            for name, figures in others.items()
         }
-        typer.echo(json.dumps(found.summary() | {"others": finite}, indent=2))
-        return found
+        typer.echo(json.dumps(measured.summary() | {"others": finite}, indent=2))
+        return measured
     screen = console()
-    said = f"{len(y):,} rows, {int(y.sum()):,} with {lists.label} = {lists.positive}"
-    screen.print(f"{', '.join(scores)} on {table.path.name}: {said}", highlight=False, markup=False)
-    screen.print(measures_grid(found, others, screen.width))
-    for sentence in found.sentences():
-        screen.print(sentence, highlight=False, markup=False)
-    screen.print(gains_grid(found))
+    print_line = partial(screen.print, highlight=False, markup=False)
+    n_positive = f"{int(y.sum()):,} with {rows.label_meaning}"
+    print_line(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
+    screen.print(measures_grid(measured, others, screen.width))
+    for sentence in measured.sentences():
+        print_line(sentence)
+    screen.print(gains_grid(measured))
     if config.intervals:
-        said = f"Intervals take the {drawn} to be independent of each other."
-        screen.print(said, highlight=False, markup=False)
+        print_line(f"Intervals take the {drawn} to be independent of each other.")
     if config.output is not None:
-        screen.print(f"The report is in {config.output}.", highlight=False, markup=False)
-    return found
+        print_line(f"The report is in {config.output}.")
+    return measured
 
 
-def measures_grid(found: Measurement, others: dict[str, dict[str, float]], width: int) -> Grid:
+def write_measurement_report(
+    output: Path,
+    rows: LabelledRows,
+    scores: dict[str, NDArray[np.float64]],
+    config: MeasureConfig,
+    measured: Measurement,
+    drawn: str,
+) -> None:
+    """Write what was measured as a page, and open it where that is asked for."""
+    settings = {
+        "File": rows.table.path.name,
+        "Intervals": f"resamples of {drawn}" if config.intervals else "none",
+        "Seed": str(config.seed),
+        "Versions": versions(),
+    }
+    shown = columns_to_show(rows.table, rows.table.frame.drop(columns=rows.label), config.show)
+    title, meaning = rows.table.path.name, rows.label_meaning
+    data = MeasurementData(measured, rows.y, scores, shown, title, meaning, settings)
+    write_page(data, output, opened=config.opened)
+
+
+def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], width: int) -> Grid:
     """Return the table: for every measure a row a list; what measures mean where there is room."""
-    header, rows = found.cells()
-    meanings, several = found.meanings | OTHER_MEANINGS, len(found.measures) > 1
-    for name in OTHER_MEANINGS if others else ():
-        for place, (model, own) in enumerate(others.items()):
-            cells = {"scores": model, "figure": number_text(own[name]), "meaning": meanings[name]}
-            cells["measure"] = name if place == 0 else ""
+    header, rows = measured.cells()
+    meanings, several = measured.meanings | OTHER_MEANINGS, len(measured.measures) > 1
+    for measure in OTHER_MEANINGS if others else ():
+        for model, figures in others.items():
+            is_first = model == next(iter(others))
+            cells = {"measure": measure * is_first, "scores": model, "figure": number_text(figures[measure])}
+            cells["meaning"] = meanings[measure]
             rows.append([cells.get(column, "–") for column in header])
     if several and width >= MIN_WIDTH_OF_MEANINGS:
         header, rows = [*header, "meaning"], [[*row, meanings.get(row[0], "")] for row in rows]
     grid = Grid()
     for column in header:
-        is_text = column in ("scores", "meaning")  # which wraps where there is no room
-        is_number = not is_text and column != "measure"
-        grid.add_column(
-            column, justify="right" if is_number else "left", no_wrap=not is_text, overflow="fold"
-        )
+        # Names of models and meanings wrap where there is no room; figures stay whole.
+        wraps = column in ("scores", "meaning")
+        is_text = wraps or column == "measure"
+        grid.add_column(column, justify="left" if is_text else "right", no_wrap=not wraps, overflow="fold")
     for row in rows:
         if row[0] and several:
             grid.add_section()
@@ -229,22 +220,22 @@ def measures_grid(found: Measurement, others: dict[str, dict[str, float]], width
     return grid
 
 
-def gains_grid(found: Measurement) -> Grid:
+def gains_grid(measured: Measurement) -> Grid:
     """Return what the tenths of the lists hold: of one list in full, of several what is found so far."""
-    columns = {
+    recalls = {
         f"found by {name}": [f"{100 * share:.1f} %" for share in table.recall]
-        for name, table in found.gains.items()
+        for name, table in measured.gains.items()
     }
-    (table, *others) = found.gains.values()
-    if not others:
+    table = next(iter(measured.gains.values()))
+    if len(recalls) == 1:
         columns = {
-            "positives in its tenth": [
-                f"{positives:,.1f}".removesuffix(".0") for positives in table.positives
-            ],
+            "positives in its tenth": [f"{count:,.1f}".removesuffix(".0") for count in table.positives],
             "precision there": [f"{100 * share:.1f} %" for share in table.precision],
             "lift there": [f"{lift:.2f}" for lift in table.lift],
-            "share found so far": [f"{100 * share:.1f} %" for share in table.recall],
+            "share found so far": next(iter(recalls.values())),
         }
+    else:
+        columns = recalls
     grid = Grid()
     for column in ("the first", *columns):
         grid.add_column(escape(column), justify="right", overflow="fold")

@@ -21,17 +21,24 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import estimators, persistence
-from pushrank.cli.columns import feature_frame
-from pushrank.cli.errors import InputError, warn
-from pushrank.cli.read import DEFAULT_FORMAT, Table, TextFormat, read_table
+from pushrank.cli.column_checks import check_magnitudes
+from pushrank.cli.errors import InputError, in_option_names, refusing, warn
+from pushrank.cli.features import LabelledFeatures, feature_matrix
+from pushrank.cli.read import read_table
+from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat, model_columns
+from pushrank.cli.write import writing
 from pushrank.exceptions import ModelFileError
-from pushrank.model_selection._fits import model_scores
+from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection.compare import POWERS, default_rankers
 
 FORMAT = 3
-MAX_CATEGORIES = 100  # one-hot columns of a text column: its rarest values share the last of them
+MAX_CATEGORIES = 100
+"""One-hot columns of a text column: its rarest values share the last of them."""
+N_INNER_FOLDS = 5
+"""Folds of the models that choose by cross-validation."""
 
 
 def kebab_case(name: str) -> str:
@@ -45,8 +52,8 @@ MODELS: dict[str, type[BaseEstimator]] = {
     "gradient-boosting": HistGradientBoostingClassifier,
     "random-forest": RandomForestClassifier,
 }
-KNOW_GAPS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
-"""Models that split columns as they are: a matrix without gaps, one column a word, only slows them down."""
+TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
+"""Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 STANDARD_ALPHA = 0.1
 """The penalty on tables: their columns are standardised, so that one strength suits them all."""
 
@@ -57,9 +64,9 @@ def models_with(option: str) -> str:
 
 
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
-    """Return a model by its name, with the options that are not None, and a seed where it draws.
+    """Return a model by its name, with the options that are not None, and a seed if it draws at random.
 
-    Names that ``compare`` prints are known, too, such as "P-Norm Push, p = 8".
+    The name may be one that ``compare`` prints, such as "P-Norm Push, p = 8".
     """
     power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
     compared = default_rankers((float(power[1]),) if power else POWERS)
@@ -76,32 +83,22 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
             "that compare prints, such as 'boosted stumps, p = 16'."
         )
     if name == "logistic-regression":
+        # The default of scikit-learn, 100, is too few for many tables, and fits then end with a warning.
         model.set_params(max_iter=1000)
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in given:
+    settings = {option: value for option, value in options.items() if value is not None}
+    for option in settings:
         if option not in model.get_params():
             raise InputError(
                 f"--{option.replace('_', '-')} is not an option of --model {name}, but of "
                 f"{models_with(option)}."
             )
     if "random_state" in model.get_params():
-        given["random_state"] = seed
-    return model.set_params(**given)
-
-
-def penalty(model: BaseEstimator, alpha: float | None, *, sparse: bool) -> float | None:
-    """Return the L2 strength that a model is fitted with, or None where it has none.
-
-    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
-    """
-    own: float | None = model.get_params().get("alpha")
-    if own is None or (alpha is None and sparse):
-        return own
-    return STANDARD_ALPHA if alpha is None else alpha
+        settings["random_state"] = seed
+    return model.set_params(**settings)
 
 
 def make_tree_preprocessor(numeric: list[str], categorical: list[str]) -> BaseEstimator:
-    """Return what makes raw columns a matrix for trees that know gaps: text as numbers, nothing scaled."""
+    """Return a transformer of raw columns for trees that handle gaps: text as numbers, nothing scaled."""
     words = OrdinalEncoder(
         handle_unknown="use_encoded_value",
         unknown_value=np.nan,
@@ -112,13 +109,13 @@ def make_tree_preprocessor(numeric: list[str], categorical: list[str]) -> BaseEs
 
 
 def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: bool) -> BaseEstimator:
-    """Return what makes raw columns a matrix: numbers scaled, gaps filled, text one-hot encoded.
+    """Return a transformer of raw columns to a matrix: numbers scaled, gaps filled, text one-hot encoded.
 
-    A missing number takes the mean, which is zero once scaled and needs no sorting of the column as the
-    median does, and columns with gaps get an indicator.
+    Columns with gaps get an indicator.
     """
     if sparse:
         return MaxAbsScaler()
+    # A missing number takes the mean, which is zero once scaled. The median would need a sort of the column.
     numbers = make_pipeline(
         StandardScaler(),
         SimpleImputer(
@@ -137,20 +134,52 @@ def make_ranking_pipelines(
     sparse: bool,
     alpha: float | None = None,
 ) -> dict[str, Pipeline]:
-    """Return pipelines from raw columns to scores, those of a kind with one and the same preprocessing."""
+    """Return pipelines from raw columns to scores, those of a kind with the same preprocessing.
+
+    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
+    """
     matrix = make_preprocessor(numeric, categorical, sparse=sparse)
     trees = matrix if sparse else make_tree_preprocessor(numeric, categorical)
+    if alpha is None and not sparse:
+        alpha = STANDARD_ALPHA
     pipelines = {}
     for name, model in models.items():
-        strength = penalty(model, alpha, sparse=sparse)
-        ranker = model if strength is None else clone(model).set_params(alpha=strength)
-        columns = trees if type(model).__name__ in KNOW_GAPS else matrix
+        has_alpha = model.get_params().get("alpha") is not None
+        ranker = clone(model).set_params(alpha=alpha) if has_alpha and alpha is not None else model
+        columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else matrix
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
     return pipelines
 
 
+def fit_pipeline(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
+    """Return a pipeline fitted to labelled rows, and print its warnings in the words of options."""
+    warned: list[str] = []
+    with refusing(), record_warnings(warned):
+        fitted = pipeline.fit(rows.features, rows.y, **weight_parameter(pipeline, rows.weights))
+    for line in warned:
+        warn(in_option_names(line))
+    return fitted
+
+
+def fit_and_save(path: Path, name: str, pipeline: Pipeline, rows: LabelledFeatures) -> None:
+    """Fit a pipeline to labelled rows and save it under the name of its model."""
+    fitted = fit_pipeline(pipeline, rows)
+    with writing(path):
+        SavedModel.from_fit(fitted, name, rows).save(path)
+
+
+def weight_parameter(pipeline: Pipeline, weights: NDArray[np.float64] | None) -> dict[str, Any]:
+    """Return the parameter of a fit that passes weights to the ranker, where there are some."""
+    if weights is None:
+        return {}
+    if not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
+        raise InputError("--weight is not for this model; choose another --model.")
+    return {"rank__sample_weight": weights}
+
+
 def fingerprint(features: Any) -> str:
-    """Return what the same rows have in common, in whatever order they come."""
+    """Return a hash that the same rows share, in whatever order they come."""
+    # A hash of all rows of a sparse matrix would make it dense: a weighted sum stands for each row.
     if sp.issparse(features):
         features = pd.DataFrame({"sum": features @ np.arange(1.0, features.shape[1] + 1.0)})
     return f"{pd.util.hash_pandas_object(features, index=False).to_numpy().sum():016x}"
@@ -170,6 +199,27 @@ class SavedModel:
     n_features: int
     training: dict[str, Any] = field(default_factory=dict)
     calibrator: Any = None
+
+    @classmethod
+    def from_fit(
+        cls, pipeline: Pipeline, name: str, rows: LabelledFeatures, calibrator: Any = None
+    ) -> SavedModel:
+        """Return a fitted pipeline with all that it needs to read new rows."""
+        training = {
+            "file": rows.table.path.name,
+            "rows": len(rows.y),
+            "positives": int(rows.y.sum()),
+            "fingerprint": fingerprint(rows.features),
+        }
+        return cls(
+            pipeline,
+            name,
+            **{field: getattr(rows, field) for field in ("label", "positive", "numeric", "categorical")},
+            sparse=rows.table.is_sparse,
+            n_features=rows.features.shape[1],
+            training=training,
+            calibrator=calibrator,
+        )
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
@@ -220,23 +270,32 @@ class SavedModel:
             n_features=int(model.n_features_in_),
         )
 
-    def read(self, path: Path, written: TextFormat = DEFAULT_FORMAT, *, may_be_empty: bool = False) -> Table:
+    def read(
+        self, path: Path, text_format: TextFormat = DEFAULT_FORMAT, *, may_be_empty: bool = False
+    ) -> Table:
         """Read rows of the kind that the model was fitted on."""
         n_features = self.n_features if self.sparse else None
-        table = read_table(path, written, n_features, may_be_empty=may_be_empty)
+        table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
         if table.is_sparse != self.sparse:
             wanted = "a libsvm file" if self.sparse else "a table with named columns"
             raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
         return table
 
-    def scores(self, table: Table) -> NDArray[np.float64]:
-        """Return the score of every row, the higher the better; warn of columns whose values are unknown."""
-        features: Any = feature_frame(table, self.numeric, self.categorical)
-        if not len(table):
-            return np.empty(0)
-        for place, name in enumerate(self.categorical if self.label else ()):  # of a pipeline of our own
-            self._warn_of_unknown_values(table, name, features[name].dropna(), place)
-        return model_scores(self.pipeline, features)
+    def features(self, table: Table) -> Any:
+        """Return the columns that the model was fitted on; warn of values that it does not know."""
+        columns = model_columns(table, self.numeric, self.categorical)
+        check_magnitudes(columns)
+        # A pipeline saved in Python, which has no label here, may handle unknown values in another way.
+        if self.label and self.categorical:
+            encoder = self.pipeline.named_steps["columns"].named_transformers_["words"]
+            for column, known in zip(columns[len(self.numeric) :], encoder.categories_, strict=True):
+                _warn_of_unknown_values(column, known)
+        return feature_matrix(table, columns)
+
+    def scores(self, rows: Any) -> NDArray[np.float64]:
+        """Return the score of every row of a table, or of the features of one, the higher the better."""
+        features = self.features(rows) if isinstance(rows, Table) else rows
+        return model_scores(self.pipeline, features) if features.shape[0] else np.empty(0)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities to be positive that were calibrated to scores at fit time."""
@@ -246,14 +305,15 @@ class SavedModel:
             return scores
         return np.asarray(self.calibrator.predict_proba(scores[:, None])[:, 1], dtype=np.float64)
 
-    def _warn_of_unknown_values(self, table: Table, name: str, values: Any, place: int) -> None:
-        known = self.pipeline.named_steps["columns"].named_transformers_["words"].categories_[place]
-        unknown = values[~values.isin(known)]
-        if len(unknown):
-            warn(
-                f"column {name!r} of {table.path}: {len(unknown):,} of {len(values):,} values "
-                f"({100 * len(unknown) / len(values):.3g} %) are unknown to the model, such as "
-                f"{unknown.iloc[0]!r}; it knows {', '.join(map(repr, known[:5]))}"
-                + ", ..." * (len(known) > 5)
-                + ". Check that the column is written as where the model was fitted."
-            )
+
+def _warn_of_unknown_values(column: Column, known: Any) -> None:
+    unknown = column.counts[~column.counts.index.isin(known)]
+    if len(unknown):
+        n_values, n_unknown = column.counts.sum(), unknown.sum()
+        warn(
+            f"{column}: {n_unknown:,} of {n_values:,} values ({100 * n_unknown / n_values:.3g} %) are "
+            f"unknown to the model, such as {unknown.index[0]!r}; it knows "
+            + ", ".join(map(repr, known[:5]))
+            + ", ..." * (len(known) > 5)
+            + ". Check that the column is written as where the model was fitted."
+        )

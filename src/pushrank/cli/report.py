@@ -10,20 +10,20 @@ import typer
 from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
-from pushrank.cli.columns import LabelledSource, LabelledTable, columns_to_show
-from pushrank.cli.compare import Compared, ComparisonConfig, run
+from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
+from pushrank.cli.features import FeatureSource, LabelledFeatures
 from pushrank.cli.model import MAX_CATEGORIES
-from pushrank.cli.read import TextFormat
+from pushrank.cli.table import TextFormat, columns_to_show
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import ReportData, sentences
 
 MAX_NAMES = 100
-"""Features that are listed by name at most."""
+"""The largest number of features that are listed by name."""
 
 
 def report(
-    source: LabelledSource,
-    written: TextFormat,
+    source: FeatureSource,
+    text_format: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
     config: ComparisonConfig,
     opened: options.Open = False,
@@ -39,7 +39,9 @@ def report(
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
-    report_data = write_comparison_report(output, run(source, written, config), config, opened=opened)
+    report_data = write_comparison_report(
+        output, run_comparison(source, text_format, config), config, opened=opened
+    )
     typer.echo(" ".join(sentences(report_data)))
     typer.echo(f"The report is in {output}.")
 
@@ -59,7 +61,8 @@ def write_comparison_report(
         settings=_settings(compared, config),
         seed=config.seed,
         models=compared.models,
-        # what drives a ranking is asked of fits to all other parts, which the past and --test have none of
+        # The columns that drive a ranking come from fits to all other parts. Rows of the past, and those to
+        # learn from beside --test, are in no test part.
         X=rows.features if is_held_out.all() else None,
     )
     write_page(data, path, opened=opened)
@@ -84,7 +87,7 @@ def _alphas(models: Mapping[str, Pipeline]) -> str:
     return ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in strengths if alpha is not None))
 
 
-def _feature_settings(rows: LabelledTable) -> dict[str, str]:
+def _feature_settings(rows: LabelledFeatures) -> dict[str, str]:
     if rows.table.is_sparse:
         return {
             "Features": f"{rows.features.shape[1]:,}, sparse",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,15 @@ import typer
 from pushrank.cli import options
 from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import DEFAULT_FORMAT, STANDARD_STREAM, TextFormat, file_kind
+from pushrank.cli.read import STANDARD_STREAM, file_kind
+from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
 
 
 def score(
     model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
     data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
-    written: TextFormat,
+    text_format: TextFormat,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv, .parquet or .xlsx.")],
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
     columns: Annotated[
@@ -43,27 +44,32 @@ def score(
     """
     check_output(output, TABLES_WRITTEN, [model, data], force=force)
     saved = SavedModel.load(model)
-    table = saved.read(data, written, may_be_empty=True)
-    scores = saved.scores(table)
-    written_last = {"score": scores}
-    if probability:
-        written_last["probability"] = saved.probabilities(scores)
+    table = saved.read(data, text_format, may_be_empty=True)
+    features = saved.features(table)
+    scores = saved.scores(features)
     order = np.argsort(-scores, kind="stable")[:top]
-    # those of a libsvm file by their number, from 1
+    # Rows of a libsvm file have no cells to write: their number, from 1, says which they are.
     rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
     if table.is_text and output.suffix.lower() in (".parquet", ".xlsx"):
-        rows = rows.assign(**{name: table.numbers(name)[order] for name in saved.numeric})
+        rows = rows.assign(**features[saved.numeric].iloc[order])
     if columns:
         if unknown := [name for name in columns if name not in rows.columns]:
             raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.describe_columns()}.")
         rows = rows[list(dict.fromkeys(columns))]
-    new = {name: values[order] for name, values in written_last.items()}
-    for name, values in (*new.items(), ("rank", np.arange(1, len(order) + 1))):
+    results: dict[str, Any] = {"score": scores[order]}
+    if probability:
+        results["probability"] = saved.probabilities(scores)[order]
+    results["rank"] = np.arange(1, len(order) + 1)
+    added = {}
+    for name, values in results.items():
         free_name = name
         while free_name in rows.columns:
             free_name = f"pushrank_{free_name}"
-        rows = pd.concat([rows, pd.Series(values, rows.index, name=free_name)], axis=1)
-    write_table(rows, output, table.written if file_kind(output) == file_kind(table.path) else DEFAULT_FORMAT)
+        added[free_name] = values
+    # Joined at once: pandas warns of a frame that grows by many single columns.
+    rows = pd.concat([rows, pd.DataFrame(added, index=rows.index)], axis=1)
+    is_same_kind = file_kind(output) == file_kind(table.path)
+    write_table(rows, output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     piped = output == STANDARD_STREAM
     where = "on standard output" if piped else f"in {output}"
     typer.echo(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)

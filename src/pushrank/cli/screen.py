@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +18,13 @@ from rich.table import Table as Grid
 from pushrank.cli.errors import in_option_names, warn
 from pushrank.model_selection.comparison import HITS, POSITIVES_AT_TOP, RankerComparison
 
-WIDTH = 140  # of what is printed where nobody says how wide it may be
+WIDTH = 140
+"""The width of what is printed where neither a terminal nor COLUMNS says how wide it may be."""
 
 
 @contextmanager
 def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
-    """Yield what to call after a fit: a bar on standard error, a line a part where that is no terminal."""
+    """Yield a callback for each fit: it moves a bar in a terminal, and prints a line a part elsewhere."""
     fits = count(1)
 
     def print_parts() -> None:
@@ -56,7 +58,7 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
         max(len(line) for line in [*names[measure].split("\n"), *cells[measure]]) + 3 for measure in shown
     ]
     room = width - max(map(len, comparison.measures)) - 4
-    # the deciding measure stays, however narrow the terminal
+    # The deciding measure is shown in full, however narrow the terminal.
     n_shown = max(1, int((np.cumsum(widths) <= room).sum()))
     grid = Grid()
     grid.add_column("model", no_wrap=True, min_width=max(map(len, comparison.measures)))
@@ -72,8 +74,8 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
 
 def _in_two_lines(name: str) -> str:
     """Return a name broken at the blank nearest to its middle."""
-    blanks = [place for place, letter in enumerate(name) if letter == " "]
-    middle = min(blanks, key=lambda place: abs(2 * place - len(name)), default=len(name))
+    blanks = [match.start() for match in re.finditer(" ", name)]
+    middle = min(blanks, key=lambda blank: abs(2 * blank - len(name)), default=len(name))
     return f"{name[:middle]}\n{name[middle + 1 :]}".strip()
 
 

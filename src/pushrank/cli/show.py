@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,8 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.screen import console
 from pushrank.persistence import written_by
 
-MAX_SHOWN = 10  # weights, and names of columns; --json has all
+MAX_SHOWN = 10
+"""Weights, and names of columns, that are printed; JSON has all."""
 
 
 def show(
@@ -33,45 +35,26 @@ def show(
     """
     saved = SavedModel.load(model)
     ranker = saved.pipeline[-1] if isinstance(saved.pipeline, Pipeline) else saved.pipeline
-    chosen = getattr(ranker, "best_params_", {})
     weights = weights_by_column(saved, ranker)
-    version = written_by(model.read_bytes())
-    if as_json:
-        found = {
-            "model": saved.name,
-            "pushrank": version,
-            "parameters": ranker.get_params(deep=False),
-            "chosen": chosen,
-            "label": saved.label,
-            "positive": saved.positive,
-            "training": saved.training,
-            "numeric": saved.numeric,
-            "categorical": saved.categorical,
-            "n_features": saved.n_features,
-            "probability": saved.calibrator is not None,
-            "weights": weights,
-        }
-        typer.echo(json.dumps(found, indent=2, default=_plain))
-        return
-    columns = [_listed(saved.numeric, "numeric")] * bool(saved.numeric)
-    columns += [_listed(saved.categorical, "of text")] * bool(saved.categorical)
-    training = saved.training
-    lines = {
-        "model": f"{saved.name}, written by pushrank {version}",
-        "parameters": " ".join(repr(ranker).split()),
-        "chosen": ", ".join(
-            f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
-            for name, value in chosen.items()
-        ),
-        "positive": f"{saved.label} = {saved.positive}" if saved.label else "",
-        "fitted on": f"{training['file']}, {training['rows']:,} rows, {training['positives']:,} positive"
-        if training
-        else "",
-        "columns": "; ".join(columns) or f"{saved.n_features:,} features without names",
-        "probabilities": "calibrated" if saved.calibrator is not None else "",
+    facts = {
+        "model": saved.name,
+        "pushrank": written_by(model.read_bytes()),
+        "parameters": ranker.get_params(deep=False),
+        "chosen": getattr(ranker, "best_params_", {}),
+        "label": saved.label,
+        "positive": saved.positive,
+        "training": saved.training,
+        "numeric": saved.numeric,
+        "categorical": saved.categorical,
+        "n_features": saved.n_features,
+        "probability": saved.calibrator is not None,
+        "weights": weights,
     }
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, default=_plain))
+        return
     screen = console()
-    for name, text in lines.items():
+    for name, text in _lines(facts, ranker).items():
         if text:
             screen.print(f"{name}: {text}", highlight=False, markup=False)
     if weights:
@@ -81,10 +64,27 @@ def show(
         for name, weight in list(weights.items())[:MAX_SHOWN]:
             grid.add_row(name, f"{weight:+.4f}")
         screen.print(grid)
-        if len(weights) > MAX_SHOWN:
-            screen.print(
-                f"The {MAX_SHOWN} largest of {len(weights):,} weights; --json has all.", highlight=False
-            )
+    if len(weights) > MAX_SHOWN:
+        screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} weights; --json has all.", highlight=False)
+
+
+def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
+    """Return what is printed of a model, by the name of its line; an empty text is not."""
+    chosen = {
+        name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["chosen"].items()
+    }
+    names = ((facts["numeric"], "numeric"), (facts["categorical"], "of text"))
+    columns = "; ".join(_listed(columns, kind) for columns, kind in names if columns)
+    training = "{file}, {rows:,} rows, {positives:,} positive"
+    return {
+        "model": f"{facts['model']}, written by pushrank {facts['pushrank']}",
+        "parameters": " ".join(repr(ranker).split()),
+        "chosen": ", ".join(f"{name} = {value}" for name, value in chosen.items()),
+        "positive": f"{facts['label']} = {facts['positive']}" if facts["label"] else "",
+        "fitted on": training.format_map(facts["training"]) if facts["training"] else "",
+        "columns": columns or f"{facts['n_features']:,} features without names",
+        "probabilities": "calibrated" if facts["probability"] else "",
+    }
 
 
 def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
@@ -96,15 +96,14 @@ def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
     names = [str(number) for number in range(1, len(weights) + 1)]
     if not saved.sparse:
         steps = saved.pipeline[:-1] if isinstance(saved.pipeline, Pipeline) else None
-        try:
-            found = saved.numeric if steps is None else steps.get_feature_names_out()
-        except AttributeError:  # a step of somebody's own that names nothing: its columns have numbers
-            found = names
-        names = [_as_in_the_table(name) if saved.label else str(name) for name in found]
+        # A step that the user wrote may not name its columns: these keep their numbers.
+        with suppress(AttributeError):
+            names = saved.numeric if steps is None else steps.get_feature_names_out()
+        names = [_name_in_table(name) if saved.label else str(name) for name in names]
     return {names[place]: float(weights[place]) for place in np.argsort(-np.abs(weights), kind="stable")}
 
 
-def _as_in_the_table(name: str) -> str:
+def _name_in_table(name: str) -> str:
     """Return the name of a column, of a gap in it, or of a value of it, without what the steps add."""
     return re.sub(r"^missingindicator_(.*)", r"\1 missing", name.partition("__")[2])
 

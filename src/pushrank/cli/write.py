@@ -1,4 +1,4 @@
-"""Files that commands write: whole or not at all, and never over what is not theirs."""
+"""Files that commands write: whole or not at all, and never over files of other programs."""
 
 from __future__ import annotations
 
@@ -21,24 +21,17 @@ import pyarrow.parquet as pq
 
 from pushrank._io import atomic_write
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.read import (
-    DEFAULT_FORMAT,
-    SEPARATORS,
-    SHEETS,
-    STANDARD_STREAM,
-    TextFormat,
-    file_kind,
-    open_file,
-)
+from pushrank.cli.read import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
+from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 
 MODELS_WRITTEN = (".skops",)
 PROGRAMS_WRITTEN = (".py",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 SIGNATURE = {b"written by": b"pushrank"}
-"""What the Parquet files that commands write say in their metadata."""
+"""Metadata of the Parquet files that commands write."""
 CREATOR = "pushrank"
-"""What the Excel files that commands write say in theirs."""
+"""The creator in the properties of the Excel files that commands write."""
 OUR_COLUMNS = (
     r"\b(?:pushrank_)?score(.)(?:(?:pushrank_)?probability\1)?(pushrank_)?rank\b"
     r"|^model(.)measure.part.value\s*$"
@@ -76,7 +69,7 @@ def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path | Non
         raise InputError(f"{path}: Excel files are written with openpyxl: pip install openpyxl.")
     if force or not path.exists():
         return
-    if any(given is not None and given.exists() and path.samefile(given) for given in inputs):
+    if any(other is not None and other.exists() and path.samefile(other) for other in inputs):
         raise InputError(f"{path} is an input, which the result would replace; choose another name.")
     if not _is_ours(path, kind):
         raise InputError(
@@ -100,18 +93,19 @@ def _is_ours(path: Path, kind: str) -> bool:
             with zipfile.ZipFile(path) as archive:
                 return f"creator>{CREATOR}<".encode() in archive.read("docProps/core.xml")
         with open_file(path) as stream:
-            found = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
-        if found is None:
+            header = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
+        if header is None:
             return False
-        rank, start = ("part", 0) if found[3] else (f"{found[2] or ''}rank", 1)
-        first = pd.read_csv(path, sep=found[1] or found[3], nrows=1, encoding="latin-1")
+        # Other programs write columns of these names, too, but seldom with such a first row.
+        rank, start = ("part", 0) if header[3] else (f"{header[2] or ''}rank", 1)
+        first = pd.read_csv(path, sep=header[1] or header[3], nrows=1, encoding="latin-1")
         return bool((first[rank] == start).all())
     except (OSError, ValueError, LookupError, zipfile.BadZipFile, pa.ArrowException):
         return False
 
 
 def write_page(data: Any, path: Path, *, opened: bool) -> None:
-    """Write a report, whole or not at all, and open it in the browser where that is asked for."""
+    """Write a report, whole or not at all, and open it in the browser if ``opened``."""
     from pushrank.report import write_report
 
     with writing(path):
@@ -121,17 +115,17 @@ def write_page(data: Any, path: Path, *, opened: bool) -> None:
 
 
 def versions() -> str:
-    """Return what a report was made with."""
+    """Return the versions of what makes a report."""
     packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
     return ", ".join([*packages, f"Python {platform.python_version()}"])
 
 
-def write_table(frame: pd.DataFrame, path: Path, written: TextFormat = DEFAULT_FORMAT) -> None:
-    """Write rows to a file by its extension, whole or not at all; text in the format of ``written``."""
+def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
+    """Write rows to a file by its extension, whole or not at all, and text in a format."""
     text = {
-        "sep": written.separator or SEPARATORS.get(file_kind(path), ","),
-        "decimal": written.decimal or ".",
-        "encoding": written.encoding or "utf-8",
+        "sep": text_format.separator or SEPARATORS.get(file_kind(path), ","),
+        "decimal": text_format.decimal or ".",
+        "encoding": text_format.encoding or "utf-8",
         "index": False,
     }
     if path == STANDARD_STREAM:
@@ -157,7 +151,8 @@ def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
             writer.book.properties.creator = CREATOR
             for row in writer.book.active.iter_rows():
                 for cell in row:
-                    if cell.data_type == "f":  # what begins with an equals sign would be run as a formula
+                    # A text that begins with an equals sign would be run as a formula.
+                    if cell.data_type == "f":
                         cell.data_type = "s"
     except (ValueError, IllegalCharacterError) as error:
         raise InputError(f"Excel cannot hold these rows ({error}); write .csv or .parquet.") from error

@@ -1,0 +1,254 @@
+"""Checks of columns: those that would be misread are refused, and doubtful ones are warned of."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pushrank.cli.errors import InputError, warn
+from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, listed
+
+MAX_NUMBER = 1e150
+"""Scaling squares and adds up the numbers of a column: sums of larger ones would overflow."""
+MIN_ROWS_TO_WARN = 20
+"""Among fewer rows categories may well be nearly all distinct, and numbers rise by chance."""
+MIN_CLASS_TO_WARN = 5
+"""Fewer rows of a class are above all others by chance in one of many columns."""
+MIN_DIGITS = 6
+"""Shorter numbers of the same length are more often amounts than identifiers."""
+ROWS_TO_SEARCH = 10_000
+"""Leading zeros are looked for in so many rows."""
+UNIT = "[$€£¥₹₽₩₺¢%‰]|EUR|USD|GBP|CHF|JPY"
+AMOUNT = (
+    rf"\s*[-+]?\s*(?P<before>{UNIT})?\s*[-+]?"
+    r"(?P<number>(?:0|[1-9]\d{0,2})(?:[.,'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    rf"\s*(?P<after>{UNIT})?\s*"
+)
+IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|Unnamed: \d+|\s*"
+"""Names of columns of identifiers, and those of columns without a name, as pandas writes row numbers."""
+
+
+def excluding(names: Iterable[str]) -> str:
+    """Return the options that leave columns out, ready for a shell."""
+    return " ".join(f"--exclude {shlex.quote(str(name))}" for name in names)
+
+
+def usable_columns(table: Table, columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
+    """Return the columns that vary; refuse those that cannot be used, and warn of those that are doubtful."""
+    columns = _varying_columns(table, columns)
+    _refuse_unusable(table, columns)
+    check_magnitudes(columns)
+    _warn_of_doubtful(table, columns, y)
+    return columns
+
+
+def _varying_columns(table: Table, columns: list[Column]) -> list[Column]:
+    """Return the columns that are neither empty nor the same in every row, and say which are."""
+    ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
+    kept = [column for column in columns if column.name not in ignored]
+    if columns and not kept:
+        raise InputError(
+            f"{table.path} has no column but the label that varies; there is nothing to rank by."
+        )
+    if ignored:
+        shown = listed(f"{name!r} ({why})" for name, why in ignored.items())
+        warn(f"ignored, as nothing can be learnt from them, of {table.path}: {shown}.")
+    return kept
+
+
+def _why_ignored(column: Column) -> str:
+    is_missing = pd.isna(column.values)
+    if is_missing.all():
+        return "empty"
+    if is_missing.any() or column.kind is Kind.OTHER:
+        return ""
+    is_number = column.kind is Kind.NUMBER
+    is_same = (column.values == column.values[0]).all() if is_number else len(column.counts) == 1
+    return "the same in every row" if is_same else ""
+
+
+def check_magnitudes(columns: list[Column]) -> None:
+    """Raise InputError when a number is too large to compute with."""
+    for column in columns:
+        if column.kind is not Kind.NUMBER or np.nanmax(np.abs(column.values), initial=0.0) <= MAX_NUMBER:
+            continue
+        row = int(np.argmax(np.abs(column.values) > MAX_NUMBER))
+        number, where = column.values[row], f"in row {column.row_number(row)}"
+        if np.isinf(number):
+            raise InputError(f"{column} holds infinity {where}; replace or drop it.")
+        raise InputError(
+            f"{column} holds {number:g} {where}, too large to compute with (more than {MAX_NUMBER:g}); "
+            "divide the column or take its logarithm."
+        )
+
+
+def _refuse_unusable(table: Table, columns: list[Column]) -> None:
+    """Raise InputError that names all columns which would only be misread, and what to type."""
+    reasons, row_names, advice, amounts = {}, {}, "", []
+    for column in columns:
+        if column.kind is Kind.DATE:
+            reasons[column.name] = f"holds dates or times, such as {column.counts.index[0]}"
+            advice = " Of dates make numbers: days since a date, hours, weekdays."
+        elif column.kind is Kind.OTHER:
+            arrow_type = column.cells.dtype.pyarrow_dtype
+            reasons[column.name] = f"holds {arrow_type}, of which no single number can be made"
+        elif column.kind is Kind.TEXT and (parts := _amounts(table, column)) is not None:
+            reasons[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}"
+            amounts.append(parts)
+        elif column.kind is Kind.TEXT and _names_rows(column):
+            row_names[column.name] = f"holds {len(column.counts):,} different texts, as names of rows do"
+    if not reasons:
+        return
+    # Columns that name rows can be used, to no good: they are named here to be left out at once.
+    reasons |= row_names
+    # Formats of numbers are never guessed. All amounts of the file together say how they are read.
+    if amounts:
+        advice = f" Read numbers with {_options_to_read(pd.concat(amounts))}.{advice}"
+    shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
+    n_columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
+    raise InputError(
+        f"{table.path} has {n_columns} that cannot be used as written: {shown}.{advice} Leave out what "
+        f"cannot be used: {excluding(reasons)}."
+    )
+
+
+def _names_rows(column: Column) -> bool:
+    n_rows = len(column.cells)
+    return n_rows >= MIN_ROWS_TO_WARN and len(column.counts) > n_rows / 2
+
+
+def _amounts(table: Table, column: Column) -> pd.DataFrame | None:
+    """Return the parts of the amounts that nearly all texts of a column are, if plain numbers are not."""
+    if not table.is_text:
+        return None
+    texts, shares = column.counts.index, column.counts / column.counts.sum()
+    parts = texts.str.extract(f"^{AMOUNT}$").set_index(texts)
+    parts["is plain"] = table.text_format.are_numbers(texts)
+    is_amount = parts["number"].notna()
+    is_written_otherwise = shares[is_amount].sum() >= NEARLY_ALL > shares[parts["is plain"]].sum()
+    return parts[is_amount] if is_written_otherwise else None
+
+
+def _options_to_read(amounts: pd.DataFrame) -> str:
+    """Return the options by which amounts are read."""
+    units = "".join(dict.fromkeys("".join(amounts[["before", "after"]].fillna("").to_numpy().ravel())))
+    numbers = amounts["number"]
+    marks = numbers.str.findall(r"\D").map("".join)
+    decimal = "."
+    for mark in (",", "."):
+        # A decimal mark stands once and last. Either another mark comes before it, or the digits after it are
+        # not three, as they are after a mark of thousands.
+        last = marks.str.endswith(mark) & (marks.str.count(re.escape(mark)) == 1)
+        if (last & ((marks.str.len() > 1) | ~numbers.str.contains(rf"\{mark}\d{{3}}$"))).any():
+            decimal = mark
+    thousands = next(iter(set("".join(marks)) - {decimal}), "")
+    words = [f"--decimal {decimal}"] * (decimal != ".")
+    words += [f"--thousands {shlex.quote(thousands)}"] * bool(thousands)
+    words += [f"--units {shlex.quote(units)}"] * bool(units)
+    return " ".join(words) or "--decimal, --thousands"
+
+
+def _warn_of_doubtful(table: Table, columns: list[Column], y: NDArray[np.bool_]) -> None:
+    """Warn of columns that name rows, hide dates or give the label away, and how to leave all of them out."""
+    doubtful = {}
+    for column in columns:
+        for doubt in _doubts(table, column, y):
+            warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
+            doubtful[column.name] = doubt
+    if len(doubtful) > 1:
+        warn(f"to leave all of these columns out: {excluding(doubtful)}")
+
+
+def _doubts(table: Table, column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
+    has_many_rows = len(y) >= MIN_ROWS_TO_WARN
+    if column.kind is Kind.TEXT:
+        yield from _doubts_of_text(table, column)
+    elif has_many_rows:
+        yield from _doubts_of_numbers(table, column)
+    if has_many_rows and min(y.sum(), (~y).sum()) >= MIN_CLASS_TO_WARN and _gives_label_away(column, y):
+        yield (
+            "alone tells the two classes apart: is it a copy of the label, or known only afterwards? A model "
+            "that has it learns nothing else; if so,"
+        )
+
+
+def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
+    """Return whether values, or gaps, separate the positives from the negatives without a mistake."""
+    if column.kind is Kind.NUMBER:
+        has_value = ~np.isnan(column.values)
+        positives, negatives = column.values[y & has_value], column.values[~y & has_value]
+        if min(len(positives), len(negatives)) < MIN_CLASS_TO_WARN:
+            return bool((has_value == y).all() or (has_value != y).all())
+        return bool(positives.min() > negatives.max() or positives.max() < negatives.min())
+    codes, texts = pd.factorize(column.values, use_na_sentinel=False)
+    n_positive = np.bincount(codes[y], minlength=len(texts))
+    is_pure = (n_positive == 0) | (n_positive == np.bincount(codes))
+    # Texts that occur once or twice belong to a single class by chance.
+    return bool(is_pure.all() and len(y) >= MIN_CLASS_TO_WARN * len(texts))
+
+
+def _doubts_of_numbers(table: Table, column: Column) -> Iterator[str]:
+    numbers = pd.Series(column.values)
+    low, high = numbers.min(), numbers.max()
+    if high - low <= 1 or (np.floor(numbers) != numbers)[numbers.notna()].any():
+        return
+    shown = ", ".join(map(as_text, numbers[:3]))
+    # All codes of a column begin with a zero, or a good part of them: the first rows have some.
+    texts = column.cells.iloc[:ROWS_TO_SEARCH] if table.is_text else pd.Series(dtype=TEXT)
+    codes = texts[texts.str.match(r"\s*0\d").fillna(False).to_numpy(dtype=bool)]
+    days = numbers.dropna()
+    is_day = (days // 100 % 100).between(1, 12) & (days % 100).between(1, 31)
+    if len(codes):
+        yield (
+            f"is read as numbers, but {codes.iloc[0]!r} begins with a zero, as codes and telephone numbers "
+            "do; if it is one,"
+        )
+    elif low >= 19000101 and high <= 21001231 and is_day.all():
+        yield f"holds days as whole numbers ({shown}, ...); convert them to days since a date, or"
+    elif numbers.is_unique and ((low >= 1e9 and high < 2.2e9) or (low >= 1e12 and high < 2.2e12)):
+        yield (
+            f"holds whole numbers as seconds since 1970, telephone numbers or identifiers are ({shown}, "
+            "...); convert them to hours or days since a date, or"
+        )
+    elif numbers.is_unique and not numbers.hasnans and _may_name_rows(column.name, numbers):
+        yield (
+            f"holds a different whole number in every row ({shown}, ...), as row numbers and identifiers do, "
+            "and these say nothing about new rows; if it is one,"
+        )
+
+
+def _may_name_rows(name: str, numbers: pd.Series) -> bool:
+    """Return whether whole numbers that differ look like more than amounts."""
+    low, high = numbers.min(), numbers.max()
+    is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
+    has_no_gaps = high - low == len(numbers) - 1
+    # Amounts that differ in every row vary in length, which identifiers do not.
+    is_code = low >= 10 ** (MIN_DIGITS - 1) and np.floor(np.log10(low)) == np.floor(np.log10(high))
+    return bool(is_steady or has_no_gaps or is_code or re.fullmatch(IDENTIFIER, str(name)))
+
+
+def _doubts_of_text(table: Table, column: Column) -> Iterator[str]:
+    texts, shares = column.counts.index, column.counts.to_numpy() / column.counts.sum()
+    is_number = table.text_format.are_numbers(texts)
+    percent = 100 * shares[is_number].sum()
+    # A single text beside numbers stands for missing ones, however often. Of several each may mean something.
+    is_mark = np.count_nonzero(~is_number) == 1
+    if percent >= (50 if is_mark else 100 * NEARLY_ALL) and not is_number.all():
+        stranger = texts[~is_number][0]
+        row = column.row_number(np.argmax(column.values == stranger))
+        yield (
+            f"is read as text, for row {row} holds {stranger!r}, though {percent:.4g} % of its values are "
+            "numbers; if all should be, say that this stands for a missing value: "
+            f"--na-values {shlex.quote(stranger)}, or"
+        )
+    elif _names_rows(column):
+        yield (
+            f"holds {len(texts):,} different texts in {len(column.cells):,} rows, as names of rows do; if "
+            "they are numbers, say how they are written (--decimal, --thousands, --units), and if they name "
+            "rows,"
+        )
