@@ -48,7 +48,7 @@ def _to_pandas(X: Any) -> Any:
 
 
 def _is_pandas(X: Any) -> bool:
-    # Attributes tell, since pandas is an optional dependency and may not be installed.
+    # An isinstance check would import pandas, which is an optional dependency.
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 

@@ -108,8 +108,8 @@ class WeakRankers(BaseEstimator, ABC):
         """
         outputs = self.training_outputs(X)
         probe = np.random.RandomState(0).standard_normal(X.shape[0])
-        # Weights that add up to zero give a constant ranker the edge zero. One call so leaves most of the
-        # constant ones out, whose values would each take a pass over the rows.
+        # Weights that add up to zero give a constant ranker the edge zero. So one call excludes most constant
+        # rankers, whose values would each take a pass over the rows.
         candidates = np.flatnonzero(outputs.edges(probe - probe.mean()))
         columns = [np.asarray(outputs.values(int(index)), dtype=np.float64) for index in candidates]
         columns = [column for column in columns if np.ptp(column) > 0.0]
@@ -125,10 +125,7 @@ class WeakRankers(BaseEstimator, ABC):
     def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:  # noqa: ARG002
         """Return for each ranker the direction, -1, 0 or 1, in which its feature is constrained.
 
-        Raises
-        ------
-        ValueError
-            When the rankers do not rise or fall with a feature, or a constrained feature has no order.
+        Families whose rankers do not rise or fall with a feature raise a ValueError.
         """
         # Only stumps and columns are monotonic functions of one feature.
         raise ValueError("monotonic_cst needs weak_rankers='stumps' or 'columns'.")
@@ -139,7 +136,7 @@ class WeakRankers(BaseEstimator, ABC):
 
 def check_declared(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
     """Raise unless a user's family keeps its promises, as far as its first and its last ranker show."""
-    # Random weights of both signs find edges that are sums of other values than those returned.
+    # Random weights of both signs reveal edges that are not the sums of the values.
     if type(weak_rankers).__module__.partition(".")[0] == "pushrank" or not outputs.n_rankers:
         return
     probe = np.random.RandomState(0).standard_normal(outputs.n_rows)

@@ -223,7 +223,7 @@ class Stumps(WeakRankers):
             missing, above = bins == MISSING, bins > threshold
         else:
             missing = np.isnan(column)
-            # The stump of missing values alone stands one beyond the last threshold.
+            # The stump of missing values alone has the index after the last threshold: no value is above it.
             above = column > np.append(thresholds, np.inf)[threshold]
         values: Values = (above & ~missing) | (missing & missing_is_high)
         return values
@@ -262,7 +262,7 @@ class Stumps(WeakRankers):
         thresholds, categories = self.thresholds_[feature], self.categories_[feature]
         n_thresholds = len(thresholds)
         weights = stump_weights[self.first_stump_[feature] : self.first_stump_[feature + 1]]
-        # A threshold weighs as much for present values wherever its two stumps put the missing ones.
+        # The two stumps of a threshold differ for missing values only, so for others their weights add up.
         above = weights[:n_thresholds] + weights[n_thresholds:-1]
         jumps = np.flatnonzero(above)
         values = np.append(0.0, np.cumsum(above[jumps]))

@@ -75,7 +75,7 @@ def multiply_by(factors, class_codes, start, stop, values):
 @compiled()
 def class_sums(gradient, mask, start, stop):
     """Return the sums of |g| over the negative and the positive entries g, where false and where true."""
-    # The sign of a gradient tells the class: it is negative for positives and positive for negatives.
+    # The sign of its gradient gives the class of a row: negative for positives, positive for negatives.
     sums = np.zeros((2, 2))
     for row in range(start, stop):
         g = gradient[row]
