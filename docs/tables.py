@@ -34,10 +34,10 @@ Row = list[str]
 # Names that the guides give to data sets and models, with those of the kept outputs.
 DATA_SETS = {
     "MAGIC": "magic",
-    "MAGIC, a fifth of the labels drawn anew": "magic (relabelled)",
+    "MAGIC, a fifth of the labels at random": "magic (relabelled)",
     "adult": "adult_a9a",
     "housing, whose test parts have 10 positives": "housing",
-    "made, with hidden positives": "hidden positives",
+    "generated, with hidden positives": "hidden positives",
 }
 RANKERS = {
     "`PNormPush(alpha=0.01)`, p = 4": "PNormPush",

@@ -2,7 +2,7 @@
 Four pictures of one list
 =========================
 
-Looking for one digit among handwritten ones, of which a tenth are that digit.
+The list ranks handwritten digits by how much they look like an eight; a tenth of them are eights.
 
 * :class:`~pushrank.plots.PrecisionAtKDisplay`: of the first k rows, how many are hits? The axis is
   logarithmic, so that the top has room; the bands are Wilson's 95 % intervals, each valid at one k.

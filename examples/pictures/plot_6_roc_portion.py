@@ -2,7 +2,7 @@
 A portion of the ROC curve
 ==========================
 
-A price of one's own (Rudin 2009, section 9.3): dearest are the negatives that stand above a given share of
+A price of your own (Rudin 2009, section 9.3): the dearest are the negatives that stand above a given share of
 the positives, here 70 or 30 %, and those that stand higher cost less, as the price falls. So the curve rises
 there, at the cost of the rest; ``monotonic = False`` is what such a price declares.
 """

@@ -41,7 +41,7 @@ print(stopped.fit(X, y).best_round_, "rounds")
 
 # %%
 # Which model finds most? ``budget=100`` counts hits among the first 100 of all rows, held out five-fold. With
-# so few positives no model is told apart from the others, and the verdict says so.
+# so few positives no difference is beyond chance, and the verdict says so.
 models = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
     "LightGBM": LGBMClassifier(n_jobs=1, verbose=-1),

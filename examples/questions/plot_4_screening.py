@@ -29,7 +29,7 @@ found = measure(active, scores, fraction=0.01, random_state=0)
 print(found)
 
 # %%
-# Any measure has such an interval by itself, with parameters of one's own.
+# Any measure has such an interval by itself, with parameters of your own.
 low, high, *_ = confidence_interval(active, scores["rescored"], "bedroc", alpha=80.5, random_state=0)
 print(f"BEDROC, alpha = 80.5: {low:.2f} to {high:.2f}")
 

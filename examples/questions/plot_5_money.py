@@ -2,7 +2,7 @@
 How much money lies above the cut?
 ==================================
 
-Hits are not alike: of two frauds the dearer should be caught. How much do the first 100 transactions hold, is
+Hits are not equal: of two frauds the dearer should be caught. How much do the first 100 transactions hold, is
 that more than another model's by more than chance, and should the amounts weigh in training?
 """
 
@@ -25,7 +25,7 @@ X_train, X_test, y_train, y_test, amount_train, amount_test = train_test_split(
 plain = PushBoost(4, n_estimators=100).fit(X_train, y_train)
 weights = np.where(y_train == 1, amount_train / amount_train[y_train == 1].mean(), 1.0)
 by_amount = PushBoost(4, n_estimators=100).fit(X_train, y_train, sample_weight=weights)
-scores = {"hits alike": plain.decision_function(X_test), "by amount": by_amount.decision_function(X_test)}
+scores = {"equal hits": plain.decision_function(X_test), "by amount": by_amount.decision_function(X_test)}
 
 # %%
 # ``value`` is what a row is worth if it is a hit. Weights that are the amounts need not pay: here they find
