@@ -1,6 +1,6 @@
-"""Arrays of other libraries, on the device where they are: the array API standard.
+"""Arrays of other libraries, on their device: the array API standard.
 
-NumPy arrays take compiled ways of their own; what is written for both asks here for the functions.
+Code for both kinds of arrays takes its functions from here; compiled code is for NumPy's alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def is_numpy(array: Any) -> bool:
-    """Return whether an array is NumPy's, or no array at all.
+    """Return whether a value is a NumPy array, or no array at all.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def is_numpy(array: Any) -> bool:
 
 
 def namespace(array: Any) -> Any:
-    """Return the module whose functions take an array.
+    """Return the module with the functions for an array.
 
     Examples
     --------
@@ -37,7 +37,8 @@ def namespace(array: Any) -> Any:
 
 
 def to_host(array: Any) -> Floats:
-    """Return a small array as NumPy's."""
+    """Return a small array as a NumPy array."""
+    # Only torch needs a copy on the host before the exchange by DLPack.
     if is_numpy(array):
         return np.asarray(array)
     on_cpu = array_api_compat.to_device(array, "cpu") if array_api_compat.is_torch_array(array) else array
@@ -45,12 +46,12 @@ def to_host(array: Any) -> Floats:
 
 
 def detached(array: Any) -> Any:
-    """Return a tensor that records no operations for automatic differentiation, and all else as it is."""
+    """Return a tensor without automatic differentiation; other arrays are returned unchanged."""
     return array.detach() if array_api_compat.is_torch_array(array) else array
 
 
 def like(values: Any, array: Any, dtype: Any = None) -> Any:
-    """Return values as an array of the kind and on the device of another, float64 by default."""
+    """Return values as an array of the library and on the device of another, float64 by default."""
     xp = namespace(array)
     dtype = xp.float64 if dtype is None else dtype
     if xp is np:

@@ -1,4 +1,4 @@
-"""Shared paragraphs, filled into docstrings."""
+"""Shared paragraphs that are filled into docstrings."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ UNSTATED = re.compile(r"^ *(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE
 def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two paragraphs;
-    a paragraph may hold such lines too. The source keeps the name and the type of each parameter, for
-    editors that show it as it is. Its default is added here from the signature (of a class, that of its
-    constructor), so that the two cannot differ.
+    A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two paragraphs.
+    Paragraphs may hold such lines too. The source keeps the name and the type of each parameter, for editors
+    that show docstrings as written. Defaults are added from the signature, so that the two cannot differ.
 
     Examples
     --------
@@ -45,7 +44,7 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
     def fill(documented: Documented) -> Documented:
         methods = vars(documented).values() if isinstance(documented, type) else ()
         for item in (documented, *filter(inspect.isfunction, methods)):
-            # python -OO leaves docstrings out
+            # There are no docstrings under python -OO.
             if item.__doc__:
                 item.__doc__ = _with_defaults(PLACEHOLDER.sub(paragraph, item.__doc__), item)
         return documented

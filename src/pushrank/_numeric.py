@@ -1,7 +1,7 @@
 """Functions of exponentials that neither overflow nor lose small terms.
 
-scipy and scikit-learn hold general versions; these are the one-dimensional cases that every objective calls
-in its inner loop, free of their dispatching cost, and for arrays of any library.
+SciPy and scikit-learn have general versions. These are the one-dimensional cases that every objective calls
+in its inner loop, without the cost of their dispatch, and for arrays of any library.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pushrank._array import namespace
 def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:
     """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``.
 
-    An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros. The softmax is
-    written to ``out`` where that is given, which may be ``exponents`` itself.
+    An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros. The softmax is written
+    to ``out``, if that is not None; it may be ``exponents`` itself.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[F
     if largest == np.inf:
         infinite = xp.astype(exponents == np.inf, exponents.dtype)
         return infinite / xp.sum(infinite), np.inf
-    # less the largest, no exponential overflows and the sum is at least one
+    # Relative to the largest, no exponential overflows and the sum is at least one.
     if xp is np:
         softmax = np.subtract(exponents, largest, out=out)
         np.exp(softmax, out=softmax)
@@ -66,13 +66,14 @@ def sigmoid(x: Floats) -> Floats:
     [0.0, 0.5, 1.0]
     """
     xp = namespace(x)
-    small = xp.exp(-xp.abs(x))  # at most one on either side of zero
-    risen: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
-    return risen
+    # The exponential is at most one on either side of zero.
+    small = xp.exp(-xp.abs(x))
+    probabilities: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
+    return probabilities
 
 
 def midway(lower: float, higher: float, scores: Any) -> float:
-    """Return a threshold between two of the scores that, in their dtype, the higher alone is above."""
+    """Return a threshold such that, in the dtype of the scores, only the higher of two scores is above it."""
     middle = 0.5 * lower + 0.5 * higher
-    # between neighbouring floats there is no other
+    # Between neighbouring floats the middle is rounded, possibly to the higher score.
     return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower

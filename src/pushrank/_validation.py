@@ -23,12 +23,13 @@ from pushrank._array import Floats
 from pushrank._parallel import compiled
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
+
+# Floats count exactly up to here.
 MAX_COUNT = 1 << 53
-"""The largest number of rows, up to which floats count exactly."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn as if at the innermost line that is not of this library."""
+    """Warn at the innermost line of code outside this library."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
         frame, level = frame.f_back, level + 1
@@ -45,7 +46,7 @@ def check_number(
     below: float = inf,
     integer: bool = False,
 ) -> None:
-    """Raise unless a parameter is a finite number from ``least`` to ``most``, ``above`` and ``below`` others.
+    """Raise unless a parameter is a finite number between bounds; ``above`` and ``below`` are exclusive.
 
     Examples
     --------
@@ -59,31 +60,31 @@ def check_number(
         raise TypeError(f"{name} must be {'an integer' if integer else 'a number'}, got {value!r}.")
     if not (least <= value <= most and above < value < below):
         bounds = {">=": least, ">": above, "<=": most, "<": below}
-        said = [f"{sign} {bound:g}" for sign, bound in bounds.items() if abs(bound) < inf]
+        conditions = [f"{sign} {bound:g}" for sign, bound in bounds.items() if abs(bound) < inf]
         if most == below == inf:
-            said.insert(0, "finite")
-        raise ValueError(f"{name} must be {' and '.join(said)}, got {value!r}.")
+            conditions.insert(0, "finite")
+        raise ValueError(f"{name} must be {' and '.join(conditions)}, got {value!r}.")
 
 
 class BadRowError(ValueError):
-    """A row cannot be used; the message names it by its place among the rows that were given."""
+    """A row cannot be used. The message gives its number among the rows that were passed."""
 
     def __init__(self, row: int, before: str, after: str) -> None:
         super().__init__(row, before, after)
         self.row = row
 
-    def said_of(self, row: str) -> str:
+    def message_for(self, row: str) -> str:
         """Return the message with another name of the row."""
         _, before, after = self.args
         return f"{before}{row}{after}"
 
     def __str__(self) -> str:
         """Return the message."""
-        return self.said_of(f"row {self.row}")
+        return self.message_for(f"row {self.row}")
 
 
 def column(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return one entry a row; values of more than one dimension are a ValueError."""
+    """Return values as a vector; those of more than one dimension are a ValueError."""
     shape = np.asarray(values).shape
     if len(shape) != 1 and shape[1:] != (1,):
         do = "of predict_proba pass the column [:, 1]" if name == "scores" else "pass one entry a row"
@@ -105,7 +106,7 @@ def as_numbers(values: NDArray[Any], name: str) -> Floats:
 def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_weight") -> Floats:
     """Return weights of all rows as float64.
 
-    One that is negative or not finite is a ``BadRowError``; that there is not one a row, a ValueError.
+    A weight that is negative or not finite is a ``BadRowError``; another number of weights is a ValueError.
     """
     weights = as_numbers(column(sample_weight, name), name)
     if len(weights) != n_rows:
@@ -118,10 +119,10 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_w
 
 
 def check_ordered_categorical(labels: Any, name: str = "y") -> None:
-    """Raise where labels are an ordered pandas categorical whose order is not the one they are sorted by.
+    """Raise if labels are an ordered pandas categorical whose order differs from their sorted order.
 
-    Scikit-learn and this library take the larger label in sorted order as the positive one, and forget what
-    a categorical says; to go on would turn its ranking upside down.
+    Scikit-learn and this library take the larger label in sorted order as the positive one, and ignore the
+    order of a categorical: its ranking would come out upside down.
 
     Examples
     --------
@@ -133,7 +134,8 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
     """
     if hasattr(labels, "iloc") and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.iloc[:, 0]
-    labels = getattr(labels, "array", labels)  # of a pandas series
+    # The categorical of a pandas series is its array.
+    labels = getattr(labels, "array", labels)
     if not (getattr(labels, "ordered", False) and hasattr(labels, "codes")):
         return
     codes = np.unique(labels.codes)
@@ -142,7 +144,8 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
         if stated == sorted(stated):
             return
     except TypeError:
-        pass  # labels without a sorted order cannot be in it
+        # Labels that cannot be sorted have no sorted order to agree with.
+        pass
     raise ValueError(
         f"{name} is an ordered categorical, {' < '.join(map(repr, stated))}, but labels are taken in sorted "
         f"order and would be turned upside down; pass {name} == {stated[-1]!r}, or numbers for grades."
@@ -150,9 +153,9 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
 
 
 def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
-    """Return the distinct labels in order, without sorting all where they are two numbers.
+    """Return the distinct labels in order, without sorting all of them if they are two numbers.
 
-    A missing label (NaN, None or the like) is a ValueError, labels without an order are a TypeError.
+    A missing label (NaN, None or the like) is a ValueError; labels that cannot be sorted are a TypeError.
 
     Examples
     --------
@@ -182,7 +185,7 @@ def are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None = None) -> str:
-    """Return the message for labels that are not of two classes, to which a ranker adds its name.
+    """Return the message for labels of other than two classes, which may name a ranker.
 
     Examples
     --------
@@ -190,7 +193,7 @@ def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None =
     'y must hold exactly 2 classes, found 1 class: [7]. For one class against the rest pass y == that_class.'
     """
     found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
-    # scikit-learn's checks of estimators look for the first words
+    # Scikit-learn's checks of estimators look for the first words.
     binary_only = f"Only binary classification is supported: {ranker} ranks one class above the other, and "
     return (
         f"{binary_only if ranker else ''}{name} must hold exactly 2 classes, found {found}. "
@@ -199,10 +202,11 @@ def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None =
 
 
 def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
-    """Return which of two sorted labels is positive by itself, or None where nothing says so.
+    """Return which of two sorted labels is positive, or None if they do not show it.
 
-    It is the larger of two numbers or truth values, be they written as texts, yes of yes and no, and true of
-    true and false, in small or capital letters. Of other texts none is: the alphabet knows no hits.
+    It is the larger of two numbers or truth values, also if written as texts; of the texts yes and no it is
+    yes, and of true and false it is true, in small or capital letters. For other texts it is unknown, since
+    their alphabetical order means nothing.
 
     Examples
     --------
@@ -222,7 +226,7 @@ def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
 
 
 def warn_of_texts(classes: NDArray[Any], ranker: str) -> None:
-    """Warn where a ranker takes the later of two texts for positive, as scikit-learn's classifiers do."""
+    """Warn if a ranker takes the later of two texts as positive, as scikit-learn's classifiers do."""
     lower, upper = classes.tolist()
     if positive_label(classes) != upper:
         warn(
@@ -237,10 +241,10 @@ def two_classes(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the two classes in sorted order, and which rows are positive.
 
-    Messages call the labels ``name``. The positive class is by default what :func:`positive_label` says; of
-    texts for which that is none, or the first in sorted order, it must be given, or it is a ValueError. Where
-    the estimator ``ranker`` is fitted, it is the later one, with a warning. Labels that are missing,
-    unordered or of other than two values are a ValueError.
+    Messages call the labels ``name``. The positive class is by default that of :func:`positive_label`. If
+    that is None, or the first class in sorted order, ``pos_label`` is needed, or it is a ValueError. A fit of
+    the estimator ``ranker`` takes the later class, with a warning. Labels that are missing, unordered or of
+    other than two values are a ValueError.
 
     Examples
     --------
@@ -265,7 +269,8 @@ def two_classes(
                 f"{name} holds the texts {lower!r} and {upper!r}, and nothing says which is positive: "
                 f"pass pos_label={lower!r} or pos_label={upper!r}, or {name} == the positive one."
             )
-        if pos_label != upper:  # a scorer of scikit-learn would hand over the scores of the other class
+        # A scorer of scikit-learn would pass the scores of the other class.
+        if pos_label != upper:
             raise ValueError(
                 f"{name} holds the texts {lower!r} and {upper!r}, and scikit-learn's classifiers rank the "
                 f"later in sorted order, {upper!r}, at the top: pass pos_label={lower!r}, or {name} == "
@@ -278,7 +283,7 @@ def two_classes(
 
 
 def is_count(k: Any) -> bool:
-    """Return whether k is a number of rows, not a fraction of the positives."""
+    """Return whether k is a number of rows, in contrast to a fraction of the positives."""
     return isinstance(k, Integral)
 
 
@@ -302,9 +307,9 @@ def check_k(k: Any) -> None:
 
 @compiled()
 def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
-    """Return k in rows: itself where ``counted``, otherwise that fraction of the positives, at least a row.
+    """Return k in rows: itself if ``counted``, else that fraction of the positives, and at least one row.
 
-    For Python and compiled callers alike; fractions are rounded half to even.
+    Python and compiled code call it. Fractions are rounded half to even.
     """
     return k if counted else max(np.rint(k * positive_weight), 1.0)
 
@@ -335,7 +340,7 @@ def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -
 
 
 def weight_keyword(estimator: Any) -> str | None:
-    """Return the name under which ``fit`` takes sample weights, of a pipeline its last step's; None for none.
+    """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None.
 
     Examples
     --------
@@ -351,29 +356,33 @@ def weight_keyword(estimator: Any) -> str | None:
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
-TRAIT_STEP = 1e-5  # of an argument, or of one: difference quotients of smooth functions are right to 1e-5
-TRAIT_TOLERANCE = 1e-3  # relative, of derivatives: an error is a wrong formula, not one of rounding
+# With this step, relative to an argument, difference quotients of smooth functions have errors of 1e-5.
+TRAIT_STEP = 1e-5
+# A larger relative error of a derivative is a wrong formula, not rounding.
+TRAIT_TOLERANCE = 1e-3
+# Values of a formula are rounded by less than this, relative to their size.
+VALUE_TOLERANCE = 1e-9
 
 
 def check_traits(
     member: Any, what: str, at: Floats, sign: float, *, smooth: bool, twice: bool, names: Iterable[str]
 ) -> None:
-    """Raise unless a loss or price of a user's own is what it declares, as far as a few arguments tell.
+    """Raise unless a user's loss or price has the traits that it declares, at a number of arguments.
 
     Parameters
     ----------
     member : Loss or Price
         With ``value``, ``derivative``, ``second_derivative`` and ``convex``.
     what : str
-        What it is.
+        "loss" or "price", for messages.
     at : ndarray
         The arguments, ascending.
     sign : float
-        One where the value grows with the argument, minus one where it falls, zero where it may do both.
+        One if the value has to grow with the argument, minus one if it has to fall, else zero.
     smooth, twice : bool
-        Whether it declares a continuous derivative, and a second one.
+        Whether it declares a continuous derivative, and a second derivative.
     names : iterable of str
-        What it may declare: an attribute that is no parameter and nearly one of these is misspelt.
+        The names that it may declare. Another attribute that resembles one of them counts as misspelt.
     """
     described = f"the {what} {member!r}"
     fields = getattr(member, "__dataclass_fields__", {})
@@ -397,9 +406,9 @@ def check_traits(
         way = "must not rise with the margin, and rises from {} on."
         if sign > 0.0:
             way = "must not fall, and falls from {} on; one that is to fall declares monotonic = False."
-        refuse(sign * rises < -1e-9 * size, way)
+        refuse(sign * rises < -VALUE_TOLERANCE * size, way)
         slopes = rises / np.diff(at)
-        rounding = 1e-9 * (np.abs(slopes[1:]) + np.abs(slopes[:-1]) + (size / np.diff(at))[1:])
+        rounding = VALUE_TOLERANCE * (np.abs(slopes[1:]) + np.abs(slopes[:-1]) + (size / np.diff(at))[1:])
         if member.convex:
             refuse(slopes[1:] < slopes[:-1] - rounding, "declares convex = True, and is not convex at {}.")
         derivatives = member.derivative(at)
@@ -407,6 +416,7 @@ def check_traits(
         refuse(_differs(derivatives, left, right), "has a derivative at {} that is not that of its value.")
         if smooth:
             near_left, near_right = _one_sided(member.value, at, 0.1 * TRAIT_STEP)
+            # At a kink the jump of the slope does not shrink with the step.
             jumps, near = np.abs(right - left), np.abs(near_right - near_left)
             large = near > TRAIT_TOLERANCE * (np.abs(right) + np.abs(left) + 1e-3)
             refuse(large & (near > 0.5 * jumps), "has a kink at {}, and does not declare it.")
@@ -424,7 +434,7 @@ def _one_sided(function: Any, at: Floats, step: float) -> tuple[Floats, Floats]:
 
 
 def _differs(derivatives: Any, left: Floats, right: Floats) -> Any:
-    """Return where derivatives are beyond the quotients on both sides, which at a kink are far apart."""
+    """Return where derivatives are outside the interval of the quotients on both sides."""
     room = TRAIT_TOLERANCE * (np.abs(left) + np.abs(right)) + 1e-6
     finite = np.isfinite(left) & np.isfinite(right)
     low, high = np.minimum(left, right) - room, np.maximum(left, right) + room

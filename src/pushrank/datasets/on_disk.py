@@ -336,7 +336,7 @@ class _Blocks:
         try:
             return checked_weights(sample_weight, n_rows)
         except BadRowError as error:
-            raise ValueError(error.said_of(f"row {self.n_rows + error.row}")) from error
+            raise ValueError(error.message_for(f"row {self.n_rows + error.row}")) from error
 
     def _codes(self, labels: NDArray[Any], number: int) -> NDArray[np.uint8]:
         try:

@@ -1,17 +1,17 @@
-"""Paragraphs that the docstrings of several estimators share, each written once."""
+"""Paragraphs that several estimators share in their docstrings."""
 
 from __future__ import annotations
 
 from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {
-    # what fit and the scoring methods take
+    # The data that fits and scoring methods take.
     "X": "Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.",
     "X_of_fit": "Rows with the features of ``fit``.",
     "X_array_api": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
 Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
-standard, such as torch tensors on any device, are taken too by the solvers ``"lbfgs"`` and
-``"newton-cg"``; coefficients and scores are then of that library, on that device.
+standard, such as torch tensors on any device, are taken by the solvers ``"lbfgs"`` and ``"newton-cg"``;
+coefficients and scores are then arrays of that library, on that device.
 Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
 ``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.""",
     "X_trimmed": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a
@@ -19,17 +19,17 @@ copy. Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, 
 ``sample_weight`` too.""",
     "X_boosted": """Finite features; stumps take NaN as missing, and categorical columns of data frames.
 float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
-    "y_two_classes": """Labels of two classes; the larger in sorted order is the positive one, to be
-ranked at the top. Two texts other than yes and no or true and false are warned of.""",
-    "y_grades": """Labels of two classes, the larger in sorted order to be ranked at the top; or grades of
-relevance, numbers of which a higher one should stand above every lower one. Three or more numbers are
-taken for grades, in their order, without a word; of classes without an order learn one against the rest,
-by ``y == c``. None with ``pairs``.""",
+    "y_two_classes": """Labels of two classes; the larger in sorted order is positive and belongs at the
+top. Texts other than yes and no or true and false raise a warning.""",
+    "y_grades": """Labels of two classes, the larger of which in sorted order belongs at the top, or grades of
+relevance, which are numbers: rows of a higher grade should stand above rows of every lower grade. Three or
+more numbers always count as grades; for classes without an order pass ``y == c``, one class against the
+rest. None with ``pairs``.""",
     "sample_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
-    "qid": """Query groups: a label for each row, in any order. Rows are compared within their group only.
+    "qid": """Query groups: a label for each row, in any order. Only rows of the same group are compared.
 Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
     "pairs": """Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An
-array with two or three columns serves too. Pairs may contradict each other.""",
+array with two or three columns is taken too. Pairs may contradict each other.""",
     "self": """self
     The fitted ranker.""",
     "fit_value_error": """ValueError
@@ -37,66 +37,67 @@ array with two or three columns serves too. Pairs may contradict each other.""",
     "fit_type_error": """TypeError
     When a parameter has the wrong type.""",
     "convergence_warning": """ConvergenceWarning
-    When the answer is not the optimum that was asked for; the message says what to do.""",
-    # parameters; the default is added from the signature
+    When the optimum was not reached to the tolerance; the message says what to do.""",
+    # Parameters, whose defaults are added from the signature.
     "p": """The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a
 good grid.""",
     "side": "Push the worst-placed negatives down, pull the worst-placed positives up, or both.",
-    "bottom_weight": """The weight c of the pull where ``side="both"``, positive.""",
+    "bottom_weight": """The weight c of the pull with ``side="both"``, positive.""",
     "pair_loss": "The pair loss, or its name in :mod:`pushrank.losses`.",
     "accuracy": "The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.",
     "alpha": "The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.",
-    "solver_smooth": """How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by
-exact steps along one coefficient at a time, the paper's boosting algorithm with the columns as its weak
-rankers. All three end at the same coefficients.""",
+    "solver_smooth": """L-BFGS, Newton's method with conjugate gradients, or exact steps along one coefficient
+at a time, which is the paper's boosting algorithm with the columns as its weak rankers. All three end at the
+same coefficients.""",
     "tol_gradient": """Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and
 :math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
 are axes of the rows' space. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS
-goes on until the objective stops decreasing.""",
+continues until the objective stops decreasing.""",
     "tol_gap_gradient": """Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this,
 with g the gradient and :math:`s_j` the standard deviation of feature j within the classes; with fewer
 rows than features these are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On
-small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops
-decreasing.""",
+small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS continues until the objective
+stops decreasing.""",
     "tol_gap": "Stop when the relative duality gap is at most this.",
     "max_iter": "The largest number of iterations.",
     "C": "The weight of the loss against the norm, positive and at most 1e30.",
-    "kernel": """The space of the scores: linear ones, or those of a kernel, by name or as a function of
-two sets of rows to the matrix of its values, which must be positive semi-definite; a ranker that holds a
-function cannot be saved. ``"precomputed"`` takes that matrix in place of ``X``.""",
+    "kernel": """Linear scores, or those of a kernel. A function takes two sets of rows and returns the matrix
+of kernel values, which must be positive semi-definite; a ranker that holds a function cannot be saved.
+``"precomputed"`` takes that matrix in place of ``X``.""",
     "gamma": """The :math:`\\gamma` of ``"rbf"`` :math:`e^{-\\gamma \\|x - z\\|^2}` and ``"poly"``
 :math:`(\\gamma x \\cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is
 1 / n_features.""",
     "degree": """The d of ``"poly"``, at least 1.""",
     "coef0": """The c of ``"poly"``, at least zero.""",
     "cache_size": "Megabytes of kernel values that may be kept.",
-    "class_weight_pairs": """A pair weighs the product of its classes' weights; ``"balanced"`` is n / (2
-n_c) for n_c rows of a class. For two classes that is a factor of C, and moves ``threshold_``.""",
+    "class_weight_pairs": """The weight of a pair is the product of its classes' weights; ``"balanced"`` is
+n / (2 n_c) for n_c rows of a class. For two classes the weights are a factor of C, and move
+``threshold_``.""",
     "class_weight_C": """C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2
 n_c) for n_c rows of a class. The weights also move ``threshold_``.""",
     "max_iter_planes": "The largest number of cutting planes.",
-    "Cs": "The values of C, in the order to go; rising is fastest.",
+    "Cs": "The values of C, in the order of the fits; rising values are fastest.",
     "rankers": """list
-    A fitted ranker for each C, with this one's other parameters; this one is not changed.""",
+    A fitted ranker for each C, with the other parameters of this ranker, which is not changed.""",
     "value_error_Cs": """ValueError
     As for ``fit``, and when there is no C.""",
-    "warm_start": "Start from the last fit's coefficients; the features must be its own.",
+    "warm_start": "Start from the coefficients of the last fit, which must have had the same features.",
     "verbose": "Show a progress bar on standard error.",
     "n_jobs": "The number of threads; None and -1 stand for all processors. It changes no result.",
     "random_state": "The source of all random choices.",
-    # searches by cross-validation
+    # Searches by cross-validation.
     "alphas": "The L2 strengths, each at least 0.",
-    "scoring_cv": """The name of a scorer in :mod:`pushrank.metrics.scorers` or of scikit-learn's, or a
-scorer. A metric of few rows, such as the default, moves by chance, which
-``selection="one_standard_error"`` allows for.""",
-    "cv": "The folds, stratified and in the order of the rows where it is a number.",
+    "scoring_cv": """The name of a scorer in :mod:`pushrank.metrics.scorers` or in scikit-learn, or a scorer.
+A metric of few rows, such as the default, moves by chance, which ``selection="one_standard_error"`` allows
+for.""",
+    "cv": "The folds. A number makes stratified folds in the order of the rows.",
     "max_iter_cv": "The largest number of iterations of a solution.",
-    "n_jobs_folds": """How many folds to solve at a time, in threads, each with its rows copied; None is
-one, or what ``joblib.parallel_config`` says, and -1 all processors. It changes no result.""",
+    "n_jobs_folds": """The number of folds to solve at a time, in threads that copy their rows; None is
+one, or the setting of ``joblib.parallel_config``, and -1 all processors. It changes no result.""",
     "verbose_cv": "Show a progress bar on standard error, of the solutions in the folds.",
     "sample_weight_cv": "Non-negative weights, for training and for scoring.",
-    "groups": """What rows belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
-groups whole. In a pipeline, metadata routing brings them here.""",
+    "groups": """Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
+groups whole. In a pipeline they come by metadata routing.""",
     "search_value_error": """ValueError
     When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
     cross-validation lacks one of them, or a score is not a number.""",
@@ -107,15 +108,15 @@ groups whole. In a pipeline, metadata routing brings them here.""",
     "search_": """alpha_ : float
     The chosen L2 strength.
 best_params_ : dict
-    Both, by name.
+    The chosen parameters by name.
 best_score_ : float
-    Their mean score over the folds. It is optimistic, as the best of many: for a figure to report, put the
-    whole estimator in ``cross_val_score``.
+    The mean score of the chosen parameters over the folds. As the best of many it is optimistic: for a figure
+    to report, put the whole estimator in ``cross_val_score``.
 best_index_ : int
-    Their place in ``cv_results_``.
+    The index of the chosen parameters in ``cv_results_``.
 cv_results_ : dict of str to array
-    As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times: a solution starts from its
-    neighbours', so that what it took by the clock is not its own.
+    As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times, as each solution starts
+    from those of its neighbours.
 n_splits_ : int
     The number of folds.
 n_iter_ : int
@@ -124,18 +125,18 @@ n_iter_ : int
     The objective on all rows, at the start and after every iteration of the last solution.""",
     "converged_cv_": """converged_ : bool
     Whether the gradient of the last solution came down to ``tol``.""",
-    # searches for a budget
+    # Searches for a budget.
     "budget": "How many rows you can act on, of as many rows as ``X`` has.",
-    "fraction": "In place of `budget`: the share of the rows, in (0, 1].",
-    "fraction_of_positives": """In place of `budget`: the number of rows as a share of the number of
-positives, in (0, 1]. Where none of the three is given it is 0.25.""",
+    "fraction": "The budget as a fraction of the rows, in (0, 1].",
+    "fraction_of_positives": """The budget as a fraction of the number of positives, in (0, 1]. It is 0.25 if
+none of the three is set.""",
     "best_params_candidate": """best_params_ : dict
     Its parameters, and its name as ``"candidate"``.""",
     "budget_search_": """best_score_ : float
-    Their mean precision at the budget over the folds. It is optimistic, as the best of many: for a figure
-    to report, put the whole estimator in ``cross_val_score``.
+    The mean precision at the budget of the chosen parameters over the folds. As the best of many it is
+    optimistic: for a figure to report, put the whole estimator in ``cross_val_score``.
 best_index_ : int
-    Their index in ``cv_results_``.
+    The index of the chosen parameters in ``cv_results_``.
 cv_results_ : dict of str to array
     As of scikit-learn's ``GridSearchCV``, without times, and with ``mean_average_precision``.
 n_splits_ : int
@@ -144,10 +145,10 @@ candidates_ : list of dict
     For each ``"candidate"`` the parameters of its best member, the ``"precision"`` and its
     ``"standard_error"`` over the folds, the ``"average_precision"``, and ``"below_best"`` with its
     ``"below_best_standard_error"``, by which it was judged. ``pandas.DataFrame`` makes a table of them.""",
-    "equals_of_a_candidate": """Members of a candidate whose precision differs by no more than one hit over
-all folds count as equals, of which the one with the best average precision is taken. Tied rows count by
-their expectation.""",
-    # boosting
+    "equals_of_a_candidate": """Members of a candidate count as equal if their precision differs by at
+most one hit over all folds. Among them the best average precision decides. Tied rows count by their
+expectation.""",
+    # Boosting.
     "weak_rankers": """Thresholds of binned features; the features themselves; a small regression or
 classification tree in each round, or a regressor or classifier of scikit-learn; a list of functions of
 the rows; or WeakRankers.""",
@@ -155,31 +156,31 @@ the rows; or WeakRankers.""",
     "learning_rate": "The part of each step that is taken, in (0, 1].",
     "positive": """Whether all weights are at least 0, the paper's convex combinations: scores then rise
 with every weak ranker. Otherwise a weak ranker and its mirror :math:`1 - h` are one.""",
-    "monotonic_cst": """For stumps and columns: 1 where scores may only rise with a feature, -1 where they
-may only fall, 0 where they are free, as those of categories must be.""",
-    "subsample": """The fraction of the rows, of each class or grade (of the query groups where there are
-such), that a round chooses and steps by, in (0, 1].""",
+    "monotonic_cst": """For stumps and columns: 1 if scores may only rise with a feature, -1 if they may only
+fall, and 0 without a constraint, as for categories.""",
+    "subsample": """The fraction of the rows of each class or grade, or of the query groups, that a round uses
+for its choice and its step, in (0, 1].""",
     "max_features": "The fraction of the features that a round chooses from, in (0, 1].",
-    "early_stopping": """Whether to stop when the score of a validation part stops rising, and go back to
-its best round.""",
+    "early_stopping": """Whether to stop when the score of a validation part stops rising, and return to the
+best round.""",
     "scoring": """A scorer for the validation part: the name of one of :mod:`pushrank.metrics.scorers`, or
 what scikit-learn takes; None takes minus the objective there. With query groups, metrics that accept
 ``qid`` (such as ``"ndcg_at_10"``) are averaged over queries; others treat all rows as one list. With
 grades, binary metrics count every grade above the lowest as positive.""",
-    "validation_fraction": """The fraction of the rows (of the query groups, of the explicit pairs) to
-validate on, in (0, 1).""",
+    "validation_fraction": """The fraction of the rows, query groups or explicit pairs to validate on, in
+(0, 1).""",
     "n_iter_no_change": "Stop after so many rounds without a better score.",
     "tol_edge": "Stop when no ranker's edge exceeds this, at least 0.",
     "warm_start_rounds": """Add rounds to the last fit, up to ``n_estimators`` in all, to the last bit as
-if it had not stopped; the data, the features and the weak rankers must be its own. What is drawn at
-random goes on where it stopped, whatever ``random_state`` is by then.""",
-    # attributes
+if it had not stopped; the data, the features and the weak rankers must be the same. Random draws continue
+where they stopped, whatever ``random_state`` is now.""",
+    # Attributes.
     "weak_rankers_": """weak_rankers_ : WeakRankers
     The fitted weak rankers.""",
     "estimator_index_": """estimator_index_ : ndarray of int, shape (n_iter_,)
-    The number of the weak ranker that each round moved.""",
+    The number of the weak ranker that each round added to the scores.""",
     "estimator_weights_": """estimator_weights_ : ndarray of shape (n_iter_,)
-    How far.""",
+    The weight of each round's weak ranker.""",
     "intercept_zero_": """intercept_ : float
     Always 0: pairs ignore a constant.""",
     "edges_": """edges_ : ndarray of shape (n_iter_,)
@@ -187,8 +188,8 @@ random goes on where it stopped, whatever ``random_state`` is by then.""",
     "coef_columns_": """coef_ : ndarray of shape (n_features,) or None
     With ``weak_rankers="columns"``: the coefficients, in the dtype of the training data.""",
     "margin_": """margin_ : float
-    The ranking margin: the least :math:`f(x_i) - f(x_k)` of a training pair over :math:`\\|\\lambda\\|_1`, at
-    most 1; positive where all pairs are ranked rightly.""",
+    The ranking margin: the smallest :math:`f(x_i) - f(x_k)` of a training pair over
+    :math:`\\|\\lambda\\|_1`, at most 1; positive if all pairs are in the right order.""",
     "objective_path_log_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
     :math:`\\ln F` before the first round and after each.""",
     "objective_path_rounds_": """objective_path_ : ndarray of shape (n_iter_ + 1,)
@@ -196,8 +197,8 @@ random goes on where it stopped, whatever ``random_state`` is by then.""",
     "feature_importances_": """feature_importances_ : ndarray of shape (n_features,)
     The share of each feature in the fall of the objective.""",
     "validation_path_": """validation_path_ : ndarray
-    The scores of the validation part, before the first round and after each, also after those beyond the
-    best, which are not kept and which a warm start runs anew; empty without ``early_stopping``.""",
+    The scores of the validation part before the first round and after each, including the rounds after the
+    best, which are not kept and which a warm start repeats; empty without ``early_stopping``.""",
     "best_round_": """best_round_ : int
     The number of rounds kept.""",
     "n_iter_rounds_": """n_iter_ : int
@@ -219,7 +220,7 @@ random goes on where it stopped, whatever ``random_state`` is by then.""",
     "threshold_": """threshold_ : float
     The break-even point of the training scores: as many rows score above it as are positive.""",
     "thresholds_": """thresholds_ : ndarray of shape (n_classes - 1,)
-    The break-even points above each class or grade but the highest, or one zero after a fit to pairs;
+    The break-even points above each class or grade except the highest, or a zero after a fit to pairs;
     ``threshold_`` is the first.""",
     "n_iter_": """n_iter_ : int
     The number of iterations run.""",
@@ -228,50 +229,51 @@ random goes on where it stopped, whatever ``random_state`` is by then.""",
     "converged_gap_": """converged_ : bool
     Whether the duality gap came down to ``tol``.""",
     "converged_gap_gradient_": """converged_ : bool
-    Whether the duality gap and the gradient came down to ``tol``; with ``alpha=0``, and where rounding ended
-    the descent before the gap was closed, the gradient.""",
+    Whether the duality gap and the gradient came down to ``tol``; with ``alpha=0``, and if rounding ended the
+    descent before the gap was closed, the gradient alone.""",
     "primal_dual_penalty_": """primal_objective_, dual_objective_ : float
     The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum, minus
     infinity with an alpha of 0.""",
     "dual_gap_log_": """dual_gap_ : float
-    Their difference, relative to the first, or to one where the first is less: it is a logarithm.""",
+    The difference of primal and dual objective, relative to the primal, or to one if that is less, because it
+    is a logarithm.""",
     "primal_dual_": """primal_objective_, dual_objective_ : float
     The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum.""",
     "dual_gap_": """dual_gap_ : float
-    Their difference, relative to the first.""",
+    The difference of primal and dual objective, relative to the primal.""",
     "features_": """n_features_in_ : int
     The number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)
-    Their names, where ``X`` had names that are all strings.""",
-    # rankers of batches
-    "k_of_batch": """The rows of a batch to predict positive: a float in (0, 1] is the fraction of the
-batch's positives, rounded to a number between 1 and theirs, as in the paper; an int is a number, at most
-theirs. Measures take such a share as ``fraction_of_positives``.""",
-    "batch_size": """The rows of a batch, at least 1; the last of a pass may be shorter. Batches without a
-positive or without a negative are passed over. With 1, every row is compared with a row of zeros of the
-other class, as the classical perceptron without intercept does.""",
+    The names of the features, if ``X`` had names that are all strings.""",
+    # Rankers that learn from batches.
+    "k_of_batch": """The number of rows of a batch to predict positive. A float in (0, 1] is a fraction of the
+batch's positives, rounded to between 1 and their number, as in the paper; an int is a number of rows, at most
+that of the positives. Measures take such a fraction as ``fraction_of_positives``.""",
+    "batch_size": """The number of rows in a batch, at least 1; the last batch of a pass may be shorter.
+Batches without a positive or without a negative are skipped. With 1, every row is compared with a row of
+zeros of the other class, as in the classical perceptron without intercept.""",
     "average": "Whether ``coef_`` is the mean of the coefficients after every batch, or the last ones.",
     "shuffle": "Whether ``fit`` draws a new order of the rows for every pass.",
-    "early_stopping_at_k": """Whether ``fit`` sets a part of the rows aside, keeps the coefficients after
-the pass with the best precision at k on it, and ends when it no longer rises.""",
-    "validation_fraction_at_k": "The fraction of the rows that is set aside, in (0, 1).",
-    "n_iter_no_change_at_k": """The number of passes without a rise that ends ``fit`` where
+    "early_stopping_at_k": """Whether ``fit`` validates on a part of the rows, keeps the coefficients
+after the pass with the best precision at k there, and ends when it no longer rises.""",
+    "validation_fraction_at_k": "The fraction of the rows to validate on, in (0, 1).",
+    "n_iter_no_change_at_k": """The number of passes without a rise that ends ``fit`` with
 ``early_stopping``, at least 1.""",
     "mistakes_": """n_mistakes_ : float
-    The negatives among the first k of every batch, before it was learned from, summed over batches.
+    The number of negatives among the first k of every batch, before it was learned from, summed over batches.
 mistakes_path_ : ndarray of shape (n_batches_,)
-    The same, cumulated.
+    The sum of these mistakes up to each batch.
 mistake_rate_ : float
-    The mean over batches of the share of negatives among the first k: an online estimate of 1 - precision
+    The mean over batches of the fraction of negatives among the first k: an online estimate of 1 - precision
     at k.""",
     "margins_": """weak_margin_, margin_, strong_margin_ : float or None
     Weak, average and strong margin (Kar et al., definitions 2, 4, 5) of the training scores at unit norm of
     the coefficients: the k-th highest positive, the mean of the m - k + 1 lowest of m positives, and the
-    lowest positive, each minus the highest negative; of queries the least. None after ``partial_fit`` and
-    ``fit_stream``.""",
+    lowest positive, each minus the highest negative; the smallest over queries. None after ``partial_fit``
+    and ``fit_stream``.""",
     "epochs_": """validation_path_ : ndarray of shape (n_iter_,) or None
-    Precision at k on the validation part after each pass; None without ``early_stopping``. There a number of
-    rows k, which is a batch's, is k times the number of batches that the part would fill.
+    Precision at k on the validation part after each pass; None without ``early_stopping``. A number of rows k
+    is meant for a batch, and is multiplied by the number of batches that the part would fill.
 best_iter_ : int or None
     The pass whose coefficients were kept; None without ``early_stopping``.
 n_iter_ : int
@@ -279,14 +281,14 @@ n_iter_ : int
 n_batches_ : int
     The number of batches seen.""",
     "threshold_of_sample_": """threshold_ : float
-    The break-even point of the scores of a random sample of up to 10,000 rows, or of one batch where that is
+    The break-even point of the scores of a random sample of up to 10,000 rows, or of one batch if that is
     larger.""",
 }
-"""The shared paragraphs by name; a name that differs from its entry's tells variants of that entry apart."""
+"""The shared paragraphs by name. Variants of an entry have names that differ from the name in the entry."""
 
 
 def _sections(**names: str) -> str:
-    """Return sections, each of the paragraphs named, separated by spaces."""
+    """Return sections of paragraphs, whose names are separated by spaces."""
     parts = []
     for title, paragraphs in names.items():
         text = "\n".join(PARAGRAPHS[name] for name in paragraphs.split())
@@ -294,7 +296,7 @@ def _sections(**names: str) -> str:
     return "\n\n".join(parts)
 
 
-# what follows the parameters of a method that fits
+# The sections that follow the parameters of a method that fits.
 TYPE_ERROR, WARNING = "fit_type_error", "convergence_warning"
 PARAGRAPHS["fitted_or_raises"] = _sections(Returns="self", Raises=f"fit_value_error {TYPE_ERROR}")
 PARAGRAPHS["fitted"] = "\n\n".join([PARAGRAPHS["fitted_or_raises"], _sections(Warns=WARNING)])

@@ -94,7 +94,7 @@ def row_errors(n_rows: int) -> Iterator[None]:
         yield
     except BadRowError as error:
         in_stream = f" (row {n_rows + error.row} of the stream)" if n_rows else ""
-        raise StreamError(error.said_of(f"row {error.row}{in_stream}")) from error
+        raise StreamError(error.message_for(f"row {error.row}{in_stream}")) from error
 
 
 def learn_chunk(
