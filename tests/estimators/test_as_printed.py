@@ -87,7 +87,7 @@ def test_ranksvm_by_figure_3(weighted):
 
 
 def binary(seed, n=40, n_rankers=8):
-    """Weak rankers in {0, 1} of which a positive vote separates the classes."""
+    """Weak rankers in {0, 1} with a positive vote that separates the classes."""
     rng = np.random.default_rng(seed)
     H = (rng.random((n, n_rankers)) < 0.5).astype(float)
     scores = H @ rng.random(n_rankers)
@@ -188,7 +188,7 @@ class Undecided(GaussianNB):
         return np.full(len(X), np.nan)
 
 
-def test_a_weak_ranker_says_a_finite_number_of_each_row():
+def test_a_weak_ranker_gives_each_row_a_finite_number():
     X, y, _ = rows()
     with pytest.raises(ValueError, match=r"Undecided\(\) predicts values that are not finite"):
         PushBoost(weak_rankers=Undecided()).fit(X, y)

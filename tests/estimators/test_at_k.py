@@ -179,14 +179,14 @@ def test_struct_svm_certificate_is_true():
         assert fitted.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-4)
 
 
-def test_features_beyond_single_precision_scores_are_told():
+def test_features_beyond_single_precision_scores_are_an_error():
     X, y = load_breast_cancer(return_X_y=True)
     large = (1e30 * scale(X)).astype(np.float32)
     with pytest.raises(ValueError, match="scores are beyond the range of float32; scale the features"):
         StructSVM().fit(large, y)
 
 
-def test_the_ramp_says_when_the_norm_hardly_counts(monkeypatch):
+def test_the_ramp_warns_when_the_norm_hardly_counts(monkeypatch):
     """Planes are bounded, so that features of any size end in a warning, and soon."""
     monkeypatch.setattr(tolerances, "MAX_PLANES", 40)
     rng = np.random.default_rng(0)
@@ -214,14 +214,14 @@ def test_bad_parameters():
         RampAtK(init="zero").fit(X, y)
 
 
-def test_the_ramp_says_when_it_found_nothing():
+def test_the_ramp_warns_when_zero_coefficients_are_best():
     X = np.concatenate([np.zeros(40), np.ones(100), -np.ones(100)])[:, None]
     y = np.repeat([1, 0], [40, 200])
     with pytest.warns(ConvergenceWarning, match="nothing better than zero coefficients"):
         assert not RampAtK(random_state=0).fit(X, y).coef_.any()
 
 
-def test_the_start_of_the_ramp_warns_of_nothing_of_its_own():
+def test_the_starts_of_the_ramp_add_no_warnings():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 5)), np.zeros(3000, dtype=int)
     y[:5], X[:5, 0] = 1, X[:5, 0] + 6

@@ -165,7 +165,7 @@ def test_a_path_needs_numbers():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_path_over_a_single_number_is_told(name):
+def test_a_path_over_a_single_number_is_an_error(name):
     with pytest.raises(TypeError, match=r"Cs must be a list of numbers, got 3\.0\."):
         KINDS[name]().path(*breast(), 3.0)
 
@@ -296,7 +296,7 @@ def test_the_papers_solvers_go_where_ours_do(kind, solve, kernel):
     assert theirs.gap < 0.05
 
 
-def test_the_papers_solvers_say_what_they_do_not_take():
+def test_the_papers_solvers_reject_what_they_do_not_take():
     X, y = np.zeros((20_000, 1)), np.arange(20_000) % 2
     many = BipartiteSample.from_labels(y)
     for solve in (infinite_push_by_pairs, rank_svm_by_pairs):
@@ -307,7 +307,7 @@ def test_the_papers_solvers_say_what_they_do_not_take():
         infinite_push_by_pairs(LinearModel(X), weighted, 1.0, eta0=1e-3, max_iter=1)
 
 
-def test_a_fit_says_nothing_where_all_is_well():
+def test_a_fit_that_converges_does_not_warn():
     X, y = breast()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -316,7 +316,7 @@ def test_a_fit_says_nothing_where_all_is_well():
 
 
 @quiet
-def test_planes_that_are_alike_share_what_they_have():
+def test_equal_planes_share_their_dual_variable():
     """At a gap near rounding a plane joins beside its double, with nothing to give and no way to go."""
     rng = np.random.default_rng(2034)
     n, d = int(rng.integers(3, 20)), int(rng.choice([1, 2]))

@@ -106,7 +106,7 @@ def test_the_gap_can_be_recomputed_from_what_is_kept(solver, loss):
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1e4, 1e10])
 @pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_extremes_give_an_answer_or_say_so(C, unit, loss):
+def test_extremes_give_an_answer_or_a_message(C, unit, loss):
     rng = np.random.default_rng(0)
     X = unit * rng.normal(size=(60, 3))
     y = (X[:, 0] > 0.2 * unit).astype(int)
@@ -131,7 +131,7 @@ def test_extremes_give_an_answer_or_say_so(C, unit, loss):
     ],
     ids=["zeros", "ones", "identical classes", "positives among negatives"],
 )
-def test_a_collapse_is_told(X, solver):
+def test_a_collapse_is_a_warning(X, solver):
     with pytest.warns(ConvergenceWarning, match="collapsed: zero coefficients are optimal.*PNormPush"):
         ranker = InfinitePush(3.0, solver=solver).fit(X, [1, 0, 0, 1, 0, 0])
     assert ranker.dual_objective_ == pytest.approx(3.0, rel=1e-3)

@@ -202,7 +202,7 @@ def test_cross_validation_splits_a_precomputed_kernel_on_both_sides():
 @pytest.mark.parametrize("C", [1e-6, 1e4, 1e10])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
-def test_extremes_give_an_answer_or_say_so(kind, loss, C, recwarn):
+def test_extremes_give_an_answer_or_a_message(kind, loss, C, recwarn):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     for y in ((X[:, 0] > 0.2).astype(int), np.arange(40) == 0, np.arange(40) != 0, np.arange(40) % 2):
@@ -250,7 +250,7 @@ def test_a_semi_definite_kernel_passes_whatever_its_rank_and_precision(dtype):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
 def test_a_kernel_of_differences_is_enough(kind, loss):
-    """Half of minus the squared distance is the linear kernel but for a constant in the scores."""
+    """Half of minus the squared distance is the linear kernel, up to a constant in the scores."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = X[:, 0] + 0.1 * rng.normal(size=120) > 0.5

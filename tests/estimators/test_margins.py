@@ -16,7 +16,7 @@ from pushrank.theory import max_margin
 
 
 def separable(seed, n=40, n_rankers=10):
-    """Binary weak rankers of which some vote ranks all pairs rightly."""
+    """Binary weak rankers, with a vote that ranks all pairs in the right order."""
     rng = np.random.default_rng(seed)
     H = (rng.random((n, n_rankers)) < 0.5).astype(float)
     scores = H @ (rng.random(n_rankers) * rng.choice([-1, 1], n_rankers))

@@ -86,7 +86,7 @@ def test_the_gap_is_true(loss, C):
 @quiet
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [1e-6, 1e10])
-def test_extremes_give_an_answer_or_say_so(loss, C):
+def test_extremes_give_an_answer_or_a_message(loss, C):
     rng = np.random.default_rng(0)
     for unit in (1e-4, 1e4):
         X = unit * rng.normal(size=(60, 3))

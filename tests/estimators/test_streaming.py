@@ -196,7 +196,7 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
         (lambda _, y: [(1.0, y)], [0, 1], ValueError, "Expected 2D array"),
     ],
 )
-def test_what_is_no_stream_is_told(stream, classes, error, message, data):
+def test_other_things_than_streams_are_errors(stream, classes, error, message, data):
     X, y = data
     with pytest.raises(error, match=message):
         PerceptronAtK(batch_size=50).fit_stream(stream(X, y), classes)
@@ -561,7 +561,7 @@ def test_weights_that_add_up_to_one_are_warned_of(ranker, data):
 
 
 @pytest.mark.parametrize("options", [{"variant": ["avg"]}, {"k": 2**1100}, {"k": float("nan")}])
-def test_odd_parameters_are_told(options, data):
+def test_odd_parameters_are_errors(options, data):
     with pytest.raises(ValueError, match="must be"):
         PerceptronAtK(**options).fit(*data)
 

@@ -226,7 +226,7 @@ class Quadratic(Price):
         return 2 + 0 * inner_sum
 
 
-def test_losses_and_prices_of_ones_own():
+def test_losses_and_prices_of_users():
     y, scores, w = sample(9, ties=False)
     objective = PushObjective(Cubic(), Quadratic(), "both")
     margins = scores[y][:, None] - scores[~y][None, :]
@@ -273,7 +273,7 @@ def test_bad_parameters(parameters, message):
         PushObjective(**parameters)
 
 
-def test_what_cannot_be_learned_from_is_said():
+def test_losses_without_derivatives_are_errors():
     with pytest.raises(TypeError, match="ZeroOne has no derivative"):
         PushObjective("zero_one").evaluate([0, 1], [0.0, 1.0])
     with pytest.raises(TypeError, match="has no Hessian"):

@@ -235,13 +235,13 @@ def test_tails_are_those_that_are_declared(loss, accuracy):
         (Tails((0.0, 0.0, 0.0, 1.0)), "of degree 2 at most"),
     ],
 )
-def test_false_tails_are_found_out(tails, message):
+def test_false_tails_are_detected(tails, message):
     loss = type("Bad", (losses.Logistic,), {"tails": tails})()
     with pytest.raises(ValueError, match=message):
         expansion(loss, 1e-10)
 
 
-def test_a_tail_without_its_digits_is_found_out():
+def test_a_tail_without_its_digits_is_detected():
     def derivative(_, margin):
         return -0.5 * (1.0 - np.tanh(0.5 * margin))
 

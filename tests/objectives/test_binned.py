@@ -22,7 +22,7 @@ def always_few_rows(monkeypatch):
 
 
 def rows(spread, n=300, with_weights=True):
-    """Ties, rows alone in their bins, and bins of many rows, of which some differ in the last digits."""
+    """Ties, single rows in bins, and bins of many rows, some of which differ in the last digits."""
     rng = np.random.default_rng(0)
     scores = spread * rng.normal(size=n)
     scores[: n // 4] = np.round(scores[: n // 4])
@@ -91,7 +91,7 @@ def test_few_kinks_make_none():
     assert not isinstance(found, BinnedEvaluation)
 
 
-def test_an_objective_steeper_than_it_says_takes_all_rows():
+def test_an_objective_steeper_than_declared_takes_all_rows():
     class Steep(Price):
         """A power that does not tell its exponent."""
 

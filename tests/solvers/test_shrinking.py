@@ -14,7 +14,7 @@ from pushrank.solvers.infinite_push.semismooth_newton import semismooth_newton
 
 
 def rows(seed, kind):
-    """Return rows of which most are positive, and many positives below their margin."""
+    """Return rows that are mostly positive, with many positives below their margin."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(3000, 3)) * [1.0, 10.0, 0.1]
     if kind == "ties":
