@@ -68,7 +68,7 @@ def test_models_with_scores_or_probabilities_are_measured_on_the_same_parts():
         assert found.mean(model, "AUC") == pytest.approx(measures["AUC"].mean())
 
 
-def test_of_two_texts_the_positive_one_is_named():
+def test_the_positive_of_two_texts_has_to_be_named():
     X, y = rows()
     named, models = np.where(y == 1, "active", "inactive"), {"bayes": GaussianNB()}
     with pytest.raises(ValueError, match="pass pos_label='active' or pos_label='inactive'"):
@@ -120,7 +120,7 @@ def test_the_default_models_are_compared():
     assert list(found.measures) == list(default_rankers(dense=False))
 
 
-def test_the_nested_choice_sees_its_own_rows_alone():
+def test_the_nested_choice_sees_only_its_training_part():
     """In each of three training parts of 60 rows six fits to 40 choose; then come models and choice."""
     seen = []
 
@@ -165,7 +165,7 @@ def test_warnings_of_the_fits_are_kept_by_model():
         ("choose at most 45 folds", {"cv": 60}),
     ],
 )
-def test_bad_input_is_told_before_any_fit(said, changes):
+def test_bad_input_is_refused_before_any_fit(said, changes):
     class Never(LogisticRegression):
         def fit(self, *_rows):
             raise AssertionError
@@ -178,7 +178,7 @@ def test_bad_input_is_told_before_any_fit(said, changes):
         compare_rankers(**arguments)
 
 
-def test_models_without_scores_are_told():
+def test_models_without_scores_are_refused():
     from sklearn.svm import SVR
 
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
@@ -353,7 +353,7 @@ def test_counts_are_of_all_rows_held_out():
     assert found.name_of("precision at 1/4") == f"precision in {round(y.sum() / 4)} rows"
 
 
-def test_weights_count_in_fits_and_in_what_is_found():
+def test_weights_count_in_fits_and_in_the_weight_of_hits():
     X, y = rows()
     weights = np.where(X[:, 1] > 0.0, 10.0, 0.1)
     model = make_pipeline(StandardScaler(), LogisticRegression())

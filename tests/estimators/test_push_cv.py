@@ -62,7 +62,7 @@ def test_the_same_scores_and_choice_as_a_grid_search(data, scoring, make):
     assert (found.predict(make(X)) == grid.predict(make(X))).mean() > 0.995
 
 
-def test_other_losses_and_prices_are_searched_alike(data):
+def test_other_losses_and_prices_have_the_scores_of_a_grid_search(data):
     X, y = data
     prices = ("identity", Power(4.0))
     splitter = StratifiedShuffleSplit(3, random_state=0)

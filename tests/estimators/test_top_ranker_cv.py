@@ -64,7 +64,7 @@ def test_a_budget_is_the_same_share_of_every_fold():
     )
 
 
-def test_sparse_rows_and_single_precision_choose_alike():
+def test_sparse_rows_and_single_precision_lead_to_the_same_choice():
     X, y = make_hidden_positives(200, random_state=6, return_X_y=True)
     dense, *others = (
         TopRankerCV(10, candidates=["trimmed-push", "perceptron-at-k"], cv=2, random_state=0).fit(form, y)
@@ -84,7 +84,7 @@ def test_jobs_change_nothing_and_groups_stay_whole():
     assert {row["candidate"] for row in one.candidates_} == set(DEFAULT_CANDIDATES)
 
 
-def test_what_is_out_of_range_is_said():
+def test_parameters_out_of_range_are_refused():
     X, y = make_hidden_positives(60, random_state=5, return_X_y=True)
     for options, message in (
         ({"budget": 61}, "more than the 60 rows"),

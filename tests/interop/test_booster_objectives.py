@@ -147,13 +147,13 @@ def test_kinks_are_refused():
         XGBObjective("logistic")
 
 
-def test_an_overflow_is_told():
+def test_an_overflow_is_an_error():
     objective = LGBMObjective(PushObjective(scale="raw"))
     with pytest.raises(ValueError, match="overflows on the scale 'raw'"):
         objective(np.array([0, 1]), np.array([1e4, -1e4]))
 
 
-def test_native_and_scikit_learn_interfaces_of_lightgbm_train_alike(data):
+def test_native_and_scikit_learn_interfaces_of_lightgbm_train_the_same_trees(data):
     X, y = data
     push, weights = LGBMObjective(P_NORM_PUSH), 1.0 + (np.arange(len(y)) % 3)
     native = lightgbm.train(QUIET | {"objective": push}, lightgbm.Dataset(X, y, weight=weights), 10)
@@ -168,7 +168,7 @@ def test_native_and_scikit_learn_interfaces_of_lightgbm_train_alike(data):
     np.testing.assert_array_equal(native.predict(X), model.predict(X))
 
 
-def test_native_and_scikit_learn_interfaces_of_xgboost_train_alike(data):
+def test_native_and_scikit_learn_interfaces_of_xgboost_train_the_same_trees(data):
     X, y = data
     push, weights = XGBObjective(P_NORM_PUSH), 1.0 + (np.arange(len(y)) % 3)
     rows = xgboost.DMatrix(X, y, weight=weights)

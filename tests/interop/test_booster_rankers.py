@@ -82,7 +82,7 @@ def test_parameters_of_the_booster_are_the_rankers(ranker, data):
     assert spread[0] < spread[1]
 
 
-def test_a_parameter_that_cannot_be_taken_is_told(data):
+def test_parameters_that_cannot_be_taken_are_refused(data):
     reserved = [(LGBM, name) for name in ("objective", "num_boost_round", "num_classes")]
     for ranker, name in (*reserved, (XGB, "eval_metric"), (XGB, "missing")):
         with pytest.raises(ValueError, match=f"{name}=.* sets .*itself"):

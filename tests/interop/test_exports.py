@@ -89,7 +89,7 @@ def test_a_file_scores_as_the_ranker(case, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def of_columns():
+def with_columns():
     """A pipeline of numbers with gaps and text with rare and missing values, under names that end strings."""
     frame = pd.DataFrame(GAPS, columns=["a", "b", NAME])
     frame["job"] = np.where(Y, "clerk", "cook")
@@ -107,8 +107,8 @@ def of_columns():
 
 
 @pytest.mark.parametrize("unknown", ["infrequent_if_exist", "ignore", "error"])
-def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
-    model, frame = of_columns
+def test_a_file_does_what_the_steps_before_do(with_columns, unknown, tmp_path):
+    model, frame = with_columns
     model[0].named_transformers_["onehotencoder"].handle_unknown = unknown
     file, scores = exported(model, tmp_path), model.decision_function(frame)
     backwards = frame.iloc[:, ::-1]
@@ -131,7 +131,7 @@ def test_a_file_does_what_the_steps_before_do(of_columns, unknown, tmp_path):
     np.testing.assert_allclose(file["decision_function"](missing), scores, rtol=1e-12)
 
 
-def test_a_file_does_all_that_a_transformer_of_columns_does(tmp_path):
+def test_a_file_does_all_that_a_transformer_with_columns_does(tmp_path):
     """What follows an encoder, and the weights of the parts, which were overlooked."""
     frame = pd.DataFrame(X, columns=list("abc")).assign(job=np.where(X[:, 2] > 0, "clerk", "cook"))
     words = make_pipeline(OneHotEncoder(sparse_output=False), StandardScaler())
@@ -179,7 +179,7 @@ def test_a_file_refuses_rows_that_the_ranker_refuses(tmp_path):
     assert "predict" not in exported(PNormPush().fit(X, pairs=[[0, 1], [2, 3]]), tmp_path)
 
 
-def test_what_cannot_be_exported_is_told(tmp_path):
+def test_models_that_cannot_be_exported_are_refused(tmp_path):
     frame = pd.DataFrame({"a": X[:, 0], "job": np.where(Y, "x", "y")})
     for model, rows, said in (
         (CascadeRanker(), X, "CascadeRanker cannot be exported"),
@@ -271,7 +271,7 @@ def test_the_docstrings_example_runs():
 
 
 @pytest.mark.nightly
-def test_what_cannot_be_a_graph_is_told():
+def test_models_that_cannot_be_a_graph_are_refused():
     pytest.importorskip("lightgbm")
     from pushrank.interop.lightgbm import PushLGBMRanker
 

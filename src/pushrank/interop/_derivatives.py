@@ -60,13 +60,7 @@ def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tup
 
 
 class CustomObjective:
-    """A push objective with the sample of the labels that it was last called with.
-
-    Parameters
-    ----------
-    objective : PushObjective
-        What to minimise.
-    """
+    """A push objective with the sample of the labels that it was last called with."""
 
     def __init__(self, objective: PushObjective) -> None:
         check_objective(objective)
@@ -104,16 +98,7 @@ def _same(first: Any, second: Any) -> bool:
 
 
 class CustomMetric:
-    """The measure of a scorer at a booster's scores, the higher the better.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, of two classes or grades.
-    name : str, optional
-        The name in the booster's output; by default that of the scorer's measure after ``pushrank_``, with
-        which no measure of a booster begins.
-    """
+    """The measure of a scorer at a booster's scores, the higher the better."""
 
     def __init__(self, scoring: Any, name: str | None = None) -> None:
         measure = getattr(scoring, "_score_func", scoring)

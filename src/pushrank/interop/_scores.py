@@ -69,6 +69,7 @@ def fitted_scores(ranker: Any) -> Scores:
     if hasattr(ranker, "dual_coef_"):
         if callable(ranker.kernel):
             raise TypeError(f"{name} has a kernel that is a function, which cannot be exported.")
+        # Where X holds kernel values, scores are linear in it; without support vectors they are zero.
         if ranker.kernel == "precomputed" or not len(ranker.support_):
             coef = np.zeros(ranker.n_features_in_)
             if ranker.kernel == "precomputed":

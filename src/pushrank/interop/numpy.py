@@ -358,6 +358,7 @@ def _plain(value: Any) -> Any:
 def literal(value: Any) -> str:
     """Return Python's text of a value, numbers with all their digits."""
     is_array = isinstance(value, np.ndarray)
+    # By repr a float has as many digits as tell it from its neighbours.
     text = pformat(value.tolist() if is_array else value, width=96, compact=True, sort_dicts=False)
     text = f"(\n{indent(text, '    ')}\n)" if "\n" in text else f"({text})" if is_array else text
     return f"np.array{text}" if is_array else text

@@ -140,6 +140,7 @@ class BatchEvaluation:
     def __init__(self, objective: Any, rows: Batch, n_batch: int, factor: float, largest: float) -> None:
         self._objective, self._n_batch, self._factor = objective, n_batch, factor
         self._sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
+        # An overflow is an error below, whose message says what to do.
         with np.errstate(over="ignore", invalid="ignore"):
             at_point = objective.evaluation(self._sample, rows.scores)
             if isinstance(objective, PrecisionAtK):
@@ -295,6 +296,7 @@ class RankingLoss(Module):
         batch = checked_batch(scores, labels, weight)
         rows = batch.before(self._past) if self.training else batch
         scores = scores.reshape(-1)
+        # Half precision has too few digits for a loss, and sums over pairs overflow in it.
         scores = scores if scores.dtype == torch.float64 else scores.float()
         batch_weight = float(batch.weights.sum())
         if batch_weight == 0.0 or not rows.has_both_classes:
@@ -303,8 +305,10 @@ class RankingLoss(Module):
                     f"a batch of {len(batch.scores)} rows lacks positives or negatives: draw batches by "
                     "class, make them larger, give the loss a memory, or pass one_class='zero'."
                 )
+            # This zero is a function of the scores, so that ``backward`` works as after any other batch.
             value = (0.0 * scores).sum()
         else:
+            # The gradient of the batch's rows stands for that of the remembered rows, which are constants.
             factor = float(rows.weights.sum()) / batch_weight
             largest = torch.finfo(scores.dtype).max
             at_batch = BatchEvaluation(self.objective, rows, len(batch.scores), factor, largest)

@@ -159,6 +159,7 @@ class _XGBoost:
             params = params | {"objective": "binary:logistic"}
             data = _matrix(rows.X, rows.labels, rows.weights, params)
         else:
+            # A push takes no notice of a constant, which would only cost digits in float32.
             params = params | {"base_score": 0.0}
             data = _matrix(rows.X, rows.labels, None, params)
             options["obj"] = lambda scores, _: at_scores(scores)

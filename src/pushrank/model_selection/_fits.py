@@ -43,6 +43,7 @@ class Fits:
         warned: dict[str, list[str]],
     ) -> None:
         self.models, self.X, self.y, self.weights, self.warned = models, X, y, weights, warned
+        # Pipelines that hold the same transformer objects share their output.
         ids = [_transformer_ids(model) for model in models.values()]
         # Transformers of one model alone are part of its fit: their output need not be kept.
         self.keys = {name: key if ids.count(key) > 1 else () for name, key in zip(models, ids, strict=True)}

@@ -209,6 +209,7 @@ class RankerComparison:
         return self._error_of_mean(self.measures[model][measure])
 
     def _error_of_mean(self, values: ArrayLike) -> float:
+        # Repetitions measure the same rows again: they add no independent folds to the error.
         repetitions = np.reshape(values, (self.n_repeats, -1))
         variance = np.mean(np.var(repetitions, axis=1, ddof=1))
         return float(np.sqrt(variance) / np.sqrt(repetitions.shape[1]))
