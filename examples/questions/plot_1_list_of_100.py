@@ -56,9 +56,9 @@ print(found)
 
 # %%
 # Precision down the list, of rows that no model had seen.
-from pushrank.plots import PrecisionAtKDisplay
+from pushrank.plots import TopCurveDisplay
 
 ax = None
 for name in ("logistic regression", "LightGBM", "LightGBM, p = 4"):
-    ax = PrecisionAtKDisplay.from_predictions(y, found.held_out_[name], name=name, ax=ax).ax_
+    ax = TopCurveDisplay.from_predictions(y, found.held_out_[name], name=name, ax=ax).ax_
 _ = ax.axvline(100, color="grey", linewidth=1)

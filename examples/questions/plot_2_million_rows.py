@@ -32,11 +32,11 @@ except lightgbm.basic.LightGBMError as error:
 
 # %%
 # Measures cost a sort, and the pictures no more.
-from pushrank.plots import PrecisionAtKDisplay
+from pushrank.plots import TopCurveDisplay
 
 scores = ranker.decision_function(X)
 print(f"AUC {metrics.auc(y, scores):.3f}, precision at 1,000 {metrics.precision_at_k(y, scores, k=1000):.3f}")
-_ = PrecisionAtKDisplay.from_predictions(y, scores, name="PNormPush(p=16)")
+_ = TopCurveDisplay.from_predictions(y, scores, name="PNormPush(p=16)")
 
 # %%
 # Trees for such a list are LightGBM's or XGBoost's under :class:`~pushrank.interop.lightgbm.LGBMObjective`,

@@ -45,12 +45,7 @@ pytestmark = pytest.mark.fast
 
 pyplot.switch_backend("Agg")
 
-CURVES = [
-    plots.PrecisionAtKDisplay,
-    plots.CumulativeGainsDisplay,
-    plots.LiftDisplay,
-    plots.RocLeftEdgeDisplay,
-]
+CURVES = [plots.TopCurveDisplay, plots.RocLeftEdgeDisplay]
 RANKING_DISPLAYS = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
 
 
@@ -84,14 +79,14 @@ def scores_and_labels(distinct=False):
 @given(scores_and_labels())
 def test_precision_and_gains_are_those_of_the_metric(data):
     y, scores = data
-    display = plots.PrecisionAtKDisplay.compute(y, scores)
+    display = plots.TopCurveDisplay.compute(y, scores)
     assert display.k.tolist() == list(range(1, len(y) + 1))  # short lists are kept whole
     expected = [metrics.precision_at_k(y, scores, int(k), ties="half") for k in display.k]
     np.testing.assert_allclose(display.precision, expected)
-    gains = plots.CumulativeGainsDisplay.compute(y, scores)
+    gains = plots.TopCurveDisplay.compute(y, scores, quantity="recall")
     rows = (gains.fraction * len(y)).round().astype(int)
-    np.testing.assert_allclose(gains.recall[1:] * y.sum(), (np.array(expected) * display.k)[rows[1:] - 1])
-    lift = plots.LiftDisplay.compute(y, scores)
+    np.testing.assert_allclose(gains.recall * y.sum(), (np.array(expected) * display.k)[rows - 1])
+    lift = plots.TopCurveDisplay.compute(y, scores, quantity="lift")
     np.testing.assert_allclose(lift.fraction, display.k / len(y))
     np.testing.assert_allclose(lift.lift, [metrics.lift(y, scores, int(k)) for k in display.k])
 
@@ -110,7 +105,7 @@ def test_left_edge_is_that_of_scikit_learns_roc_curve(data):
 
 def test_ties_count_by_their_expectation():
     y, scores = [1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0]
-    assert plots.PrecisionAtKDisplay.compute(y, scores).precision.tolist() == [
+    assert plots.TopCurveDisplay.compute(y, scores).precision.tolist() == [
         1.0,
         pytest.approx((1 + 1 / 3) / 2),
         pytest.approx((1 + 2 / 3) / 3),
@@ -183,7 +178,7 @@ def test_concentration_without_errors_is_refused():
         with pytest.raises(error, match="bins must be"):
             plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], bins=bins)
     with pytest.raises(TypeError, match="max_k must be an integer"):
-        plots.PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0], max_k=1.0)
+        plots.TopCurveDisplay.compute([0, 1], [0.0, 1.0], max_k=1.0)
 
 
 @given(scores_and_labels(distinct=True))
@@ -271,10 +266,32 @@ def test_every_display_draws_from_predictions_into_axes_of_the_user(cancer, disp
         display.compute(y, np.full(len(y), np.nan))
 
 
+@pytest.mark.parametrize(
+    ("quantity", "references"),
+    [
+        ("precision", {"all rows"}),
+        ("recall", {"best possible; random order", "_random order"}),
+        ("lift", {"best possible; random order", "_random order"}),
+    ],
+)
+def test_every_quantity_is_drawn_beside_what_it_is_compared_with(cancer, quantity, references):
+    X, y = cancer
+    display = plots.TopCurveDisplay.from_predictions(y, X[:, 0], quantity=quantity)
+    drawn = display.line_.get_ydata()
+    np.testing.assert_array_equal(drawn[-len(display.k) :], getattr(display, quantity))
+    assert (display.band_ is None) == (quantity != "precision")
+    others = [line for line in display.ax_.get_lines() if line is not display.line_]
+    assert {line.get_label() for line in others} == references
+    if quantity != "precision":
+        best = next(line for line in others if line.get_label().startswith("best"))
+        x = display.line_.get_xdata()
+        assert (drawn <= np.interp(x, best.get_xdata(), best.get_ydata()) + 0.01).all()
+
+
 def test_curve_keywords_of_the_user_win(cancer):
     X, y = cancer
     scores = X[:, 0]
-    display = plots.PrecisionAtKDisplay.from_predictions(
+    display = plots.TopCurveDisplay.from_predictions(
         y, scores, plot_kwargs={"curve_kwargs": {"c": "red", "ls": ":"}, "band": False}
     )
     assert display.line_.get_color() == "red"
@@ -335,49 +352,46 @@ def test_whole_weights_are_copies_and_their_unit_does_not_matter(data, random):
     y, scores = data
     w = np.array([random.randint(1, 3) for _ in y])
     copies = np.repeat(np.arange(len(y)), w)
-    weighted = plots.PrecisionAtKDisplay.compute(y, scores, sample_weight=w)
-    copied = plots.PrecisionAtKDisplay.compute(y[copies], scores[copies])
+    weighted = plots.TopCurveDisplay.compute(y, scores, sample_weight=w)
+    copied = plots.TopCurveDisplay.compute(y[copies], scores[copies])
     np.testing.assert_array_equal(weighted.k, copied.k)
     np.testing.assert_allclose(weighted.precision, copied.precision)
     assert weighted.base_rate == copied.base_rate
     assert weighted.low is None
-    gains = plots.CumulativeGainsDisplay.compute(y, scores, sample_weight=0.1 * w)
-    copied = plots.CumulativeGainsDisplay.compute(y[copies], scores[copies])
-    np.testing.assert_allclose(
-        gains.recall, np.interp(gains.fraction, copied.fraction, copied.recall), atol=1e-9
-    )
+    gains = plots.TopCurveDisplay.compute(y, scores, quantity="recall", sample_weight=0.1 * w)
+    copied = plots.TopCurveDisplay.compute(y[copies], scores[copies], quantity="recall")
+    expected = np.interp(gains.fraction, np.append(0, copied.fraction), np.append(0, copied.recall))
+    np.testing.assert_allclose(gains.recall, expected, atol=1e-9)
     assert gains.base_rate == pytest.approx(copied.base_rate)
-    for display in (plots.CumulativeGainsDisplay, plots.LiftDisplay, plots.RocLeftEdgeDisplay):
+    for display in CURVES:
         alike = display.compute(y, scores, sample_weight=np.full(len(y), 0.1))
         plain = display.compute(y, scores)
-        of_curve = next(name for name in ("recall", "lift", "tpr") if hasattr(plain, name))
-        np.testing.assert_allclose(getattr(alike, of_curve), getattr(plain, of_curve), atol=1e-9)
+        for name in ("precision", "recall", "lift") if hasattr(plain, "lift") else ("tpr",):
+            np.testing.assert_allclose(getattr(alike, name), getattr(plain, name), atol=1e-9)
     w = 2 * np.ones(len(y))
     w[np.flatnonzero(y)[0]] = 0 if y.sum() > 1 else 2
     left = plots.RocLeftEdgeDisplay.compute(y, scores, sample_weight=w)
     dropped = plots.RocLeftEdgeDisplay.compute(y[w > 0], scores[w > 0])
     np.testing.assert_allclose(left.tpr, dropped.tpr, atol=1e-9)
-    with pytest.raises(ValueError, match="less than the one row"):
-        plots.PrecisionAtKDisplay.compute(y, scores, sample_weight=w / w.sum() / 2)
 
 
 def test_estimators_of_every_kind(cancer):
     X, y = cancer
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
-    of_tree = plots.CumulativeGainsDisplay.from_estimator(tree, X, y)
-    expected = plots.CumulativeGainsDisplay.compute(y, tree.predict_proba(X)[:, 1])
+    of_tree = plots.TopCurveDisplay.from_estimator(tree, X, y, quantity="recall")
+    expected = plots.TopCurveDisplay.compute(y, tree.predict_proba(X)[:, 1], quantity="recall")
     np.testing.assert_array_equal(of_tree.recall, expected.recall)
     for model in (tree, PNormPush().fit(X, y)):
-        turned = plots.PrecisionAtKDisplay.from_estimator(model, X, y, pos_label=0)
+        turned = plots.TopCurveDisplay.from_estimator(model, X, y, pos_label=0)
         assert turned.precision[0] == 1.0
         assert turned.base_rate == pytest.approx((y == 0).mean())
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
-        plots.PrecisionAtKDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
+        plots.TopCurveDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
     three = LogisticRegression().fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="knows 3 classes"):
-        plots.PrecisionAtKDisplay.from_estimator(three, X, y)
+        plots.TopCurveDisplay.from_estimator(three, X, y)
     with pytest.raises(ValueError, match="pos_label=7 is not a class"):
-        plots.PrecisionAtKDisplay.from_estimator(tree, X, y, pos_label=7)
+        plots.TopCurveDisplay.from_estimator(tree, X, y, pos_label=7)
 
 
 def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
@@ -463,8 +477,9 @@ def test_candidates_of_a_search(cancer):
 def test_settings_out_of_range():
     y, scores = [0, 1, 1], [0.0, 1.0, 2.0]
     for display, setting in (
-        (plots.PrecisionAtKDisplay, {"max_k": 4}),
-        (plots.PrecisionAtKDisplay, {"confidence_level": 1.0}),
+        (plots.TopCurveDisplay, {"max_k": 4}),
+        (plots.TopCurveDisplay, {"confidence_level": 1.0}),
+        (plots.TopCurveDisplay, {"quantity": "hits"}),
         (plots.DiscountDisplay, {"p": [0.5]}),
     ):
         with pytest.raises(ValueError, match=f"^{next(iter(setting))}"):
@@ -474,7 +489,7 @@ def test_settings_out_of_range():
 def test_without_matplotlib_numbers_are_there_and_the_error_names_the_extra(monkeypatch):
     for module in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, module, None)
-    display = plots.PrecisionAtKDisplay.compute([0, 1], [0.0, 1.0])
+    display = plots.TopCurveDisplay.compute([0, 1], [0.0, 1.0])
     assert display.precision.tolist() == [1.0, 0.5]
     with pytest.raises(ImportError, match=re.escape('pip install "pushrank[plot]"')):
         display.plot()

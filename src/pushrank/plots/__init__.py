@@ -7,7 +7,7 @@ matplotlib, drawing needs ``pushrank[plot]``.
 
 from pushrank.plots.candidates import CandidatesDisplay
 from pushrank.plots.concentration import ConcentrationDisplay
-from pushrank.plots.curves import CumulativeGainsDisplay, LiftDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
+from pushrank.plots.curves import RocLeftEdgeDisplay, TopCurveDisplay
 from pushrank.plots.discounts import DiscountDisplay
 from pushrank.plots.paths import TrainingPathDisplay
 from pushrank.plots.reliability import TopReliabilityDisplay
@@ -15,11 +15,9 @@ from pushrank.plots.reliability import TopReliabilityDisplay
 __all__ = [
     "CandidatesDisplay",
     "ConcentrationDisplay",
-    "CumulativeGainsDisplay",
     "DiscountDisplay",
-    "LiftDisplay",
-    "PrecisionAtKDisplay",
     "RocLeftEdgeDisplay",
+    "TopCurveDisplay",
     "TopReliabilityDisplay",
     "TrainingPathDisplay",
 ]

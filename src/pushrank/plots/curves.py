@@ -1,9 +1,10 @@
-"""Curves down the list: precision at k, cumulative gains, lift and the left edge of the ROC curve."""
+"""Curves down the list: precision, recall and lift at every depth, and the left edge of the ROC curve."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,23 +31,33 @@ from pushrank.plots._docstrings import written_out
 ROUNDING = 1e-12
 
 
+Quantity = Literal["precision", "recall", "lift"]
+QUANTITIES = ("precision", "recall", "lift")
+
+
 @written_out
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrecisionAtKDisplay(RankingDisplay):
-    r"""Precision at k against k: the share of hits among the first k rows.
+class TopCurveDisplay(RankingDisplay):
+    r"""Precision, recall or lift among the first k rows, against k or the share of the list.
 
-    .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+    .. math:: \mathrm{prec@}k = \frac{\mathrm{hits}(k)}{k}, \qquad
+              \mathrm{recall@}k = \frac{\mathrm{hits}(k)}{I}, \qquad
+              \mathrm{lift@}k = \frac{\mathrm{prec@}k}{I / n}
+
+    Recall against the share of the list is called the cumulative gains curve.
 
     Parameters
     ----------
-    k : ndarray of int, shape (m,)
-        Numbers of rows, ascending, dense at the start.
-    precision : ndarray of float64, shape (m,)
-        The share of hits among so many rows, between 0 and 1.
+    k : ndarray of float64, shape (m,)
+        Numbers of first rows, ascending, dense at the start; with weights, what they weigh.
+    hits : ndarray of float64, shape (m,)
+        The positives among so many rows.
+    n_rows, n_positives : float
+        The number of all rows, and of all positives; with weights, what they weigh.
+    quantity : {"precision", "recall", "lift"}, default="precision"
+        The quantity that ``plot`` draws.
     low, high : ndarray of float64, shape (m,), optional
-        The ends of an interval for each share.
-    base_rate : float, optional
-        The share of hits among all rows, drawn as a line to compare with.
+        The ends of an interval for each precision.
     name : str, optional
         The name of the curve in the legend.
 
@@ -61,25 +72,57 @@ class PrecisionAtKDisplay(RankingDisplay):
     -----
     ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is
     Wilson's, at each k by itself. It holds the scores fixed and treats the labels as independent draws; since
-    the chances of the rows differ, it is a little too wide, never too narrow.
+    the chances of the rows differ, it is a little too wide, never too narrow. The numbers by tenths of the
+    list are :func:`pushrank.metrics.gains_table`.
 
     References
     ----------
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
+    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015; Provost
+    and Fawcett, *Data Science for Business* (2013), chapter 8, for gains; Ling and Li, *Data mining for
+    direct marketing: problems and solutions*, KDD 1998, for the lift.
 
     Examples
     --------
-    >>> display = PrecisionAtKDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    >>> display = TopCurveDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     >>> display.k.tolist(), display.precision.round(3).tolist()
-    ([1, 2, 3, 4], [1.0, 0.5, 0.667, 0.5])
+    ([1.0, 2.0, 3.0, 4.0], [1.0, 0.5, 0.667, 0.5])
+    >>> display.fraction.tolist(), display.recall.tolist()
+    ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 1.0, 1.0])
     """
 
-    k: NDArray[np.int64]
-    precision: Floats
+    k: Floats
+    hits: Floats
+    n_rows: float
+    n_positives: float
+    quantity: Quantity = "precision"
     low: Floats | None = None
     high: Floats | None = None
-    base_rate: float | None = None
     name: str | None = None
+
+    @property
+    def fraction(self) -> Floats:
+        """The first rows as shares of the list."""
+        return self.k / self.n_rows
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positives among all rows."""
+        return self.n_positives / self.n_rows
+
+    @property
+    def precision(self) -> Floats:
+        """The share of positives among the first rows."""
+        return self.hits / self.k
+
+    @property
+    def recall(self) -> Floats:
+        """The share of all positives that is among the first rows."""
+        return self.hits / self.n_positives
+
+    @property
+    def lift(self) -> Floats:
+        """The precision over that of a random order."""
+        return self.precision / self.base_rate
 
     @classmethod
     def compute(
@@ -87,6 +130,7 @@ class PrecisionAtKDisplay(RankingDisplay):
         y_true: ArrayLike,
         scores: ArrayLike,
         *,
+        quantity: Quantity = "precision",
         max_k: int | None = None,
         confidence_level: float = 0.95,
         sample_weight: ArrayLike | None = None,
@@ -97,32 +141,39 @@ class PrecisionAtKDisplay(RankingDisplay):
 
         Parameters
         ----------
+        quantity : {"precision", "recall", "lift"}, default="precision"
+            The quantity to draw; only a curve of precisions without weights has an interval.
         max_k : int, optional
-            The last k, from 1 to n, by default n; with weights, to their sum.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
-            interval with them.
-
+            The last k, from 1 to n, by default n; with weights, n is their sum.
         """
+        if quantity not in QUANTITIES:
+            raise ValueError(f"quantity must be one of {list(QUANTITIES)}, got {quantity!r}.")
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
-        # Rounding must not cut off the last row.
-        most = int(ranking.total * (1.0 + ROUNDING))
-        if most < 1:
-            raise ValueError(f"sample_weight adds up to {ranking.total:g}, less than the one row of k = 1.")
+        # Rows of whole weight are copies. Of other weights the unit is that of an average row.
+        n_rows = round(ranking.total) if ranking.has_whole_weights else ranking.n_rows
         if max_k is not None:
             check_number("max_k", max_k, 1, integer=True)
-        if max_k is not None and max_k > most:
-            raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {most}.")
-        k = log_spaced(max_k or most)
-        hits = ranking.hits_among(k)
-        # Sums of weights may exceed k by rounding.
-        low, high = wilson_interval(np.minimum(hits, k), k.astype(np.float64), confidence_level)
+            if max_k > n_rows:
+                raise ValueError(f"max_k={max_k} must lie between 1 and the number of rows, {n_rows}.")
+        last = max_k or n_rows
+        rows = log_spaced(last)
+        if quantity == "recall":
+            # A linear axis shows the whole list, so half of the points are evenly spaced.
+            even = np.linspace(0, last, CURVE_POINTS).round().astype(np.int64)
+            rows = np.union1d(log_spaced(last, points=CURVE_POINTS // 2), even[even > 0])
+        k: Floats = rows.astype(np.float64) * (ranking.total / n_rows)
+        hits, low, high = ranking.hits_among(k), None, None
+        if quantity == "precision" and sample_weight is None:
+            # Interpolated hits may exceed k by rounding.
+            low, high = wilson_interval(np.minimum(hits, k), k, confidence_level)
         return cls(
             k=k,
-            precision=hits / k,
-            low=low if sample_weight is None else None,
-            high=high if sample_weight is None else None,
-            base_rate=ranking.base_rate,
+            hits=hits,
+            n_rows=ranking.total,
+            n_positives=ranking.total_positive,
+            quantity=quantity,
+            low=low,
+            high=high,
             name=name,
         )
 
@@ -134,7 +185,9 @@ class PrecisionAtKDisplay(RankingDisplay):
         band: bool = True,
         curve_kwargs: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw the curve on a logarithmic axis of k.
+        """Draw the quantity, with the best possible list and a random order for comparison.
+
+        The axis of k is logarithmic, except that of the recall.
 
         Parameters
         ----------
@@ -142,184 +195,38 @@ class PrecisionAtKDisplay(RankingDisplay):
             Whether to shade the interval.
         """
         ax = axes_or_new(ax)
-        style = curve_style(ax, name or self.name, curve_kwargs)
-        (self.line_,) = ax.plot(self.k, self.precision, **style)
-        self.band_ = draw_band(ax, self.k, self.low, self.high, self.line_) if band else None
-        if self.base_rate is not None:
-            draw_reference(ax, [1, self.k[-1]], [self.base_rate] * 2, "all rows")
-        ax.set(xscale="log", ylim=(-0.03, 1.04), xlabel="rows looked at, k", ylabel="share that are hits")
-        count_ticks(ax.xaxis)
-        percent_ticks(ax.yaxis)
-        finish(ax)
+        x, y = self.k if self.quantity == "precision" else self.fraction, getattr(self, self.quantity)
+        if self.quantity == "recall":
+            x, y = np.append(0.0, x), np.append(0.0, y)
+        (self.line_,) = ax.plot(x, y, **curve_style(ax, name or self.name, curve_kwargs))
+        self.band_ = draw_band(ax, x, self.low, self.high, self.line_) if band else None
+        if self.quantity == "precision":
+            draw_reference(ax, [1, x[-1]], [self.base_rate] * 2, "all rows")
+            ax.set(xscale="log", ylim=(-0.03, 1.04), xlabel="rows looked at, k", ylabel="share that are hits")
+            count_ticks(ax.xaxis)
+            percent_ticks(ax.yaxis)
+        elif self.quantity == "recall":
+            self._draw_references(ax, np.array([0.0, self.base_rate, 1.0]), lambda share: share)
+            ax.set(
+                xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found"
+            )
+            percent_ticks(ax.xaxis)
+            percent_ticks(ax.yaxis)
+        else:
+            self._draw_references(ax, np.geomspace(x[0], 1.0, 100), np.ones_like)
+            ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
+            ax.set_ylim(bottom=0.0)
+            percent_ticks(ax.xaxis)
+        finish(ax, legend="lower right" if self.quantity == "recall" else "best")
         return self._drawn_in(ax)
 
-
-@written_out
-@dataclass(kw_only=True, eq=False, repr=False)
-class CumulativeGainsDisplay(RankingDisplay):
-    r"""Cumulative gains: the recall among the first rows against their share of the list.
-
-    .. math:: G(k / n) = \frac{1}{I} \sum_i 1[\mathrm{rank}(i) \le k]
-
-    Parameters
-    ----------
-    fraction : ndarray of float64, shape (m,)
-        Shares of the list, from 0 to 1.
-    recall : ndarray of float64, shape (m,)
-        The share of the positives among so many rows.
-    base_rate : float, optional
-        The share of positives among all rows, which bounds what any ranking can find.
-    name : str, optional
-        The name of the curve in the legend.
-
-    Attributes
-    ----------
-    line_ : matplotlib artist
-        The curve, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). Ties count by their expectation under a random order.
-
-    References
-    ----------
-    Provost and Fawcett, *Data Science for Business* (2013), chapter 8.
-
-    Examples
-    --------
-    >>> display = CumulativeGainsDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    >>> display.fraction.tolist(), display.recall.tolist()
-    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
-    """
-
-    fraction: Floats
-    recall: Floats
-    base_rate: float | None = None
-    name: str | None = None
-
-    @classmethod
-    def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
-        """Compute the curve without drawing it."""
-        ranking = Ranking(y_true, scores, sample_weight, pos_label)
-        # Even points show the whole list; the denser start shows its top, where the curve is steepest.
-        even = np.linspace(0, ranking.n_rows, CURVE_POINTS).round().astype(np.int64)
-        rows = np.union1d(log_spaced(ranking.n_rows, first=0, points=CURVE_POINTS // 2), even)
-        hits = ranking.hits_among(rows * (ranking.total / ranking.n_rows))
-        return cls(
-            fraction=rows / ranking.n_rows,
-            recall=hits / hits[-1],
-            base_rate=ranking.base_rate,
-            name=name,
-        )
-
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
-    ) -> Self:
-        """Draw the curve, with the best that is possible and a random order to compare with."""
-        ax = axes_or_new(ax)
-        (self.line_,) = ax.plot(
-            self.fraction, self.recall, **curve_style(ax, name or self.name, curve_kwargs)
-        )
-        if self.base_rate is not None:
-            draw_reference(ax, [0.0, self.base_rate, 1.0], [0.0, 1.0, 1.0], "best possible; random order")
-        # The legend names both references in one entry.
-        draw_reference(ax, [0.0, 1.0], [0.0, 1.0], "_random order")
-        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found")
-        percent_ticks(ax.xaxis)
-        percent_ticks(ax.yaxis)
-        finish(ax, legend="lower right")
-        return self._drawn_in(ax)
-
-
-@written_out
-@dataclass(kw_only=True, eq=False, repr=False)
-class LiftDisplay(RankingDisplay):
-    r"""Lift against the share of the list: how many times as many hits as in a random order.
-
-    .. math:: \mathrm{lift}(k / n) = \frac{\mathrm{prec@}k}{I / n}
-
-    Parameters
-    ----------
-    fraction : ndarray of float64, shape (m,)
-        Shares of the list, above 0 and up to 1, dense at the start.
-    lift : ndarray of float64, shape (m,)
-        The precision among so many rows over the share of hits among all.
-    base_rate : float, optional
-        The share of positives among all rows, which bounds what any ranking can reach.
-    name : str, optional
-        The name of the curve in the legend.
-
-    Attributes
-    ----------
-    line_ : matplotlib artist
-        The curve, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The numbers by tenths
-    are :func:`pushrank.metrics.gains_table`.
-
-    References
-    ----------
-    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
-
-    Examples
-    --------
-    >>> display = LiftDisplay.compute([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    >>> display.fraction.tolist(), display.lift.round(3).tolist()
-    ([0.25, 0.5, 0.75, 1.0], [2.0, 1.0, 1.333, 1.0])
-    """
-
-    fraction: Floats
-    lift: Floats
-    base_rate: float | None = None
-    name: str | None = None
-
-    @classmethod
-    def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
-        """Compute the curve without drawing it."""
-        ranking = Ranking(y_true, scores, sample_weight, pos_label)
-        shares = log_spaced(ranking.n_rows) / ranking.n_rows
-        hits = ranking.hits_among(shares * ranking.total)
-        return cls(fraction=shares, lift=hits / hits[-1] / shares, base_rate=ranking.base_rate, name=name)
-
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
-    ) -> Self:
-        """Draw the curve on a logarithmic axis, with the best that is possible and a random order."""
-        ax = axes_or_new(ax)
-        (self.line_,) = ax.plot(self.fraction, self.lift, **curve_style(ax, name or self.name, curve_kwargs))
+    def _draw_references(self, ax: Any, shares: Floats, of_random_order: Callable[[Floats], Floats]) -> None:
+        """Draw the quantity of the best possible list and of a random order, under one name."""
+        chance = of_random_order(shares)
         # The best possible list has only positives until there are no more.
-        if self.base_rate is not None:
-            shares = np.geomspace(self.fraction[0], 1.0, 100)
-            best = 1.0 / np.maximum(shares, self.base_rate)
-            draw_reference(ax, shares, best, "best possible; random order")
-        draw_reference(ax, [self.fraction[0], 1.0], [1.0, 1.0], "_random order")
-        ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
-        ax.set_ylim(bottom=0.0)
-        percent_ticks(ax.xaxis)
-        finish(ax)
-        return self._drawn_in(ax)
+        best = chance / np.maximum(shares, self.base_rate)
+        draw_reference(ax, shares, best, "best possible; random order")
+        draw_reference(ax, shares, chance, "_random order")
 
 
 @written_out

@@ -11,7 +11,7 @@ import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushrank.plots import CumulativeGainsDisplay, PrecisionAtKDisplay, RocLeftEdgeDisplay
+from pushrank.plots import RocLeftEdgeDisplay, TopCurveDisplay
 from pushrank.plots._axes import REFERENCE
 from pushrank.report.lists import RankedLists
 
@@ -56,8 +56,10 @@ def pictures(lists: RankedLists) -> list[Picture]:
     budget, n_rows, n_hits = lists.depth, len(lists.y), int(lists.y.sum())
     base_rate = f"{100 * lists.base_rate:.3g} %"
     which = ", for the two models compared above" if len(models) > 1 else ""
-    precision = {model: PrecisionAtKDisplay.compute(lists.y, lists.scores[model]) for model in models}
-    gains = {model: CumulativeGainsDisplay.compute(lists.y, lists.scores[model]) for model in models}
+    precision = {model: TopCurveDisplay.compute(lists.y, lists.scores[model]) for model in models}
+    gains = {
+        model: TopCurveDisplay.compute(lists.y, lists.scores[model], quantity="recall") for model in models
+    }
     edge = {model: RocLeftEdgeDisplay.compute(lists.y, lists.scores[model]) for model in models}
     best_edge = edge[lists.best]
     # On the left edge the budget is a line: all points where false alarms and hits add up to it.
@@ -70,7 +72,7 @@ def pictures(lists: RankedLists) -> list[Picture]:
             f"Shaded{which}: 95 % intervals (Wilson's, at each k by itself). On the right every model ends "
             f"at the share of hits among all rows, {base_rate}.",
             precision,
-            [f"{k:,}" for k in precision[lists.best].k],
+            [f"{k:,.0f}" for k in precision[lists.best].k],
             "precision",
             (budget, [budget, budget], [0.0, 1.0]),
         ),
