@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import ndcg_score, precision_recall_curve, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    dcg_score,
+    ndcg_score,
+    precision_recall_curve,
+    roc_auc_score,
+)
 
 from pushrank import metrics
 
@@ -113,3 +119,23 @@ def test_expected_early_recognition_is_rdkits_mean_over_orders():
     found = np.array([scoring.CalcBEDROC([(int(v),) for v in y[order]], 0, 20.0) for order in drawn])
     error = found.std() / np.sqrt(len(found))
     assert abs(metrics.bedroc(y, scores) - found.mean()) < 4 * error
+
+
+@pytest.mark.parametrize("levels", [5, 40, 10**9])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_to_scikit_learn(levels, share, weighted):
+    rng = np.random.default_rng(levels % 97)
+    y = np.r_[0, 1, (rng.random(800) < share)].astype(int)
+    scores = rng.integers(0, levels, 802) / levels + 0.2 * y
+    w = rng.random(802) if weighted else None
+    assert metrics.auc(y, scores, sample_weight=w) == pytest.approx(
+        roc_auc_score(y, scores, sample_weight=w), abs=1e-12
+    )
+    assert metrics.average_precision(y, scores, sample_weight=w) == pytest.approx(
+        average_precision_score(y, scores, sample_weight=w), abs=1e-12
+    )
+    if not weighted:
+        assert metrics.discounted_cumulative_gain(y, scores) == pytest.approx(
+            dcg_score(y[None], scores[None]), abs=1e-10
+        )

@@ -59,7 +59,7 @@ def scored():
 
 @pytest.mark.parametrize("aim", [{"fraction": 0.1}, {"k": 40}, {"precision": 0.8}, {"recall": 0.5}])
 @pytest.mark.parametrize("model", [PNormPush(p=4), LogisticRegression()])
-def test_a_model_predicts_the_list_by_scikit_learns_own_means(scored, aim, model):
+def test_a_model_predicts_the_list_by_scikit_learns_classifier(scored, aim, model):
     X, y = scored
     model.fit(X[::2], y[::2])
     scores = model.decision_function(X[1::2])

@@ -1,4 +1,4 @@
-"""Intervals and comparisons: resamples against copied rows, known formulas, coverage, and bad input."""
+"""Intervals and comparisons: known formulas, coverage, and bad input."""
 
 from __future__ import annotations
 
@@ -7,77 +7,111 @@ from inspect import signature
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from pushrank import metrics
-from pushrank.metrics._bootstrap import StratifiedBootstrap, draw_counts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import METRICS, bind_metric
 from pushrank.metrics._sampling import influence_covariance
 
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    y = rng.random(80) < 0.3
+    return y, y + rng.normal(size=80), y + 2.0 * rng.normal(size=80)
+
+
+@pytest.mark.parametrize("method", ["bca", "bootstrap"])
+def test_copies_of_rows_that_are_named_as_groups_say_no_more_than_the_rows(rows, method):
+    y, a, b = rows
+    options = {"metric": "auc", "method": method, "n_resamples": 200, "random_state": 0}
+    once = metrics.compare(y, a, b, **options)
+    y4, a4, b4 = (np.repeat(values, 4) for values in rows)
+    names = np.repeat([f"customer {place:03}" for place in range(80)], 4)
+    assert metrics.compare(y4, a4, b4, groups=names, **options) == pytest.approx(once)
+    as_if_independent = metrics.compare(y4, a4, b4, **options)
+    assert as_if_independent.high - as_if_independent.low < 0.7 * (once.high - once.low)
+
+
+def test_bounds_of_proportions_are_of_the_groups():
+    """Ten hits of ten rows, of five customers: as certain as five of five."""
+    y, scores = np.repeat([1, 0], 40), np.arange(80.0)[::-1]
+    groups = np.arange(80) // 2
+    found = metrics.confidence_interval(y, scores, "precision_at_k", k=10, groups=groups, random_state=0)
+    alone = metrics.confidence_interval(y[::2], scores[::2], "precision_at_k", k=5, random_state=0)
+    assert (found.low, found.high) == pytest.approx((alone.low, alone.high))
+    weights = np.tile([1.0, 0.0], 40)
+    weighted = metrics.confidence_interval(
+        y, scores, "precision_at_k", k=5, groups=groups, sample_weight=weights, random_state=0
+    )
+    assert weighted.low == pytest.approx(alone.low)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
+def test_a_missing_group_is_no_group(rows, missing):
+    y, a, _ = rows
+    groups = np.array(["a", "b"] * 40, dtype=object)
+    groups[7] = missing
+    with pytest.raises(ValueError, match=r"groups is missing .* in row 7"):
+        metrics.confidence_interval(y, a, groups=groups)
+
+
+def test_groups_that_cannot_be_drawn_are_refused(rows):
+    y, a, _ = rows
+    with pytest.raises(ValueError, match="groups are all the same"):
+        metrics.confidence_interval(y, a, groups=np.zeros(80))
+    with pytest.raises(ValueError, match="of groups take 'bootstrap' or 'bca'"):
+        metrics.confidence_interval(y, a, "auc", method="delong", groups=np.arange(80))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        metrics.confidence_interval(y, a, groups=np.arange(79))
+
+
+def covered(n_sets, with_groups):
+    """How many of so many sets of clustered rows have an interval that holds the area of the population."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(60), 5)
+
+    def draw(n_groups):
+        y = np.repeat(rng.random(n_groups) < 0.4, 5)
+        return y, y + np.repeat(rng.normal(size=n_groups), 5) + 0.3 * rng.normal(size=5 * n_groups)
+
+    truth = metrics.auc(*draw(200_000))
+    ends = [
+        metrics.confidence_interval(
+            *draw(60), "auc", n_resamples=400, random_state=0, groups=groups if with_groups else None
+        )
+        for _ in range(n_sets)
+    ]
+    return sum(low <= truth <= high for low, high, *_ in ends) / n_sets
+
+
+@pytest.mark.nightly
+def test_intervals_of_clusters_cover_what_they_say():
+    assert covered(400, with_groups=False) < 0.75
+    assert 0.925 <= covered(400, with_groups=True) <= 0.98
+
+
 MEASURES = {name: spec.function for name, spec in sorted(METRICS.items()) if not spec.uses_scores}
+
+
 MEASURES |= {
     name: partial(MEASURES[name], fraction_of_positives=0.5)
     for name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor")
 }
+
+
 del MEASURES["value_at_k"]  # of values, which resamples draw with their rows
+
+
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 
 
 def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
     y = np.append([True, False], rng.random(n - 2) < share)
     return y, rng.integers(0, levels, n) / levels + shift * y
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_rankings", [1, 2])
-def test_a_resample_has_the_values_of_its_copied_rows(weighted, n_rankings):
-    rng = np.random.default_rng(1)
-    y, scores = draw(rng)
-    value, w = rng.lognormal(size=len(y)), rng.integers(1, 4, len(y)) / 2 if weighted else None
-    order = np.argsort(np.where(y, scores, np.inf), kind="stable")  # as one unweighted ranking is numbered
-    y, scores, value = y[order], scores[order], value[order]
-    rankings = [Ranking(y, s, w).with_value(value) for s in (scores, rng.permutation(scores))[:n_rankings]]
-    share = partial(metrics.value_at_k, fraction_of_positives=0.5, normalize=True)
-    bootstrap = StratifiedBootstrap(rankings, [bind_metric(share)])
-    positive, negative = (np.empty(n, dtype=np.uint8) for n in (bootstrap.n_positive, bootstrap.n_negative))
-    for seed in range(5):
-        draw_counts(seed, positive)
-        draw_counts(seed + 9, negative)
-        if n_rankings == 1 and not weighted:  # negatives too are numbered in the order of the scores
-            negative[:] = 1
-        counts = np.empty(len(y), dtype=np.uint8)
-        counts[y], counts[~y] = positive, negative
-        rows = np.repeat(np.arange(len(y)), counts)
-        weights = {} if w is None else {"sample_weight": w[rows]}
-        expected = [share(y[rows], r.scores[rows], value=value[rows], **weights) for r in rankings]
-        np.testing.assert_allclose(bootstrap.evaluate_counts(positive, negative), expected)
-
-
-def test_counts_are_multinomial_and_depend_on_the_seed_alone():
-    counts = np.empty((4000, 7), dtype=np.uint8)
-    for seed, row in enumerate(counts):
-        draw_counts(seed, row)
-    assert (counts.sum(axis=1) == 7).all()
-    # each pair of rows: the mean and the covariance of multinomial counts, within 5 standard errors
-    assert np.abs(counts.mean(axis=0) - 1.0).max() < 5 * np.sqrt(6 / 7 / 4000)
-    covariance = np.cov(counts.T.astype(float))
-    expected = np.eye(7) - 1 / 7
-    assert np.abs(covariance - expected).max() < 5 * np.sqrt(2 / 4000)
-    again = np.empty(7, dtype=np.uint8)
-    draw_counts(11, again)
-    np.testing.assert_array_equal(again, counts[11])
-
-
-def test_counts_of_many_rows_are_uniform():
-    counts = np.empty(10_007, dtype=np.uint8)
-    total = np.zeros(len(counts))
-    for seed in range(200):
-        draw_counts(seed, counts)
-        total += counts
-    assert stats.chisquare(total).pvalue > 1e-4
-    assert abs((counts == 0).mean() - np.exp(-1)) < 0.03
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -259,7 +293,7 @@ def scaled(parameters):
     return {name: 3 * value if name == "k" else value for name, value in parameters.items()}
 
 
-def test_hits_of_as_many_rows_are_never_surer_than_their_number():
+def test_an_interval_allows_for_the_number_of_rows_that_are_all_hits():
     """Twelve hits of twelve, the 18th row a miss: resamples said 0.92 to 1."""
     y, scores = np.r_[np.ones(17), np.zeros(40), np.ones(33), np.zeros(507)] == 1, -np.arange(597.0)
     found = metrics.confidence_interval(y, scores, "precision_at_k", k=12, random_state=0)
@@ -286,7 +320,7 @@ def test_the_interval_at_the_bound_covers(truth):
 
 
 @pytest.mark.parametrize("name", ["average_precision", "partial_auc", "bedroc"])
-def test_what_no_resample_changes_and_no_proportion_is_has_no_interval(name):
+def test_a_metric_that_no_resample_changes_has_no_interval_unless_it_is_a_proportion(name):
     scores = np.arange(50.0)
     y = scores >= 40
     with pytest.warns(UserWarning, match=f"{name} is 1 on every resample, .* no interval, NaN"):
@@ -417,7 +451,7 @@ def test_names_callables_and_partials_are_one():
     assert metrics.confidence_interval(labels, scores, "auc", pos_label="bad", random_state=0) == by_name
 
 
-def test_a_metric_of_ones_own_need_not_be_hashable():
+def test_a_metric_of_the_user_need_not_be_hashable():
     class DifferenceOfMeans:
         __hash__ = None
 
@@ -435,59 +469,6 @@ def test_weights_of_one_change_the_numbers_of_the_rows_alone():
     weighted = metrics.confidence_interval(y, scores, "average_precision", sample_weight=ones, random_state=0)
     assert weighted.estimate == plain.estimate
     assert weighted.standard_error == pytest.approx(plain.standard_error, rel=0.1)
-
-
-def test_the_band_is_its_definition_written_out():
-    rng = np.random.default_rng(11)
-    y, scores = draw(rng, n=80, levels=12)
-    s, t = scores[y], np.sort(scores[~y])[::-1]
-    n, quarter = len(t), 0.05 / 4
-    band = metrics.roc_band(y, scores, false_positive_rates=[0.0, 0.05, 0.2, 0.5, 1.0])
-    for u, found, low, high in zip(*band, strict=True):
-        cdf = stats.binom(n, u).cdf
-        above = [np.inf, *t]
-        sure = max(k for k in range(n + 1) if k == 0 or cdf(k - 1) <= quarter)
-        hits = int((s > above[sure]).sum())
-        expected = stats.binomtest(hits, len(s)).proportion_ci(1 - 2 * quarter).low if hits else 0.0
-        assert low == pytest.approx(expected, abs=1e-9)
-        perhaps = [k for k in range(1, n + 1) if 1 - cdf(k - 1) <= quarter + 1e-15]
-        hits = int((s >= t[perhaps[0] - 1]).sum()) if perhaps else len(s)
-        expected = stats.binomtest(hits, len(s)).proportion_ci(1 - 2 * quarter).high if hits < len(s) else 1.0
-        assert high == pytest.approx(expected, abs=1e-9)
-        shares = [(s > cut).mean() for cut in [np.inf, *t, -np.inf] if (t > cut).mean() <= u + 1e-12]
-        assert found == max(shares)
-
-
-@pytest.mark.parametrize("n_sets", [100, pytest.param(400, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("simultaneous", [False, True])
-@pytest.mark.parametrize("levels", [None, 4])
-def test_the_band_holds_the_curve_of_the_population(simultaneous, levels, n_sets):
-    """Normal scores 1.5 apart, whole or rounded; the band is conservative, so a hundred sets suffice."""
-    rng = np.random.default_rng(12)
-    rates = np.array([0.0, 0.005, 0.02, 0.05, 0.1])
-    cuts = np.append(np.inf, np.linspace(6, -4, 200_001 if levels is None else 10 * levels + 1))
-    below = stats.norm.sf(cuts)
-    truth = np.array([stats.norm.sf(cuts - 1.5)[below <= u + 1e-15].max() for u in rates])
-    if levels is not None:  # scores are rounded up to the next cut, which is then not exceeded
-        step = 1 / levels
-    y = np.repeat([True, False], [80, 200])
-    inside = []
-    for _ in range(n_sets):
-        scores = rng.normal(size=280) + 1.5 * y
-        if levels is not None:
-            scores = np.ceil(np.clip(scores, -4, 6) / step) * step
-        band = metrics.roc_band(y, scores, false_positive_rates=rates, simultaneous=simultaneous)
-        inside.append((band.low <= truth + 1e-4) & (truth - 1e-4 <= band.high))
-    held = np.all(inside, axis=1).mean() if simultaneous else np.mean(inside, axis=0).min()
-    assert held >= 0.95
-
-
-def test_bad_rates():
-    y, scores = draw(np.random.default_rng(13))
-    with pytest.raises(ValueError, match="max_fpr must be > 0 and <= 1"):
-        metrics.roc_band(y, scores, max_fpr=0.0)
-    with pytest.raises(ValueError, match="numbers from 0 to 1"):
-        metrics.roc_band(y, scores, false_positive_rates=[0.5, 1.5])
 
 
 @pytest.mark.parametrize(
