@@ -108,8 +108,8 @@ def test_pos_label_names_the_positive_class():
 
 
 OF_LABELS_AND_SCORES = {
-    **{name: spec.function for name, spec in METRICS.items()}, "height": metrics.height,
-    "reverse_height": metrics.reverse_height,
+    **{name: spec.function for name, spec in METRICS.items() if "pos_label" in spec.parameters},
+    "height": metrics.height, "reverse_height": metrics.reverse_height,
     "top_of_list": metrics.top_of_list, "roc_band": metrics.roc_band,
     "confidence_interval": partial(metrics.confidence_interval, metric="auc", n_resamples=10, random_state=0),
     "compare": lambda y, s, **rest: metrics.compare(y, s, s[::-1], "auc", method="delong", **rest),
@@ -117,19 +117,12 @@ OF_LABELS_AND_SCORES = {
 }  # fmt: skip
 
 
-del OF_LABELS_AND_SCORES["ndcg_at_k"]  # of grades, not labels
-
-
-DEPTH = {name: {"k": 3} for name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor")}
-
-
-DEPTH["value_at_k"] = {"k": 3, "value": np.arange(20)}
-
-
 @pytest.mark.parametrize("name", OF_LABELS_AND_SCORES)
 def test_of_two_texts_none_is_guessed_to_be_positive(name):
     """Active and fraud come before inactive and legit: the alphabet is wrong every time."""
-    measure, options = OF_LABELS_AND_SCORES[name], DEPTH.get(name, {})
+    measure, spec = OF_LABELS_AND_SCORES[name], METRICS.get(name)
+    options = {"k": 3} if spec and spec.takes_depth else {}
+    options |= {"value": np.arange(20)} if spec and "value" in spec.parameters else {}
     labels, scores = ["active", "inactive"] * 10, np.arange(20.0) % 17 / 20
     with pytest.raises(ValueError, match=r"'active' and 'inactive'.* pass pos_label='active' or pos_label="):
         measure(labels, scores, **options)

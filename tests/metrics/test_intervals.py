@@ -94,18 +94,12 @@ def test_intervals_of_clusters_cover_what_they_say():
     assert 0.925 <= covered(400, with_groups=True) <= 0.98
 
 
-MEASURES = {name: spec.function for name, spec in sorted(METRICS.items()) if not spec.uses_scores}
-
-
-MEASURES |= {
-    name: partial(MEASURES[name], fraction_of_positives=0.5)
-    for name in ("precision_at_k", "recall_at_k", "lift", "enrichment_factor")
+# The values of value_at_k are drawn with their rows: tests/metrics/test_bootstrap.py.
+MEASURES = {
+    name: partial(spec.function, fraction_of_positives=0.5) if spec.takes_depth else spec.function
+    for name, spec in sorted(METRICS.items())
+    if not spec.uses_scores and "value" not in spec.parameters
 }
-
-
-del MEASURES["value_at_k"]  # of values, which resamples draw with their rows
-
-
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
 
 
