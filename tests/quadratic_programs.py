@@ -43,10 +43,8 @@ def infinite_push(X, y, C, loss):
     """Agarwal's primal: |w|^2/2 + C times the largest over negatives of the mean loss over positives."""
     positives, negatives = X[y == 1], X[y == 0]
     m, n, d = len(positives), len(negatives), X.shape[1]
-    differences = (positives[None] - negatives[:, None]).reshape(
-        -1, d
-    )  # the pairs of a negative stand together
-    # the variables are w, the shortfalls of the pairs, and the largest mean loss
+    differences = (positives[None] - negatives[:, None]).reshape(-1, d)
+    # The variables are w, the shortfalls of the pairs, negative by negative, and the largest mean loss.
     P = sp.block_diag([sp.eye(d), sp.csc_matrix((m * n + 1, m * n + 1))])
     q = np.r_[np.zeros(d + m * n), C]
     short = sp.bmat([[-differences, -sp.eye(m * n), None], [None, -sp.eye(m * n), sp.csc_matrix((m * n, 1))]])
@@ -57,7 +55,7 @@ def infinite_push(X, y, C, loss):
         largest = sp.bmat([[sp.csc_matrix((n, d)), means, -np.ones((n, 1))]])
         limits, cones = np.zeros(n), [clarabel.NonnegativeConeT(2 * m * n + n)]
     else:
-        # |shortfalls|^2 <= m t is the cone |(2 shortfalls, m t - 1)| <= m t + 1
+        # |shortfalls|^2 <= m t is the cone |(2 shortfalls, m t - 1)| <= m t + 1.
         of_pairs = sp.kron(sp.eye(n), np.vstack([np.zeros((2, m)), -2 * np.eye(m)]))
         of_largest = np.tile(np.r_[-m, -m, np.zeros(m)], n)[:, None]
         largest = sp.bmat([[sp.csc_matrix((n * (m + 2), d)), of_pairs, of_largest]])
@@ -147,7 +145,7 @@ class PushProgram:
             return self.exponential(-margin)
         if name == "logistic":
             return self.log_sum([0.0 * margin, -margin])
-        if name == "smoothed_hinge":  # of sharpness 4
+        if name == "smoothed_hinge":
             return 0.25 * self.log_sum([0.0 * margin, 4.0 * (self.one - margin)])
         short = self.variable()
         self.at_least(short, self.one - margin)

@@ -22,5 +22,6 @@ def fast_caller(values):
 
 def test_a_function_keeps_its_mathematics_where_a_fast_one_compiles_it():
     values = np.full(4, 1e308)
-    fast_caller(values)  # which may assume that nothing overflows
+    # This function may assume that nothing overflows, and compiles the other one.
+    fast_caller(values)
     assert overflows(values)

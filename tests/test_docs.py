@@ -28,9 +28,9 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
 def test_a_guides_code_runs(guide):
-    found = doctest.testfile(str(guide), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
-    assert found.attempted > 0
-    assert found.failed == 0
+    result = doctest.testfile(str(guide), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_the_tutorials_classes_keep_the_laws():
@@ -50,8 +50,8 @@ def test_the_tutorials_classes_keep_the_laws():
     for loss, kind in ((names["SquaredLogistic"](), SmoothSums), (names["HuberisedHinge"](), SortedSums)):
         fast, slow = kind(loss, s, t, None), BlockedSums(loss, s, t, None)
         np.testing.assert_allclose(fast.log_sums, slow.log_sums, rtol=1e-9, atol=1e-10)
-        for found, expected in zip(fast.adjoint_product(z), slow.adjoint_product(z), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+        for result, expected in zip(fast.adjoint_product(z), slow.adjoint_product(z), strict=True):
+            np.testing.assert_allclose(result, expected, rtol=1e-8, atol=1e-10)
         y = np.arange(30) % 3 == 0
         scores, direction = rng.normal(size=(2, 30))
         objective = PushObjective(loss, names["Quadratic"](), "both", "mean")
@@ -109,12 +109,12 @@ def test_links_lead_somewhere(text):
         assert page.exists(), target
         if heading:
             headings = re.findall(r"^#+ (.+)", page.read_text(encoding="utf-8").lower(), re.MULTILINE)
-            assert heading in [re.sub(r"[^\w -]", "", said).replace(" ", "-") for said in headings], heading
+            assert heading in [re.sub(r"[^\w -]", "", title).replace(" ", "-") for title in headings], heading
 
 
 @cache
 def vocabulary():
-    """Return the parameters and docstrings of the public members by name, and the words they are known by."""
+    """Return parameters and docstrings of the public members by name, and all words that name something."""
     members, words = {}, {"better", "fit", "math", "monotonic", "pushrank", "scores", "worse", "y", "_"}
     for name in public_names():
         member, text = public(name), inspect.getdoc(public(name)) or ""
@@ -139,7 +139,8 @@ def test_what_a_guide_names_exists(text):
         try:
             tree = ast.parse(f"_({span})", mode="eval").body
         except SyntaxError:
-            continue  # shell, or mathematics
+            # The span holds a shell command or mathematics.
+            continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and hasattr(pushrank, ast.unparse(node).partition(".")[0]):
                 pkgutil.resolve_name(f"pushrank.{ast.unparse(node)}")
@@ -147,7 +148,9 @@ def test_what_a_guide_names_exists(text):
                 for takes, doc in members.get(ast.unparse(node.func).rpartition(".")[2], []):
                     assert {keyword.arg for keyword in node.keywords} <= takes, span
                     settings = (getattr(keyword.value, "value", None) for keyword in node.keywords)
-                    assert all(f'"{said}"' in doc for said in settings if isinstance(said, str)), span
+                    assert all(f'"{setting}"' in doc for setting in settings if isinstance(setting, str)), (
+                        span
+                    )
             elif isinstance(node, ast.Name) and (node.id.endswith("_") or text in PAPERS):
                 assert node.id in words or hasattr(pushrank, node.id), (node.id, span)
 

@@ -34,36 +34,37 @@ def rows(criteria=("AP", "AUC"), n_splits=2):
 
 
 def test_every_split_method_and_criterion_has_its_row():
-    found = rows()
-    assert len(found) == 2 * 2 * 2
-    assert not found.duplicated(["split", "chosen by", "method"]).any()
-    assert (found["AP"] > 0.95).all()
-    assert (found["chosen"] > 0.5).all()  # the other values hardly move from zero coefficients
-    np.testing.assert_array_equal(found["share at top"] <= 1.0, True)
-    assert found.loc[found["method"] == "RankSVM", "gap"].max() <= 1e-4
-    assert rows().equals(found)
+    measured = rows()
+    assert len(measured) == 2 * 2 * 2
+    assert not measured.duplicated(["split", "chosen by", "method"]).any()
+    assert (measured["AP"] > 0.95).all()
+    # The other values of the penalty hardly move the coefficients from zero.
+    assert (measured["chosen"] > 0.5).all()
+    np.testing.assert_array_equal(measured["share at top"] <= 1.0, True)
+    assert measured.loc[measured["method"] == "RankSVM", "gap"].max() <= 1e-4
+    assert rows().equals(measured)
 
 
 def test_differences_are_paired():
-    found = rows(["AP"])
-    text = table(found, list(MEASURES), "logistic")
-    by_split = found.pivot_table(index="split", columns="method", values="AP")
+    measured = rows(["AP"])
+    text = table(measured, list(MEASURES), "logistic")
+    by_split = measured.pivot_table(index="split", columns="method", values="AP")
     difference = (by_split["RankSVM"] - by_split["logistic"]).mean()
     last = text.splitlines()[-1]
     assert last.startswith("RankSVM")
     assert float(last.split()[7]) == pytest.approx(difference, abs=6e-4)
 
 
-def test_printed_numbers_are_held_against_one_repeat():
+def test_printed_numbers_are_compared_with_a_single_repeat():
     measured = pd.DataFrame({"measure": ["a"] * 3 + ["b"] * 3, "value": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]})
     printed = pd.DataFrame({"measure": ["a", "b"], "printed": [3.9, 4.1]})
-    found = against_printed(measured, printed)
-    assert found["mean"].tolist() == [2.0, 2.0]
-    assert found["sd"].tolist() == [1.0, 1.0]
-    assert found["within"].tolist() == [True, False]
+    comparison = against_printed(measured, printed)
+    assert comparison["mean"].tolist() == [2.0, 2.0]
+    assert comparison["sd"].tolist() == [1.0, 1.0]
+    assert comparison["within"].tolist() == [True, False]
 
 
-def test_every_experiment_is_run_alike_and_says_what_was_seen():
+def test_every_experiment_and_its_readme_state_the_command():
     for folder in FOLDERS:
         command = f"python -m experiments.{folder.name}"
         for name in ("__main__.py", "README.md"):
@@ -94,5 +95,5 @@ def test_the_quick_runs_take_less_than_three_minutes_and_leave_the_results(monke
 
 
 def results():
-    """When each file of the experiments was last written."""
+    """Return when each file of the experiments was last written."""
     return {path: path.stat().st_mtime for folder in FOLDERS for path in folder.iterdir() if path.is_file()}

@@ -21,18 +21,19 @@ EXTRAS = (
 SCRIPT = """
 import contextlib, io, json, sys
 
-found = {}
+result = {}
 import pushrank
-found["loaded"] = [name for name in sys.modules if "." not in name]
-found["unknown"] = hasattr(pushrank, "no_such_name")
-found["dir"] = dir(pushrank)
+result["loaded"] = [name for name in sys.modules if "." not in name]
+result["unknown"] = hasattr(pushrank, "no_such_name")
+result["dir"] = dir(pushrank)
 
 for name in EXTRAS:
-    sys.modules[name] = None  # as if it were not installed
+    # An import of such a module fails as if it were not installed.
+    sys.modules[name] = None
 ranker = pushrank.PNormPush().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
-found["scores"] = ranker.decision_function([[0.0], [1.0]]).tolist()
+result["scores"] = ranker.decision_function([[0.0], [1.0]]).tolist()
 pushrank.PushBoost(n_estimators=2).fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
-found["auc"] = pushrank.metrics.auc([0, 1], [0.0, 1.0])
+result["auc"] = pushrank.metrics.auc([0, 1], [0.0, 1.0])
 import pushrank.datasets, pushrank.exceptions, pushrank.metrics.scorers, pushrank.model_selection
 import pushrank.plots, pushrank.solvers
 
@@ -44,7 +45,7 @@ for name, call in {
     try:
         call()
     except ImportError as error:
-        found[name] = str(error)
+        result[name] = str(error)
 
 from pushrank.__main__ import main
 sys.argv = ["pushrank", "demo"]
@@ -52,13 +53,13 @@ with contextlib.redirect_stderr(io.StringIO()):
     try:
         main()
     except SystemExit as error:
-        found["main"] = error.code
-print(json.dumps(found))
+        result["main"] = error.code
+print(json.dumps(result))
 """
 
 
 @pytest.fixture(scope="module")
-def found():
+def result():
     """What a fresh interpreter finds with every optional package blocked."""
     command = [
         sys.executable,
@@ -73,33 +74,33 @@ def found():
     return json.loads(run.stdout)
 
 
-def test_importing_loads_nothing_heavy(found):
-    assert not set(found["loaded"]).intersection((*HEAVY, *EXTRAS))
+def test_importing_loads_nothing_heavy(result):
+    assert not set(result["loaded"]).intersection((*HEAVY, *EXTRAS))
 
 
-def test_names_are_there_before_they_are_imported(found):
-    assert not found["unknown"]
-    assert set(pushrank.__all__) <= set(found["dir"])
+def test_names_are_there_before_they_are_imported(result):
+    assert not result["unknown"]
+    assert set(pushrank.__all__) <= set(result["dir"])
     for name in pushrank.__all__:
         assert getattr(pushrank, name) is not None
     assert pushrank.__version__
 
 
-def test_models_need_no_extra(found):
-    assert found["scores"][1] > found["scores"][0]
-    assert found["auc"] == 1.0
+def test_models_need_no_extra(result):
+    assert result["scores"][1] > result["scores"][0]
+    assert result["auc"] == 1.0
 
 
-def test_what_lacks_its_extra_says_which_to_install(found):
-    assert 'rich is not installed; get it with: pip install "pushrank[cli]"' in found["verbose"]
-    assert 'pip install "pushrank[io]"' in found["save"]
-    assert 'pip install "pushrank[io]"' in found["to_frame"]
+def test_what_lacks_its_extra_says_which_to_install(result):
+    assert 'rich is not installed; get it with: pip install "pushrank[cli]"' in result["verbose"]
+    assert 'pip install "pushrank[io]"' in result["save"]
+    assert 'pip install "pushrank[io]"' in result["to_frame"]
 
 
-def test_the_command_line_says_which_extra_it_needs(found):
+def test_the_command_line_says_which_extra_it_needs(result):
     """Text as the code of an exit is printed on standard error, and the code is 1."""
     assert (
-        found["main"] == 'The command line needs typer, which is not installed: pip install "pushrank[cli]".'
+        result["main"] == 'The command line needs typer, which is not installed: pip install "pushrank[cli]".'
     )
 
 

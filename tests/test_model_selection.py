@@ -1,4 +1,4 @@
-"""Rankers compared as a library function: what is beyond chance, what repetitions may say, and the choice."""
+"""Comparisons of rankers as a library function: differences beyond chance, repetitions and nested choice."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB(), "push": IRPus
 def test_models_with_scores_or_probabilities_are_measured_on_the_same_parts():
     X, y = rows()
     called = []
-    found = compare_rankers(
+    comparison = compare_rankers(
         MODELS, X, y, budget=30, n_repeats=2, random_state=0, callback=lambda: called.append(0)
     )
-    assert found.baseline_ == "logistic"
+    assert comparison.baseline_ == "logistic"
     assert len(called) == 3 * 10
-    for model, measures in found.measures.items():
+    for model, measures in comparison.measures.items():
         assert {values.shape for values in measures.values()} == {(10,)}
         for fold in range(5):
-            within = found.folds == fold
-            auc = metrics.auc(y[within], found.scores[model][within])
+            within = comparison.folds == fold
+            auc = metrics.auc(y[within], comparison.scores[model][within])
             assert auc == pytest.approx(measures["AUC"][fold])
     again = compare_rankers(
         MODELS, sparse.coo_array(X).toarray().tolist(), list(y), budget=30, n_repeats=2, random_state=0
     )
-    assert again.summary() == found.summary()
-    assert found.verdict() in repr(found)
-    frame = found.to_frame()
+    assert again.summary() == comparison.summary()
+    assert comparison.verdict() in repr(comparison)
+    frame = comparison.to_frame()
     assert len(frame) == 3 * 10 * 5
     assert list(frame) == ["model", "measure", "part", "value"]
-    for model, measures in found.measures.items():
-        assert found.mean(model, "AUC") == pytest.approx(measures["AUC"].mean())
+    for model, measures in comparison.measures.items():
+        assert comparison.mean(model, "AUC") == pytest.approx(measures["AUC"].mean())
 
 
 def test_the_positive_of_two_texts_has_to_be_named():
@@ -73,30 +73,30 @@ def test_the_positive_of_two_texts_has_to_be_named():
     named, models = np.where(y == 1, "active", "inactive"), {"bayes": GaussianNB()}
     with pytest.raises(ValueError, match="pass pos_label='active' or pos_label='inactive'"):
         compare_rankers(models, X, named, cv=2)
-    found = compare_rankers(models, X, named, cv=2, pos_label="active", random_state=0)
-    assert found.summary() == compare_rankers(models, X, y, cv=2, random_state=0).summary()
+    comparison = compare_rankers(models, X, named, cv=2, pos_label="active", random_state=0)
+    assert comparison.summary() == compare_rankers(models, X, y, cv=2, random_state=0).summary()
 
 
-def test_scores_are_of_rows_that_the_fit_had_not_seen():
-    """Labels by chance: a fit to 60 columns ranks its own rows well, unseen ones no better than chance."""
+def test_scored_rows_are_unseen_by_the_fit():
+    """With random labels a fit to 60 columns ranks its training rows well, and unseen rows by chance."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(240, 60)), rng.random(240) < 0.5
-    found = compare_rankers({"a": LogisticRegression(), "b": IRPush()}, X, y, cv=4, random_state=0)
-    assert set(found.folds) == {0, 1, 2, 3}
-    for model, order in found.held_out_.items():
+    comparison = compare_rankers({"a": LogisticRegression(), "b": IRPush()}, X, y, cv=4, random_state=0)
+    assert set(comparison.folds) == {0, 1, 2, 3}
+    for model, order in comparison.held_out_.items():
         assert 0.35 < metrics.auc(y, order) < 0.65, model
 
 
-def test_what_to_judge_by_can_be_a_scorer():
+def test_the_criterion_can_be_a_scorer():
     X, y = rows()
     for scoring, name in (
         ("bedroc", "bedroc"),
         ("roc_auc", "roc_auc"),
         (lambda m, X, y: m.score(X, y), "<lambda>"),
     ):
-        found = compare_rankers(MODELS, X, y, cv=3, scoring=scoring, random_state=0)
-        assert found.criterion == name
-        assert found.best_ == max(MODELS, key=lambda model: found.mean(model, name))
+        comparison = compare_rankers(MODELS, X, y, cv=3, scoring=scoring, random_state=0)
+        assert comparison.criterion == name
+        assert comparison.best_ == max(MODELS, key=lambda model: comparison.mean(model, name))
     np.testing.assert_allclose(
         compare_rankers(MODELS, X, y, scoring="roc_auc", random_state=0).measures["push"]["roc_auc"],
         compare_rankers(MODELS, X, y, random_state=0).measures["push"]["AUC"],
@@ -106,18 +106,18 @@ def test_what_to_judge_by_can_be_a_scorer():
 def test_groups_stay_together():
     X, y = rows()
     groups = np.repeat(np.arange(24), 5)
-    found = compare_rankers(MODELS, X, y, cv=GroupKFold(4), groups=groups, nested=True, random_state=0)
-    assert all(len(set(found.folds[groups == group])) == 1 for group in range(24))
-    assert CHOSEN in found.measures
+    comparison = compare_rankers(MODELS, X, y, cv=GroupKFold(4), groups=groups, nested=True, random_state=0)
+    assert all(len(set(comparison.folds[groups == group])) == 1 for group in range(24))
+    assert CHOSEN in comparison.measures
 
 
 def test_the_default_models_are_compared():
     X, y = rows(80)
-    found = compare_rankers(None, X, y, cv=2, budget=20, random_state=0)
-    assert list(found.measures) == list(default_rankers(n_rows=80))
+    comparison = compare_rankers(None, X, y, cv=2, budget=20, random_state=0)
+    assert list(comparison.measures) == list(default_rankers(n_rows=80))
     assert default_rankers(n_rows=80, budget=20)["linear, chosen for the top"].fraction == 0.25
-    found = compare_rankers(None, sparse.csr_array(X), y, cv=2, random_state=0)
-    assert list(found.measures) == list(default_rankers(dense=False))
+    comparison = compare_rankers(None, sparse.csr_array(X), y, cv=2, random_state=0)
+    assert list(comparison.measures) == list(default_rankers(dense=False))
 
 
 def test_the_nested_choice_sees_only_its_training_part():
@@ -130,26 +130,26 @@ def test_the_nested_choice_sees_only_its_training_part():
             return super().fit(X, y)
 
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
-    found = compare_rankers({"a": Spy(), "b": Spy(C=0.01)}, X, y, cv=3, nested=True, random_state=0)
+    comparison = compare_rankers({"a": Spy(), "b": Spy(C=0.01)}, X, y, cv=3, nested=True, random_state=0)
     assert seen == 3 * ([40] * 6 + [60] * 3)
-    assert found.best_ in ("a", "b")
-    assert found.optimism_.mean == pytest.approx(
-        found.mean(found.best_, CRITERION) - found.mean(CHOSEN, CRITERION)
+    assert comparison.best_ in ("a", "b")
+    assert comparison.optimism_.mean == pytest.approx(
+        comparison.mean(comparison.best_, CRITERION) - comparison.mean(CHOSEN, CRITERION)
     )
-    assert "the figure of choosing inside every training part" in found.verdict()
-    assert CHOSEN not in found.differences_
-    assert CHOSEN not in found.held_out_
+    assert "the figure of choosing inside every training part" in comparison.verdict()
+    assert CHOSEN not in comparison.differences_
+    assert CHOSEN not in comparison.held_out_
 
 
 def test_warnings_of_the_fits_are_kept_by_model():
     X, y = rows()
-    found = compare_rankers({"short": LogisticRegression(max_iter=1), "long": IRPush()}, X, y, cv=3)
-    assert len(found.warnings["short"]) == 3
-    assert found.warnings["long"] == []
+    comparison = compare_rankers({"short": LogisticRegression(max_iter=1), "long": IRPush()}, X, y, cv=3)
+    assert len(comparison.warnings["short"]) == 3
+    assert comparison.warnings["long"] == []
 
 
 @pytest.mark.parametrize(
-    ("said", "changes"),
+    ("message", "changes"),
     [
         ("at least one ranker", {"models": {}}),
         ("exactly 2 classes", {"y": np.arange(120) % 3}),
@@ -165,7 +165,7 @@ def test_warnings_of_the_fits_are_kept_by_model():
         ("choose at most 45 folds", {"cv": 60}),
     ],
 )
-def test_bad_input_is_refused_before_any_fit(said, changes):
+def test_bad_input_is_refused_before_any_fit(message, changes):
     class Never(LogisticRegression):
         def fit(self, *_rows):
             raise AssertionError
@@ -174,7 +174,7 @@ def test_bad_input_is_refused_before_any_fit(said, changes):
     arguments = {"models": {"a": Never()}, "X": X, "y": y} | changes
     if "cv" in changes and changes["cv"] == 60:
         arguments["y"] = np.arange(120) < 45
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         compare_rankers(**arguments)
 
 
@@ -201,18 +201,18 @@ def test_the_rows_needed_are_those_that_nested_stratified_splits_need():
             if twice >= folds:
                 check_classes(y, folds, 3)
             else:
-                with pytest.raises(ValueError, match="need at least") as told:
+                with pytest.raises(ValueError, match="need at least") as error:
                     check_classes(y, folds, 3)
-                for at_most in re.findall(r"choose at most (\d+) folds, or", str(told.value)):
+                for at_most in re.findall(r"choose at most (\d+) folds, or", str(error.value)):
                     for fewer in range(2, int(at_most) + 1):
                         check_classes(y, fewer, 3)
 
 
-def test_the_verdict_says_what_few_test_parts_can_tell():
+def test_the_verdict_says_what_few_test_parts_can_show():
     logistic = [0.5, 0.5]
     same = compared(logistic=logistic, push=[0.75, 0.75]).verdict()
     assert "+0.250 against logistic, the same in each of 2 test parts, too few to know" in same
-    # two parts: the mean is 3 standard errors, and Student's t has 12.7 for two parts
+    # The mean of two parts is 3 standard errors, and Student's t for two parts is 12.7.
     few = compared(logistic=logistic, push=[0.7, 0.6]).verdict()
     assert "95 % interval -0.485 to +0.785, which chance alone may explain" in few
     assert few.startswith("No clear winner. Highest precision at 1/4: push")
@@ -243,12 +243,12 @@ def test_what_is_more_than_chance():
         ([0.7, 0.6] * 3, True),
         ([0.7, 0.3] * 3, False),
     ):
-        found = compared(logistic=[0.5] * len(parts), push=parts)
-        assert found.difference("push", "logistic").more_than_chance is expected
+        comparison = compared(logistic=[0.5] * len(parts), push=parts)
+        assert comparison.difference("push", "logistic").more_than_chance is expected
 
 
 def test_repetitions_of_the_same_parts_are_no_more_evidence():
-    """They hold the same rows: enough of them would make any difference more than chance explains."""
+    """Repetitions hold the same rows: counted as evidence, they would put any difference beyond chance."""
     once = compared(logistic=[0.5] * 5, push=[0.7, 0.6, 0.5, 0.4, 0.7])
     often = compared(20, logistic=[0.5] * 100, push=[0.7, 0.6, 0.5, 0.4, 0.7] * 20)
     assert once.difference("push", "logistic").more_than_chance is False
@@ -265,14 +265,14 @@ def test_equal_scores_stay_tied_on_one_scale():
 
 
 @given(st.lists(st.integers(-5, 5), min_size=4, max_size=30), st.integers(1, 3))
-def test_one_scale_keeps_the_order_within_a_part_and_knows_no_units(values, n_folds):
+def test_one_scale_keeps_the_order_within_a_part_and_depends_on_no_units(values, n_folds):
     scores = np.array(values, dtype=float)
     folds = np.arange(len(scores)) % n_folds
     order = on_one_scale(scores, folds)
     for fold in range(n_folds):
         own, placed = scores[folds == fold], order[folds == fold]
         np.testing.assert_array_equal(np.sign(own[:, None] - own), np.sign(placed[:, None] - placed))
-    stretched = np.where(folds == 0, 2.0**3 * scores + 2.0**6, scores)  # exact in floating point
+    stretched = np.where(folds == 0, 2.0**3 * scores + 2.0**6, scores)
     np.testing.assert_array_equal(on_one_scale(stretched, folds), order)
 
 
@@ -307,23 +307,23 @@ def test_preprocessing_that_pipelines_share_is_fitted_once_a_fold():
 
 
 def test_intervals_allow_for_all_models_compared():
-    """Two differences at 95 % together: each at 97.5 %."""
-    found = compared(logistic=[0.5] * 6, push=[0.7, 0.6] * 3, other=[0.5, 0.6] * 3)
+    """Two differences hold together at 95 % if each holds at 97.5 %."""
+    comparison = compared(logistic=[0.5] * 6, push=[0.7, 0.6] * 3, other=[0.5, 0.6] * 3)
     reach = stats.t.ppf(1.0 - 0.05 / 4, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
-    assert found.difference("push", "logistic").high == pytest.approx(0.15 + reach)
-    assert "(of all 2 differences together)" in found.verdict()
+    assert comparison.difference("push", "logistic").high == pytest.approx(0.15 + reach)
+    assert "(of all 2 differences together)" in comparison.verdict()
 
 
-def test_the_future_is_measured_alone():
-    """Rows before the first test part are held out by none: the others are the rows of the budget."""
+def test_rows_before_the_first_test_part_are_not_measured():
+    """No split holds these rows out, so the budget is of the other rows."""
     X, y = rows()
     models = {"logistic": LogisticRegression(), "push": IRPush()}
-    found = compare_rankers(models, X, y, cv=TimeSeriesSplit(3), budget=90, random_state=0)
-    assert np.isnan(found.scores["push"][:30]).all()
-    later = found.of_held_out_rows()
+    comparison = compare_rankers(models, X, y, cv=TimeSeriesSplit(3), budget=90, random_state=0)
+    assert np.isnan(comparison.scores["push"][:30]).all()
+    later = comparison.of_held_out_rows()
     assert later.held_out_["push"].shape == (90,)
-    # every row held out is in the budget
-    assert found.mean("push", "hits in budget") == pytest.approx(y[30:].mean() * 90, abs=3)
+    # Every row that is held out is in the budget.
+    assert comparison.mean("push", "hits in budget") == pytest.approx(y[30:].mean() * 90, abs=3)
     with pytest.raises(ValueError, match="at most the 90 rows that are held out"):
         compare_rankers(models, X, y, cv=TimeSeriesSplit(3), budget=91)
 
@@ -338,33 +338,35 @@ def test_test_parts_of_one_training_part_share_a_fit():
 
     X, y = rows()
     train = np.arange(60)
-    found = compare_rankers({"a": Spy()}, X, y, cv=[(train, np.arange(60, 90)), (train, np.arange(90, 120))])
+    folds = [(train, np.arange(60, 90)), (train, np.arange(90, 120))]
+    comparison = compare_rankers({"a": Spy()}, X, y, cv=folds)
     assert fits == [60]
     expected = Spy().fit(X[:60], y[:60]).decision_function(X[60:])
-    np.testing.assert_array_equal(found.scores["a"][60:], expected)
+    np.testing.assert_array_equal(comparison.scores["a"][60:], expected)
 
 
 def test_counts_are_of_all_rows_held_out():
-    """A perfect ranking has every positive at the top, in the unit of hits: of all rows, not of a part's."""
+    """A perfect ranking has every positive of all rows at the top, not those of a part."""
     _, y = rows()
-    found = compare_rankers({"a": LogisticRegression(C=1e6)}, y[:, None] * 1.0, y, budget=int(y.sum()), cv=3)
-    assert found.mean("a", "positives at top") == pytest.approx(y.sum())
-    assert found.mean("a", "hits in budget") == pytest.approx(y.sum(), rel=0.05)
-    assert found.name_of("precision at 1/4") == f"precision in {round(y.sum() / 4)} rows"
+    models = {"a": LogisticRegression(C=1e6)}
+    comparison = compare_rankers(models, y[:, None] * 1.0, y, budget=int(y.sum()), cv=3)
+    assert comparison.mean("a", "positives at top") == pytest.approx(y.sum())
+    assert comparison.mean("a", "hits in budget") == pytest.approx(y.sum(), rel=0.05)
+    assert comparison.name_of("precision at 1/4") == f"precision in {round(y.sum() / 4)} rows"
 
 
 def test_weights_count_in_fits_and_in_the_weight_of_hits():
     X, y = rows()
     weights = np.where(X[:, 1] > 0.0, 10.0, 0.1)
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    found = compare_rankers({"a": model}, X, y, cv=3, budget=120, sample_weight=weights, random_state=0)
-    part = found.folds == 0
+    comparison = compare_rankers({"a": model}, X, y, cv=3, budget=120, sample_weight=weights, random_state=0)
+    part = comparison.folds == 0
     expected = make_pipeline(StandardScaler(), LogisticRegression()).fit(
         X[~part], y[~part], logisticregression__sample_weight=weights[~part]
     )
-    np.testing.assert_array_equal(found.scores["a"][part], expected.decision_function(X[part]))
-    assert found.mean("a", "weight in budget") == pytest.approx(weights @ y)
-    assert found.name_of("weight in budget") == "weight found in 120 rows"
+    np.testing.assert_array_equal(comparison.scores["a"][part], expected.decision_function(X[part]))
+    assert comparison.mean("a", "weight in budget") == pytest.approx(weights @ y)
+    assert comparison.name_of("weight in budget") == "weight found in 120 rows"
     with pytest.raises(TypeError, match="takes no sample_weight"):
         compare_rankers({"a": KNeighborsClassifier()}, X, y, sample_weight=weights)
 

@@ -58,8 +58,9 @@ def test_a_search_shows_what_it_chose_from(search, params):
 
 def test_a_comparison_shows_its_verdict_means_and_differences():
     measures = {"a": [0.5, 0.6, 0.7], "<b>": [0.7, 0.9, 0.8], "c": [0.5, 0.5, 0.5]}
-    found = RankerComparison({name: {"AUC": np.array(values)} for name, values in measures.items()}, "AUC")
-    page = found._repr_html_()
+    arrays = {name: {"AUC": np.array(values)} for name, values in measures.items()}
+    comparison = RankerComparison(arrays, "AUC")
+    page = comparison._repr_html_()
     assert page.startswith("<p>No clear winner. Highest AUC: &lt;b&gt;")
     assert "<b>" not in page
     assert "<td>a</td><td>0.600 ± 0.058</td>" in page

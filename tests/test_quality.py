@@ -39,7 +39,7 @@ PUBLIC = (
     "pushrank.model_selection",
     "pushrank.persistence",
 )
-# one sentence, the formula, every parameter, returns, raises: what numpydoc can check of it
+# Numpydoc checks for one sentence of summary, every parameter, what is returned, and an example.
 DOCUMENTED = {"GL05", "GL07", "GL08", "GL09", "SS01", "SS02", "SS03", "SS05", "PR01", "PR02", "PR03", "PR04",
               "PR06", "PR07", "PR10", "RT01", "RT03", "EX01"}  # fmt: skip
 
@@ -57,15 +57,15 @@ def public_names() -> list[str]:
 
 
 def public_methods() -> list[str]:
-    """Methods and properties of the public classes, each where it is written."""
-    found = set()
+    """Return the methods and properties of the public classes, by the class that defines them."""
+    methods = set()
     for name in public_names():
         for member, value in inspect.getmembers(public(name)):
             function = value.fget if isinstance(value, property) else value
             is_ours = str(getattr(function, "__module__", "")).startswith("pushrank.")
             if is_ours and inspect.isroutine(function) and not member.startswith("_"):
-                found.add(f"{function.__module__}.{function.__qualname__}")
-    return sorted(found)
+                methods.add(f"{function.__module__}.{function.__qualname__}")
+    return sorted(methods)
 
 
 def public(name: str) -> Any:
@@ -82,12 +82,12 @@ def faults(name: str, sought: set[str]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("name", public_names())
 def test_public_name_is_documented(name: str) -> None:
     target = public(name)
-    # a protocol is not called, whatever its signature says
+    # A protocol is not called, whatever its signature says.
     sought = DOCUMENTED - {"PR01"} if getattr(target, "_is_protocol", False) else DOCUMENTED
     assert faults(f"{target.__module__}.{target.__qualname__}", sought) == []
 
 
-def test_what_is_said_of_an_attribute_has_a_name() -> None:
+def test_every_documented_attribute_has_a_name() -> None:
     from numpydoc import docscrape
 
     for name in public_names():
@@ -96,8 +96,8 @@ def test_what_is_said_of_an_attribute_has_a_name() -> None:
 
 
 @pytest.mark.parametrize("name", public_methods())
-def test_what_is_said_of_a_method_is_whole(name: str) -> None:
-    """One that overrides what its class's base documents may do with a sentence."""
+def test_public_method_is_documented(name: str) -> None:
+    """A method that overrides a documented one of a base class may do with a sentence."""
     module_name, class_name, member = name.rsplit(".", 2)
     method = getattr(getattr(importlib.import_module(module_name), class_name), member)
     is_short = not re.search(r"^ *(Parameters|Returns|Examples)$", method.__doc__, re.MULTILINE)

@@ -26,9 +26,9 @@ def raw(loss, p):
 
 def test_tables_1_and_2():
     """All 69 values by rounding, but one that is printed cut off: 1.5664e5 as 1.56e5."""
-    found = constructed()
-    assert len(found) == 69
-    differing = found[~found["agrees"]]
+    results = constructed()
+    assert len(results) == 69
+    differing = results[~results["agrees"]]
     assert differing["printed"].tolist() == ["1.56e5"]
     assert differing["value"].tolist() == [pytest.approx(1.5664e5, rel=1e-4)]
 
@@ -104,7 +104,7 @@ def test_the_p_norm_error_binds_the_largest_height_and_the_area(p):
         assert worst**p <= error * slack
         assert n_negative ** (1 - p) * misranked**p <= error * slack
         assert error <= n_positive ** (p - 1) * misranked * slack + 1e-9
-        # the exponential loss bounds the zero-one loss
+        # The exponential loss bounds the zero-one loss.
         assert error <= raw("exponential", p).value(y, scores) * slack
 
 
