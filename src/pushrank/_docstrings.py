@@ -11,15 +11,16 @@ from typing import Any, TypeVar
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\(([\w ]+)\)s$", re.MULTILINE)
+UNDESCRIBED = re.compile(r"^( *)(\w+) : .*$(?!\n\1 +\S)", re.MULTILINE)
 UNSTATED = re.compile(r"^ *(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
 
 
 def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two paragraphs.
-    Paragraphs may hold such lines too. The source keeps the name and the type of each parameter, for editors
-    that show docstrings as written. Defaults are added from the signature, so that the two cannot differ.
+    An entry such as ``alpha : float`` without a description gets the paragraph ``"alpha"``. A line
+    ``%(alpha)s`` stands for the same paragraph, and ``%(coef_ classes_)s`` for two. Paragraphs may hold such
+    lines too. Defaults are added from the signature, so that the two cannot differ.
 
     Examples
     --------
@@ -28,7 +29,6 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
     ...     '''Fit.
     ...
     ...     verbose : bool
-    ...         %(verbose)s
     ...     '''
     >>> print(inspect.getdoc(fit))
     Fit.
@@ -41,12 +41,16 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
         named = "\n".join(paragraphs[name] for name in line[2].split())
         return indent(PLACEHOLDER.sub(paragraph, named), line[1])
 
+    def described(entry: re.Match[str]) -> str:
+        return f"{entry[0]}\n{entry[1]}    %({entry[2]})s" if entry[2] in paragraphs else entry[0]
+
     def fill(documented: Documented) -> Documented:
         methods = vars(documented).values() if isinstance(documented, type) else ()
         for item in (documented, *filter(inspect.isfunction, methods)):
             # There are no docstrings under python -OO.
             if item.__doc__:
-                item.__doc__ = _with_defaults(PLACEHOLDER.sub(paragraph, item.__doc__), item)
+                named = UNDESCRIBED.sub(described, item.__doc__)
+                item.__doc__ = _with_defaults(PLACEHOLDER.sub(paragraph, named), item)
         return documented
 
     return fill

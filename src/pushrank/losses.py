@@ -445,7 +445,6 @@ class Sigmoid(_SigmoidPower):
     Parameters
     ----------
     sharpness : float
-        %(sharpness)s
 
     %(sharpness_errors)s
 
@@ -475,7 +474,6 @@ class SquaredSigmoid(_SigmoidPower):
     Parameters
     ----------
     sharpness : float
-        %(sharpness)s
 
     %(sharpness_errors)s
 

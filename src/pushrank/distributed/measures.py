@@ -281,15 +281,12 @@ def auc(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(dask_unit_interval)s
 
@@ -326,16 +323,13 @@ def average_precision(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(dask_unit_interval)s
 
@@ -380,21 +374,15 @@ def precision_at_k(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     k : int, optional
-        %(k)s
     fraction : float, optional
-        %(fraction)s
     fraction_of_positives : float, optional
-        %(fraction_of_positives)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(dask_unit_interval)s
 
@@ -440,7 +428,6 @@ def positives_at_top(
     Parameters
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(y_true)s
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
         %(dask_scores)s
     normalize : bool, default=False
@@ -448,9 +435,7 @@ def positives_at_top(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------

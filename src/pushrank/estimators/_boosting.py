@@ -120,11 +120,8 @@ class BoostedRankerMixin(RankerMixin):
         y : array-like of shape (n_samples,), optional
             %(y_grades)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
         qid : array-like of shape (n_samples,), optional
-            %(qid)s
         pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
 
         %(fitted_or_raises)s
         """

@@ -174,11 +174,9 @@ class CertifiedMixin(RankerMixin):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
 
         %(fitted)s
         """
@@ -192,13 +190,10 @@ class CertifiedMixin(RankerMixin):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         Cs : iterable of float
-            %(Cs)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
 
         %(fitted_path)s
         """

@@ -56,37 +56,23 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         The choice of a round: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as in coordinate
         descent, or the one that multiplies F by least, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as in Freund et al.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-        %(weak_rankers)s
     n_estimators : int
-        %(n_estimators)s
     learning_rate : float
-        %(learning_rate)s
     positive : bool
-        %(positive)s
     monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-        %(monotonic_cst)s
     subsample : float
-        %(subsample)s
     max_features : float
-        %(max_features)s
     early_stopping : bool
-        %(early_stopping)s
     scoring : str, callable or None
-        %(scoring)s
     validation_fraction : float
-        %(validation_fraction)s
     n_iter_no_change : int
-        %(n_iter_no_change)s
     tol : float
         %(tol_edge)s
     warm_start : bool
         %(warm_start_rounds)s
     n_jobs : int or None
-        %(n_jobs)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -174,41 +160,27 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         with the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow,
         and rounds end when no :math:`r_j` is positive; it matters if not every ranker's mirror is a ranker.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-        %(weak_rankers)s
     n_estimators : int
-        %(n_estimators)s
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
     learning_rate : float
-        %(learning_rate)s
     positive : bool
-        %(positive)s
     monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-        %(monotonic_cst)s
     subsample : float
-        %(subsample)s
     max_features : float
-        %(max_features)s
     early_stopping : bool
-        %(early_stopping)s
     scoring : str, callable or None
-        %(scoring)s
     validation_fraction : float
-        %(validation_fraction)s
     n_iter_no_change : int
-        %(n_iter_no_change)s
     tol : float, default=1e-4
         Stop when no ranker's edge exceeds this, at least 0; those of columns are measured in units of one
         over the feature's standard deviation within the classes.
     warm_start : bool
         %(warm_start_rounds)s
     n_jobs : int or None
-        %(n_jobs)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -306,37 +278,23 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both choose the ranker of the largest edge,
         since :math:`(r_j - G) / \|\lambda\|_1` is the slope of G if the weight grows.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-        %(weak_rankers)s
     n_estimators : int
-        %(n_estimators)s
     learning_rate : float
-        %(learning_rate)s
     positive : bool
-        %(positive)s
     monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-        %(monotonic_cst)s
     subsample : float
-        %(subsample)s
     max_features : float
-        %(max_features)s
     early_stopping : bool
-        %(early_stopping)s
     scoring : str, callable or None
-        %(scoring)s
     validation_fraction : float
-        %(validation_fraction)s
     n_iter_no_change : int
-        %(n_iter_no_change)s
     tol : float
         %(tol_edge)s
     warm_start : bool
         %(warm_start_rounds)s
     n_jobs : int or None
-        %(n_jobs)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -438,37 +396,23 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     constant_ranker : bool, default=True
         Whether a constant is among the weak rankers.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-        %(weak_rankers)s
     n_estimators : int
-        %(n_estimators)s
     learning_rate : float
-        %(learning_rate)s
     positive : bool
-        %(positive)s
     monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-        %(monotonic_cst)s
     subsample : float
-        %(subsample)s
     max_features : float
-        %(max_features)s
     early_stopping : bool
-        %(early_stopping)s
     scoring : str, callable or None
-        %(scoring)s
     validation_fraction : float
-        %(validation_fraction)s
     n_iter_no_change : int
-        %(n_iter_no_change)s
     tol : float
         %(tol_edge)s
     warm_start : bool
         %(warm_start_rounds)s
     n_jobs : int or None
-        %(n_jobs)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------

@@ -324,7 +324,6 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     variant : {"avg", "max"}, default="max"
         Which missed positives are added.
     batch_size : int
-        %(batch_size)s
     max_iter : int, default=50
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
     average : bool
@@ -332,7 +331,6 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         If a full pass makes no mistake the last coefficients are used in any case. The paper's algorithm 1
         returns the last ones, which rank worse if classes overlap (``experiments/kar_2015``).
     shuffle : bool
-        %(shuffle)s
     early_stopping : bool
         %(early_stopping_at_k)s
     validation_fraction : float
@@ -340,9 +338,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     n_iter_no_change : int
         %(n_iter_no_change_at_k)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -441,13 +437,10 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     eta0 : float, default=1.0
         The first step, positive.
     batch_size : int
-        %(batch_size)s
     max_iter : int, default=50
         The number of passes of ``fit``, at least 1.
     average : bool
-        %(average)s
     shuffle : bool
-        %(shuffle)s
     early_stopping : bool
         %(early_stopping_at_k)s
     validation_fraction : float
@@ -455,9 +448,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     n_iter_no_change : int
         %(n_iter_no_change_at_k)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------

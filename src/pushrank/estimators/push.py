@@ -68,11 +68,8 @@ class LinearPushMixin(RankerMixin):
         y : array-like of shape (n_samples,), optional
             %(y_grades)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
         qid : array-like of shape (n_samples,), optional
-            %(qid)s
         pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
 
         %(fitted)s
         """
@@ -141,23 +138,16 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     Parameters
     ----------
     p : float
-        %(p)s
     side : {"push", "pull", "both"}
-        %(side)s
     bottom_weight : float
-        %(bottom_weight)s
     alpha : float
-        %(alpha)s
     solver : {"lbfgs", "newton-cg", "coordinate"}
         %(solver_smooth)s
     tol : float
         %(tol_gap_gradient)s
     max_iter : int
-        %(max_iter)s
     warm_start : bool
-        %(warm_start)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -247,17 +237,13 @@ class IRPush(LinearPushMixin, BaseEstimator):
         :math:`1 + \sum_j e^{-(f(x_i) - f(x_j))}` bounds one plus the Rank of a positive, the place by which
         the discounted cumulative gain discounts it. For two classes in one list.
     alpha : float
-        %(alpha)s
     solver : {"lbfgs", "newton-cg", "coordinate"}
         %(solver_smooth)s
     tol : float
         %(tol_gap_gradient)s
     max_iter : int
-        %(max_iter)s
     warm_start : bool
-        %(warm_start)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -326,9 +312,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
     side : {"push", "pull", "both"}
-        %(side)s
     bottom_weight : float
-        %(bottom_weight)s
     alpha : float, default=1e-3
         The L2 strength, at least 0; positive for the hinge and the maximum. With 0 separable data have no
         optimum, which is reported.
@@ -338,18 +322,14 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         kinks, are approached by smooth objectives, each minimised by L-BFGS; but the maximum of the hinge or
         its square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
     accuracy : float
-        %(accuracy)s
     tol : float, default=1e-4
         Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
         :math:`s_j` the standard deviation of feature j within the classes; for the hinge and the maximum,
         when the gap does not; without a bound, when the gradient does not. On small dense data (n_samples *
         n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.
     max_iter : int
-        %(max_iter)s
     warm_start : bool
-        %(warm_start)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------

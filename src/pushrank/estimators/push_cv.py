@@ -62,11 +62,9 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
     ps : sequence of float, default=(1, 2, 4, 8, 16, 64)
         The strengths of the push, each at least 1.
     alphas : sequence of float
-        %(alphas)s
     scoring : str or callable
         %(scoring_cv)s
     cv : int, splitter or iterable
-        %(cv)s
     selection : {"best", "one_standard_error"}
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best. The
@@ -134,13 +132,11 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
-            %(groups)s
 
         %(fitted_search)s
         """
@@ -176,17 +172,12 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         The prices, from mild to strong, or their names in :mod:`pushrank.prices`. A start of each is the
         solution of the one before.
     alphas : sequence of float
-        %(alphas)s
     side : {"push", "pull", "both"}
-        %(side)s
     bottom_weight : float
-        %(bottom_weight)s
     accuracy : float
-        %(accuracy)s
     scoring : str or callable
         %(scoring_cv)s
     cv : int, splitter or iterable
-        %(cv)s
     selection : {"best", "one_standard_error"}
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
@@ -258,13 +249,11 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
-            %(groups)s
 
         %(fitted_search)s
         """

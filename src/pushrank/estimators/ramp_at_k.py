@@ -94,7 +94,6 @@ class RampAtK(RankerMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         The source of the rows for the starts, of the perceptron's orders and of random directions.
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -153,11 +152,9 @@ class RampAtK(RankerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
 
         Returns
         -------
@@ -193,7 +190,6 @@ class RampAtK(RankerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         ks : iterable of int or float
@@ -201,7 +197,6 @@ class RampAtK(RankerMixin, BaseEstimator):
         Cs : iterable of float
             The values of C, in any order.
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
 
         Returns
         -------

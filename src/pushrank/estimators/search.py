@@ -97,13 +97,9 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
         Estimators are rankers, classifiers and pipelines, with ``decision_function`` or ``predict_proba``.
         None takes logistic regression, the P-Norm Push and boosted stumps.
     budget : int, default=None
-        %(budget)s
     fraction : float, default=None
-        %(fraction)s
     fraction_of_positives : float, default=None
-        %(fraction_of_positives)s
     cv : int, splitter or iterable
-        %(cv)s
     selection : {"one_standard_error", "best"}
         Take the first of `candidates` whose best member is within one standard error of the best of all, or
         the best. The standard error is that of the difference, fold by fold.
@@ -192,7 +188,6 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
-            %(groups)s
 
         %(fitted_for_budget)s
         """
@@ -226,11 +221,8 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     Parameters
     ----------
     budget : int, default=None
-        %(budget)s
     fraction : float, default=None
-        %(fraction)s
     fraction_of_positives : float, default=None
-        %(fraction_of_positives)s
     ps : sequence of float, default=(1, 4, 16, 64)
         The strengths of the push, each at least 1; p = 1 is :class:`RankBoost`.
     learning_rates : sequence of float, default=(0.3, 1.0)
@@ -238,18 +230,15 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     n_estimators : sequence of int, default=(30, 100, 300)
         The numbers of rounds, each at least 1.
     weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-        %(weak_rankers)s
     alpha : float, default=1e-3
         The L2 strength on the weights of the weak rankers, at least 0.
     cv : int, splitter or iterable
-        %(cv)s
     selection : {"one_standard_error", "best"}
         Take the smallest p whose best member is within one standard error of the best of all, or the best.
         The standard error is that of the difference, fold by fold.
     n_jobs : int or None
         %(n_jobs_folds)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
         %(verbose_cv)s
 
@@ -319,7 +308,6 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
-            %(groups)s
 
         %(fitted_for_budget)s
         """

@@ -87,9 +87,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
-        %(C)s
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable
-        %(kernel)s
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "semismooth-newton", "smo"}, default="auto"
@@ -98,13 +96,9 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
         kernels. The other names force one of them, each for its kind of scores.
     gamma : {"scale", "auto"} or float
-        %(gamma)s
     degree : int
-        %(degree)s
     coef0 : float
-        %(coef0)s
     cache_size : float
-        %(cache_size)s
     class_weight : dict, "balanced" or None
         %(class_weight_pairs)s
     tol : float
@@ -112,7 +106,6 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     max_iter : int, default=10000
         The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -211,19 +204,13 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
-        %(C)s
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable
-        %(kernel)s
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
     gamma : {"scale", "auto"} or float
-        %(gamma)s
     degree : int
-        %(degree)s
     coef0 : float
-        %(coef0)s
     cache_size : float
-        %(cache_size)s
     class_weight : dict, "balanced" or None
         %(class_weight_pairs)s
     tol : float
@@ -232,7 +219,6 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
         planes for the hinge.
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -295,15 +281,11 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,), optional
             %(y_grades)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
         qid : array-like of shape (n_samples,), optional
-            %(qid)s
         pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
 
         %(fitted)s
         """
@@ -324,17 +306,12 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,), optional
             %(y_grades)s
         Cs : iterable of float
-            %(Cs)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
         qid : array-like of shape (n_samples,), optional
-            %(qid)s
         pairs : (better, worse) or (better, worse, weight), optional
-            %(pairs)s
 
         %(fitted_path)s
         """
@@ -438,7 +415,6 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
-        %(C)s
     class_weight : dict, "balanced" or None
         %(class_weight_C)s
     tol : float
@@ -446,7 +422,6 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     max_iter : int
         %(max_iter_planes)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -503,7 +478,6 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
-        %(C)s
     measure : {"precision", "prbep"}, default="precision"
         Precision at k, or the precision-recall break-even point, which is precision at the number of
         positives.
@@ -518,7 +492,6 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     max_iter : int
         %(max_iter_planes)s
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------

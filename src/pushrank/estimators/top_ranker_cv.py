@@ -241,16 +241,12 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     Parameters
     ----------
     budget : int, default=None
-        %(budget)s
     fraction : float, default=None
-        %(fraction)s
     fraction_of_positives : float, default=None
-        %(fraction_of_positives)s
     candidates : sequence of str, default=None
         The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
         (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push.
     cv : int, splitter or iterable
-        %(cv)s
     selection : {"one_standard_error", "best"}
         Take the simplest family whose best member is within one standard error of the best of all, logistic
         regression being simpler than the convex pushes, and these simpler than those that give up on
@@ -258,7 +254,6 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     n_jobs : int or None
         %(n_jobs_folds)s
     random_state : int, RandomState or None
-        %(random_state)s
     verbose : bool
         %(verbose_cv)s
 
@@ -317,13 +312,11 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X)s
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
-            %(groups)s
 
         %(fitted_for_budget)s
 

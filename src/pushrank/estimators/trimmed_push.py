@@ -54,7 +54,6 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     max_iter : int, default=100
         How often positives are chosen at most, at least 1.
     verbose : bool
-        %(verbose)s
 
     Attributes
     ----------
@@ -119,7 +118,6 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
 
         %(fitted)s
         """
@@ -140,7 +138,6 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
 
         Returns
         -------

@@ -113,26 +113,20 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         A smooth price in place of the power p, or its name in :mod:`pushrank.prices`: ``"log_one_plus"`` with
         ``side="pull"`` is the objective of the IR Push. None is the power p.
     side : {"push", "pull", "both"}
-        %(side)s
     bottom_weight : float
-        %(bottom_weight)s
     loss : Loss or str
         %(pair_loss)s
     n_estimators : int
-        %(n_estimators)s
     early_stopping : bool
-        %(early_stopping)s
     scoring : str, callable or None
         A scorer for the validation part: the name of a scorer in :mod:`pushrank.metrics.scorers`, a scorer
         that ``make_top_scorer`` makes, or what scikit-learn takes; None takes the average precision.
     validation_fraction : float
         The fraction of the rows (of the query groups) to validate on, in (0, 1); they are not learned from.
     n_iter_no_change : int
-        %(n_iter_no_change)s
     n_jobs : int or None
         The number of threads; None takes the library's default, all processors. It changes no result.
     random_state : int, RandomState or None
-        %(random_state)s
     **booster_params
         Any other parameter of the library, by its name there or its alias in the library's scikit-learn
         interface, such as ``learning_rate``, ``max_depth``, ``min_child_weight`` or ``reg_lambda``.
@@ -210,9 +204,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
             Labels of two classes, the larger in sorted order to be ranked at the top; or grades of relevance,
             numbers of which a higher one should stand above every lower one.
         sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight)s
         qid : array-like of shape (n_samples,), optional
-            %(qid)s
 
         Returns
         -------

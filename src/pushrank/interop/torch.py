@@ -236,9 +236,7 @@ class RankingLoss(Module):
         What to minimise. With the scale ``"log"`` a ``PushObjective`` stays finite for every p; with
         ``"mean"`` it depends little on the size of a batch.
     memory : int, default=0
-        %(memory)s
     one_class : {"zero", "raise"}, default="zero"
-        %(one_class)s
 
     Raises
     ------
@@ -344,9 +342,7 @@ class PNormPushLoss(RankingLoss):
     bottom_weight : float, default=1.0
         The weight of the pull when ``side="both"``.
     memory : int, default=0
-        %(memory)s
     one_class : {"zero", "raise"}, default="zero"
-        %(one_class)s
 
     %(raises)s
 
@@ -389,9 +385,7 @@ class IRPushLoss(RankingLoss):
     Parameters
     ----------
     memory : int, default=0
-        %(memory)s
     one_class : {"zero", "raise"}, default="zero"
-        %(one_class)s
 
     Notes
     -----
@@ -449,9 +443,7 @@ class InfinitePushLoss(RankingLoss):
     temperature : float, default=0.1
         The positive :math:`\tau`, in units of the scores. At a low one few negatives have a gradient.
     memory : int, default=0
-        %(memory)s
     one_class : {"zero", "raise"}, default="zero"
-        %(one_class)s
 
     %(raises)s
 
@@ -505,9 +497,7 @@ class PrecisionAtKLoss(RankingLoss):
         the first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives;
         ``"struct"`` is no bound, and is unbounded below.
     memory : int, default=0
-        %(memory)s
     one_class : {"zero", "raise"}, default="zero"
-        %(one_class)s
 
     %(raises)s
 

@@ -190,7 +190,6 @@ def discounted_cumulative_gain(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     log_base : float, default=2.0
@@ -200,7 +199,6 @@ def discounted_cumulative_gain(
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -266,7 +264,6 @@ def ndcg_at_k(
         In place of k: as many rows as this share of the rows of each list whose relevance is above zero, in
         (0, 1], rounded to the nearest number from 1 on.
     qid : array-like of shape (n,), optional
-        %(qid)s
     gain : {"linear", "exponential"}, default="linear"
         The gain of relevance y: y itself, as in scikit-learn, or :math:`2^y - 1`.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -362,17 +359,14 @@ def mean_reciprocal_rank(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     qid : array-like of shape (n,), optional
-        %(qid)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
     sample_weight : array-like of shape (n,), optional
         %(query_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -427,7 +421,6 @@ def average_reciprocal_rank(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     ties : {"pessimistic", "half", "optimistic", "min", "max"}
@@ -435,7 +428,6 @@ def average_reciprocal_rank(
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------

@@ -94,7 +94,6 @@ def robust_initial_enhancement(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     alpha : float, default=20.0
@@ -103,9 +102,7 @@ def robust_initial_enhancement(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -164,7 +161,6 @@ def bedroc(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     alpha : float, default=20.0
@@ -172,9 +168,7 @@ def bedroc(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------

@@ -72,16 +72,12 @@ def gains_table(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     n_parts : int, default=10
         The number of parts of equal size, at least 1, which end after whole rows, as ``fraction`` does in
         :func:`recall_at_k`. With fewer rows than parts, each row is a part.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------

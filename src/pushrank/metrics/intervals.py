@@ -63,27 +63,18 @@ def confidence_interval(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     metric : str or callable
-        %(metric)s
     method : {"bootstrap", "bca", "delong"}
-        %(method)s
     confidence_level : float
-        %(confidence_level)s
     n_resamples : int, optional
-        %(n_resamples)s
     value : array-like of shape (n,), optional
         %(value_resampled)s
     groups : array-like of shape (n,), optional
-        %(groups)s
     sample_weight : array-like of shape (n,), optional
         %(weight_drawn)s
     pos_label : label, optional
-        %(pos_label)s
     random_state : int, RandomState or None
-        %(random_state)s
     **parameters
         %(parameters)s
 
@@ -283,27 +274,19 @@ def compare(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
     metric : str or callable
-        %(metric)s
     method : {"bootstrap", "bca", "delong"}
-        %(method)s
     confidence_level : float
-        %(confidence_level)s
     n_resamples : int, optional
-        %(n_resamples)s
     value : array-like of shape (n,), optional
         %(value_resampled)s
     groups : array-like of shape (n,), optional
-        %(groups)s
     sample_weight : array-like of shape (n,), optional
         %(weight_drawn)s
     pos_label : label, optional
-        %(pos_label)s
     random_state : int, RandomState or None
-        %(random_state)s
     **parameters
         %(parameters)s
 

@@ -87,13 +87,10 @@ def top_of_list(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -343,7 +340,6 @@ def measure(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : dict of str to array-like of shape (n,), DataFrame, or array-like of shape (n,)
         The scores of each model by its name, finite, the higher the better; a data frame has a model in each
         column. The others are compared with the first. For one model the scores alone suffice.
@@ -351,23 +347,17 @@ def measure(
         %(k)s
         Without any of the three it is a quarter of the number of positives.
     fraction : float, optional
-        %(fraction)s
     fraction_of_positives : float, optional
-        %(fraction_of_positives)s
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money, for :func:`value_at_k`.
     groups : array-like of shape (n,), optional
-        %(groups)s
     confidence_level : float or None, default=0.95
         The nominal coverage of the intervals, strictly between 0 and 1; with None there are no intervals.
     n_resamples : int, optional
-        %(n_resamples)s
     sample_weight : array-like of shape (n,), optional
         %(weight_drawn)s
     pos_label : label, optional
-        %(pos_label)s
     random_state : int, RandomState or None
-        %(random_state)s
 
     Returns
     -------

@@ -35,15 +35,11 @@ def height(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -85,15 +81,11 @@ def reverse_height(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -145,15 +137,12 @@ def r_max(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -204,7 +193,6 @@ def rp_error(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     p : float, default=1.0
@@ -216,9 +204,7 @@ def rp_error(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -283,7 +269,6 @@ def rg_error(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     price : callable, default=numpy.square
@@ -297,9 +282,7 @@ def rg_error(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -379,7 +362,6 @@ def margin_error(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     theta : float, default=0.0
@@ -390,9 +372,7 @@ def margin_error(
         %(ties_in_pairs)s
         A pair whose margin is theta counts as tied.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -443,15 +423,12 @@ def margin(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     norm : float
-        %(norm)s
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight zero do not count.
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -499,15 +476,11 @@ def smooth_margin(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     norm : float
-        %(norm)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------

@@ -84,21 +84,15 @@ def precision_at_k(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     k : int, optional
-        %(k)s
     fraction : float, optional
-        %(fraction)s
     fraction_of_positives : float, optional
-        %(fraction_of_positives)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(unit_interval)s
 
@@ -148,21 +142,15 @@ def recall_at_k(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     k : int, optional
-        %(k)s
     fraction : float, optional
-        %(fraction)s
     fraction_of_positives : float, optional
-        %(fraction_of_positives)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(unit_interval)s
 
@@ -214,21 +202,15 @@ def lift(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     k : int, optional
-        %(k)s
     fraction : float, optional
-        %(fraction)s
     fraction_of_positives : float, optional
-        %(fraction_of_positives)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -290,26 +272,20 @@ def value_at_k(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     k : int, optional
-        %(k)s
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money; negatives count nothing.
     fraction : float, optional
-        %(fraction)s
     fraction_of_positives : float, optional
-        %(fraction_of_positives)s
     normalize : bool, default=False
         Return the share of the value of all positives in place of the value.
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
         Positives of a tie count their mean value.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -386,7 +362,6 @@ def positives_at_top(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     normalize : bool, default=False
@@ -394,9 +369,7 @@ def positives_at_top(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -446,16 +419,13 @@ def average_precision(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(unit_interval)s
 
@@ -537,7 +507,6 @@ def precision_at_recall(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     recall : float, default=0.5
@@ -548,9 +517,7 @@ def precision_at_recall(
         the last the list ends at the row that reaches the recall, or with weights that are not whole numbers
         within it.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(unit_interval)s
 
@@ -604,7 +571,6 @@ def recall_at_precision(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     precision : float, default=0.5
@@ -613,9 +579,7 @@ def recall_at_precision(
         A list ends with a tie, and holds all its rows, a point of scikit-learn's ``precision_recall_curve``;
         with ``"optimistic"`` the positives of a tie come first, and the list ends with the last of them.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -679,16 +643,13 @@ def partial_average_precision(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
         is :func:`average_precision`.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(unit_interval)s
 

@@ -123,15 +123,12 @@ def auc(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(unit_interval)s
 
@@ -188,7 +185,6 @@ def partial_auc(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,) or (n_rankings, n)
         %(score_table)s
     max_fpr : float, default=0.1
@@ -200,9 +196,7 @@ def partial_auc(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where classes tie, the curve goes right first, straight across, or up first.
     sample_weight : array-like of shape (n,), optional
-        %(sample_weight)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -287,9 +281,7 @@ def roc_band(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     max_fpr : float, default=0.1
         The largest false-positive rate of the 51 that are read by default, from 0 on, in (0, 1].
     false_positive_rates : array-like of shape (n_points,), optional
@@ -299,7 +291,6 @@ def roc_band(
     confidence_level : float, default=0.95
         The least chance that the band holds the true curve, strictly between 0 and 1.
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------

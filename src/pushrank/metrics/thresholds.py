@@ -71,9 +71,7 @@ def threshold_for(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
-        %(scores)s
     k : int, optional
         The budget: the list holds at most so many rows, from 1 to n; with weights, what they weigh.
     fraction : float, optional
@@ -87,15 +85,11 @@ def threshold_for(
     confidence_level : float or None, default=0.95
         The nominal coverage of the interval, strictly between 0 and 1; with None there is no interval.
     n_resamples : int, optional
-        %(n_resamples)s
     groups : array-like of shape (n,), optional
-        %(groups)s
     sample_weight : array-like of shape (n,), optional
         %(weight_drawn)s
     pos_label : label, optional
-        %(pos_label)s
     random_state : int, RandomState or None
-        %(random_state)s
 
     Returns
     -------

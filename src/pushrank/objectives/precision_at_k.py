@@ -463,11 +463,8 @@ class PrecisionAtK:
         Parameters
         ----------
         y : array-like of shape (n,)
-            %(y)s
         scores : array-like of shape (n,)
-            %(scores)s
         sample_weight : array-like of shape (n,), optional
-            %(sample_weight)s
 
         Returns
         -------
@@ -494,11 +491,8 @@ class PrecisionAtK:
         Parameters
         ----------
         y : array-like of shape (n,)
-            %(y)s
         scores : array-like of shape (n,)
-            %(scores)s
         sample_weight : array-like of shape (n,), optional
-            %(sample_weight)s
 
         Returns
         -------

@@ -280,11 +280,8 @@ class PushObjective:
         Parameters
         ----------
         y : array-like of shape (n,)
-            %(y)s
         scores : array-like of shape (n,)
-            %(scores)s
         sample_weight : array-like of shape (n,), optional
-            %(sample_weight)s
 
         Returns
         -------
@@ -314,11 +311,8 @@ class PushObjective:
         Parameters
         ----------
         y : array-like of shape (n,)
-            %(y)s
         scores : array-like of shape (n,)
-            %(scores)s
         sample_weight : array-like of shape (n,), optional
-            %(sample_weight)s
 
         Returns
         -------
@@ -361,13 +355,10 @@ class PushObjective:
         Parameters
         ----------
         y : array-like of shape (n,)
-            %(y)s
         scores : array-like of shape (n,)
-            %(scores)s
         vector : array-like of shape (n,)
             The direction.
         sample_weight : array-like of shape (n,), optional
-            %(sample_weight)s
 
         Returns
         -------

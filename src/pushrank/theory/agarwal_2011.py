@@ -79,17 +79,12 @@ def infinite_push_bound(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
         %(training_scores)s
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     delta : float
-        %(delta)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -164,21 +159,16 @@ def theorem_5_1(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
         %(training_scores)s
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     light_top : callable
         :math:`e \mapsto \sup_f \delta_D(f, \theta, e)`, or a bound above it: the chance that a negative's
         height is more than e below the largest possible height. It belongs to the population and cannot be
         computed from training rows; if heights are uniform on [0, 1], it is ``lambda e: max(1 - e, 0)``.
     delta : float
-        %(delta)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(error_bound)s
         It is infinite if no :math:`\varepsilon` is large enough: if n negatives hardly ever include one from

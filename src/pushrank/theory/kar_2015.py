@@ -97,19 +97,14 @@ def precision_at_k_bound(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
         %(training_scores)s
     k : int
         The length of the list, from 1 to n.
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     delta : float
-        %(delta)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -168,7 +163,6 @@ def theorems_7_and_9(
     coef : array-like of shape (n_features,)
         %(batch_coef)s
     batches : iterable of (X, y)
-        %(batches)s
     k : int or float
         %(batch_k)s
     variant : {"avg", "max"}
@@ -219,7 +213,6 @@ def corollaries_8_and_10(
     coef : array-like of shape (n_features,)
         %(batch_coef)s
     batches : iterable of (X, y)
-        %(batches)s
     k : int or float
         %(batch_k)s
     variant : {"avg", "max"}
@@ -313,9 +306,7 @@ def theorem_12(
     n_rows : int
         The number b of rows of the sample, at least 1.
     kappa : float
-        %(kappa)s
     base_rate : float
-        %(base_rate)s
     largest_score : float, optional
         The bound B of a surrogate's scores, at least 0; by default the bound is that of precision itself.
     log_class_size : float, default=0.0
@@ -325,7 +316,6 @@ def theorem_12(
     replacement : bool, default=True
         Whether rows are drawn independently, or without replacement from a finite population.
     delta : float
-        %(delta)s
 
     Returns
     -------
@@ -406,15 +396,10 @@ def theorem_13(
         The mean over batches of the share of the first :math:`k_t` rows that were negative, from 0 to 1:
         ``mistake_rate_`` of a ranker after one pass.
     n_batches : int
-        %(n_batches)s
     batch_size : int
-        %(batch_size)s
     kappa : float
-        %(kappa)s
     base_rate : float
-        %(base_rate)s
     delta : float
-        %(delta)s
 
     %(error_bound)s
 
@@ -474,17 +459,11 @@ def corollary_14(
     coef_norm : float
         The norm of :math:`w^*`, at least 0.
     radius : float
-        %(radius)s
     n_batches : int
-        %(n_batches)s
     batch_size : int
-        %(batch_size)s
     kappa : float
-        %(kappa)s
     base_rate : float
-        %(base_rate)s
     delta : float
-        %(delta)s
 
     Returns
     -------
@@ -553,20 +532,14 @@ def theorem_15(
     coef_norm : float
         The radius r of the ball that coefficients are projected onto, positive.
     radius : float
-        %(radius)s
     n_batches : int
-        %(n_batches)s
     batch_size : int
-        %(batch_size)s
     kappa : float
-        %(kappa)s
     base_rate : float
-        %(base_rate)s
     eta0 : float, optional
         The first step, positive; by default the best, :math:`r / (\sqrt 2 R)`, which makes the first term
         :math:`4 \sqrt 2\, r R / \sqrt T`.
     delta : float
-        %(delta)s
 
     Returns
     -------

@@ -56,17 +56,12 @@ def margin_ranking_bound(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
         %(training_scores)s
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     delta : float
-        %(delta)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -147,9 +142,7 @@ def theorem_1(
         Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
         lower one.
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     qid : array-like of shape (m,), optional
         Query groups, within which rows are compared.
     pairs : (better, worse), optional
@@ -158,7 +151,6 @@ def theorem_1(
         E, above 0 and at most 1/2; by default the share of the pairs :math:`(i, k)`, :math:`i \ne k`, that
         are crucial, by which the paper allows to replace it.
     delta : float
-        %(delta)s
 
     %(error_bound)s
 

@@ -72,19 +72,13 @@ def p_norm_push_bound(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
         %(training_scores)s
     p : float
-        %(p)s
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     delta : float
-        %(delta)s
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -153,11 +147,9 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
     epsilon : float
         The distance :math:`R_p - \hat R_p^\theta` that is allowed, in (0, 1).
     p : float
-        %(p)s
     log_covering_number : float
         The natural logarithm of the covering number of the class at a quarter of the margin.
     delta : float
-        %(delta)s
 
     Returns
     -------
@@ -260,7 +252,6 @@ def theorem_1(
     loss : Loss or str, default="exponential"
         The pair loss, at least 1 where the margin is not positive.
     pos_label : label, optional
-        %(pos_label)s
 
     Returns
     -------
@@ -346,23 +337,17 @@ def theorems_2_and_3(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        %(y_true)s
     scores : array-like of shape (n,)
         %(training_scores)s
     p : float
-        %(p)s
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     least_error : float
         :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It belongs to the population and cannot be
         computed from training rows. If it is positive the number of negatives grows no faster than
         :math:`\varepsilon^{-2}`.
     delta : float
-        %(delta)s
     pos_label : label, optional
-        %(pos_label)s
 
     %(error_bound)s
 
@@ -426,13 +411,9 @@ def theorem_2_sample_size(
     epsilon : float
         The allowed excess, in (0, 1).
     p : float
-        %(p)s
     theta : float
-        %(theta)s
     log_covering_number : callable or float
-        %(log_covering_number)s
     delta : float
-        %(delta)s
 
     Returns
     -------
