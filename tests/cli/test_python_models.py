@@ -7,13 +7,13 @@ import runpy
 import numpy as np
 import pandas as pd
 import pytest
-from runner import call
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from pushrank import PNormPush, load, save
+from tests.cli.runner import call
 
 
 def table():

@@ -8,13 +8,13 @@ import time
 
 import numpy as np
 import pytest
-from killed_fits import RUN, fit_in_parts, large, started
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, load
+from tests.estimators.killed_fits import RUN, fit_in_parts, large, started
 
 
 def data(n=300, n_features=6, seed=0):

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mutations import mutated
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import linear_kernel
@@ -28,6 +27,7 @@ from pushrank._io import atomic_write
 from pushrank.exceptions import ModelFileError
 from pushrank.losses import Logistic
 from pushrank.prices import Power
+from tests.persistence.mutations import mutated
 
 pytestmark = pytest.mark.fast
 

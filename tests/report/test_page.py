@@ -18,7 +18,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import ATTACK, hostile_data
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 
@@ -27,6 +26,7 @@ from pushrank.model_selection import Difference, RankerComparison, compare_ranke
 from pushrank.plots._axes import OKABE_ITO
 from pushrank.report import ReportData, render, sentences, write_report
 from pushrank.report.pictures import pictures
+from tests.report.hostile import ATTACK, hostile_data
 
 VOID = {"meta"}
 

@@ -1,4 +1,4 @@
-"""Comparisons of rankers as a library function: differences beyond chance, repetitions and nested choice."""
+"""Rankers compared on the same test parts, with repetitions and nested choice."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -17,20 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import IRPush, metrics
-from pushrank.model_selection import RankerComparison, compare_rankers, default_rankers
-from pushrank.model_selection._folds import check_classes, on_one_scale
+from pushrank.model_selection import compare_rankers, default_rankers
+from pushrank.model_selection._folds import check_classes
 from pushrank.model_selection.comparison import CHOSEN
 
 CRITERION = "precision at 1/4"
-
-
-def compared(n_repeats=1, **hits):
-    """A comparison of models by their precision in every test part."""
-    measures = {
-        model.replace("_", " "): {CRITERION: np.array(parts), "average precision": np.array(parts)}
-        for model, parts in hits.items()
-    }
-    return RankerComparison(measures, CRITERION, n_repeats=n_repeats)
 
 
 def rows(n_rows=120, seed=0):
@@ -208,74 +197,6 @@ def test_the_rows_needed_are_those_that_nested_stratified_splits_need():
                         check_classes(y, fewer, 3)
 
 
-def test_the_verdict_says_what_few_test_parts_can_show():
-    logistic = [0.5, 0.5]
-    same = compared(logistic=logistic, push=[0.75, 0.75]).verdict()
-    assert "+0.250 against logistic, the same in each of 2 test parts, too few to know" in same
-    # The mean of two parts is 3 standard errors, and Student's t for two parts is 12.7.
-    few = compared(logistic=logistic, push=[0.7, 0.6]).verdict()
-    assert "95 % interval -0.485 to +0.785, which chance alone may explain" in few
-    assert few.startswith("No clear winner. Highest precision at 1/4: push")
-    many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
-    reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
-    assert f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}: more than chance explains" in many
-    always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
-    assert "the same in each of 6 test parts: more than chance explains" in always
-
-
-def test_the_verdict_names_no_best_of_equals():
-    equal = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.6, 0.6])
-    assert "No model is better" in equal.verdict()
-    assert "each has 0.600" in equal.verdict()
-    assert equal.equals_ == ["push", "other"]
-    two = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.1, 0.2])
-    two.measures["push"]["average precision"] = np.array([0.9, 0.9])
-    assert "push is no better than logistic" in two.verdict()
-    assert "next best" in compared(logistic=[0.9, 0.7], push=[0.7, 0.5]).verdict()
-    assert "alone" in compared(push=[0.7, 0.5]).verdict()
-
-
-def test_what_is_more_than_chance():
-    for parts, expected in (
-        ([0.75] * 3, None),
-        ([0.75] * 6, True),
-        ([0.5] * 6, False),
-        ([0.7, 0.6] * 3, True),
-        ([0.7, 0.3] * 3, False),
-    ):
-        comparison = compared(logistic=[0.5] * len(parts), push=parts)
-        assert comparison.difference("push", "logistic").more_than_chance is expected
-
-
-def test_repetitions_of_the_same_parts_are_no_more_evidence():
-    """Repetitions hold the same rows: counted as evidence, they would put any difference beyond chance."""
-    once = compared(logistic=[0.5] * 5, push=[0.7, 0.6, 0.5, 0.4, 0.7])
-    often = compared(20, logistic=[0.5] * 100, push=[0.7, 0.6, 0.5, 0.4, 0.7] * 20)
-    assert once.difference("push", "logistic").more_than_chance is False
-    assert often.difference("push", "logistic") == pytest.approx(once.difference("push", "logistic"))
-    assert often.standard_error("push", CRITERION) == pytest.approx(once.standard_error("push", CRITERION))
-    same = compared(2, logistic=[0.5] * 10, push=[0.75] * 10)
-    assert "in each of 10 test parts, too few to know" in same.verdict()
-
-
-def test_equal_scores_stay_tied_on_one_scale():
-    """The mean of seven times 0.1 is not 0.1 in floating point."""
-    scores, folds = np.repeat([0.1, 0.7, -1.453], [7, 6, 97]), np.repeat([0, 1, 2], [7, 6, 97])
-    assert len(set(on_one_scale(scores, folds))) == 1
-
-
-@given(st.lists(st.integers(-5, 5), min_size=4, max_size=30), st.integers(1, 3))
-def test_one_scale_keeps_the_order_within_a_part_and_depends_on_no_units(values, n_folds):
-    scores = np.array(values, dtype=float)
-    folds = np.arange(len(scores)) % n_folds
-    order = on_one_scale(scores, folds)
-    for fold in range(n_folds):
-        own, placed = scores[folds == fold], order[folds == fold]
-        np.testing.assert_array_equal(np.sign(own[:, None] - own), np.sign(placed[:, None] - placed))
-    stretched = np.where(folds == 0, 2.0**3 * scores + 2.0**6, scores)
-    np.testing.assert_array_equal(on_one_scale(stretched, folds), order)
-
-
 def test_preprocessing_goes_into_the_models():
     X, y = rows()
     models = {name: make_pipeline(StandardScaler(), model) for name, model in MODELS.items()}
@@ -304,14 +225,6 @@ def test_preprocessing_that_pipelines_share_is_fitted_once_a_fold():
         assert fits == [80] * 3
         each = compare_rankers(own, X, y, cv=3, scoring=scoring, random_state=0)
         assert once.summary() == each.summary()
-
-
-def test_intervals_allow_for_all_models_compared():
-    """Two differences hold together at 95 % if each holds at 97.5 %."""
-    comparison = compared(logistic=[0.5] * 6, push=[0.7, 0.6] * 3, other=[0.5, 0.6] * 3)
-    reach = stats.t.ppf(1.0 - 0.05 / 4, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
-    assert comparison.difference("push", "logistic").high == pytest.approx(0.15 + reach)
-    assert "(of all 2 differences together)" in comparison.verdict()
 
 
 def test_rows_before_the_first_test_part_are_not_measured():
