@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
@@ -101,6 +102,36 @@ def as_numbers(values: NDArray[Any], name: str) -> Floats:
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} must be real numbers; {error}.") from error
     raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
+
+
+def checked_entries(X: Any) -> Any:
+    """Return X with entries that a sparse matrix stores in parts added up; raise for masked ones and dates.
+
+    NumPy and scikit-learn would take no notice of a mask, count dates in days or nanoseconds, and hand the
+    parts of an entry on as if each were its value.
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        count = int(np.ma.count_masked(X))
+        raise ValueError(
+            f"X is a masked array with {count} masked entr{'y' if count == 1 else 'ies'}, which have no value: "
+            "pass X.filled(np.nan) to a ranker that takes missing values, such as PushBoost, or impute them."
+        )
+    types = getattr(X, "dtypes", None)
+    types = [getattr(X, "dtype", None)] if types is None else types
+    for column, dtype in enumerate(types):
+        # The libraries of data frames write their types in words of their own.
+        if str(dtype).lower().startswith(("date", "time", "duration", "period")):
+            name = f" ({X.columns[column]!r})" if hasattr(X, "columns") else ""
+            raise ValueError(
+                f"X must hold numbers, and column {column}{name} holds {dtype}: make numbers of it, such as "
+                "days since a date, the hour or the weekday."
+            )
+    if sp.issparse(X) and X.format in ("csr", "csc", "bsr"):
+        X = X.tocsr() if X.format == "bsr" else X
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    return X
 
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_weight") -> Floats:

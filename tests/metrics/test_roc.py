@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -88,3 +88,22 @@ def test_bad_rates():
         metrics.roc_band(y, scores, max_fpr=0.0)
     with pytest.raises(ValueError, match="numbers from 0 to 1"):
         metrics.roc_band(y, scores, false_positive_rates=[0.5, 1.5])
+
+
+@pytest.mark.parametrize("n", [49, 1000, 50_000])
+def test_areas_of_reversed_and_perfect_lists_are_exact(n):
+    y = np.repeat([0, 1], n)
+    scores = np.arange(2.0 * n)
+    assert metrics.auc(y, -scores) == 0.0
+    assert metrics.auc(y, scores) == 1.0
+
+
+@settings(max_examples=60)
+@given(weights=st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=40), fpr=st.floats(0.01, 1.0))
+def test_areas_stay_between_zero_and_one_whatever_the_weights(weights, fpr):
+    y = np.arange(len(weights)) < len(weights) // 2
+    for scores in (y * 1.0, -1.0 * y, y - np.arange(len(y)) / 1000.0, np.zeros(len(y))):
+        for name in ("auc", "partial_auc"):
+            options = {"max_fpr": fpr, "standardize": False} if name == "partial_auc" else {}
+            area = getattr(metrics, name)(y, scores, sample_weight=np.array(weights), **options)
+            assert 0.0 <= area <= options.get("max_fpr", 1.0)

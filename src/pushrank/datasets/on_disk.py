@@ -21,6 +21,7 @@ from pushrank._numeric import Floats
 from pushrank._validation import (
     BadRowError,
     check_ordered_categorical,
+    checked_entries,
     checked_weights,
     column,
     distinct,
@@ -300,7 +301,12 @@ class _Blocks:
         dtypes = [np.float64, np.float32] if self.dtype is None else self.dtype
         try:
             values: NDArray[Any] = check_array(
-                X, dtype=dtypes, order="C", ensure_all_finite=False, ensure_min_samples=0, input_name="X"
+                checked_entries(X),
+                dtype=dtypes,
+                order="C",
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                input_name="X",
             )
         except (TypeError, ValueError) as error:
             raise type(error)(f"block {number}: {error}") from error

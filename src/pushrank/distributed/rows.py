@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._validation import check_ordered_categorical, distinct, two_classes
+from pushrank._validation import check_ordered_categorical, checked_entries, distinct, two_classes
 from pushrank.distributed._partitions import Partitions
 from pushrank.estimators._target import row_weights
 from pushrank.models import LinearModel
@@ -301,12 +301,10 @@ def checked_rows(
         present = list(X.columns) if isinstance(columns, list) else X.shape[1]
         if present != columns:
             raise ValueError(f"found the columns {present} for {columns} of the collection X.")
+        X = checked_entries(X)
         X = check_array(X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0, input_name="X")
         labels = checked_labels(y)
         check_consistent_length(X, labels)
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
         return PartitionRows(X, labels, row_weights(sample_weight, len(labels)))
     except ValueError as error:
         raise ValueError(f"partition {number}: {error}") from error

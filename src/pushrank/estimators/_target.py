@@ -20,6 +20,7 @@ from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank._validation import (
     check_number,
     check_ordered_categorical,
+    checked_entries,
     checked_weights,
     not_two_classes,
     two_classes,
@@ -164,6 +165,7 @@ def _validated(ranker: Any, X: Any, *y: Any, allow_missing: bool) -> Any:
 
 def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return what scikit-learn's ``validate_data`` does; where that fails, say what X is and what to do."""
+    X = checked_entries(X)
     try:
         return validate_data(ranker, X, *y, **options)
     except (TypeError, ValueError) as error:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank import losses, prices
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_number, check_ordered_categorical
+from pushrank._validation import check_number, check_ordered_categorical, checked_entries
 from pushrank.estimators._base import RankerMixin, set_grades
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import HeldOutScorer, parts
@@ -388,7 +388,7 @@ def validate_table(
 
 def checked_frame(ranker: Any, X: Any, reset: bool = True) -> Any:
     """Return a pandas data frame with the columns of the fit, each of numbers or categories."""
-    frame = validate_data(ranker, X, reset=reset, skip_check_array=True)
+    frame = validate_data(ranker, checked_entries(X), reset=reset, skip_check_array=True)
     for name, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf" and dtype.name != "category":
             raise ValueError(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
@@ -205,6 +206,8 @@ class _XGBoost:
 
 def _matrix(X: Any, labels: Any = None, weights: Any = None, params: dict[str, Any] | None = None) -> Any:
     threads = (params or {}).get("nthread")
+    # XGBoost takes entries that a sparse matrix does not store for missing values, and they are zeros.
+    X = X.toarray() if sp.issparse(X) else X
     return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=threads)
 
 
@@ -227,8 +230,9 @@ class PushXGBRanker(BoosterRanker):
     -----
     A round costs as much as XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
     The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
-    itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. XGBoost refuses to
-    score categories that ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
+    itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. Sparse matrices become dense
+    ones, since XGBoost would take their zeros for missing values. XGBoost refuses to score categories that
+    ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
     XGBoost's text format.
 
     References

@@ -22,8 +22,8 @@ _compiled = compiled()
 
 
 @_compiled
-def misranked_share(state, positive_counts, negative_counts, total_positive, total_negative, tied_error):
-    """Return the weight of the negatives so far, and the share of misranked pairs.
+def misranked_weight(state, positive_counts, negative_counts, total_negative, tied_error):
+    """Return the weight of the negatives so far, and that of the positives times their shares of misranked pairs.
 
     The state is what this function returned for the stretch of the list above, or zeros at the top.
     """
@@ -32,15 +32,16 @@ def misranked_share(state, positive_counts, negative_counts, total_positive, tot
         above_here = above
         above += negative_counts[g]
         if g & 1:
-            # Dividing by one total at a time: the product of both may underflow.
+            # Dividing by one total at a time: the product of both may underflow. The other one comes last, so
+            # that the sum is exact where every positive is misranked with all negatives.
             errors = (above_here + tied_error * negative_counts[g]) / total_negative
-            misranked += errors * (positive_counts[g >> 1] / total_positive)
+            misranked += errors * positive_counts[g >> 1]
     return above, misranked
 
 
 def add_misranked(state: tuple[float, float], *counts_totals_error: Any) -> tuple[float, float]:
-    """Return :func:`misranked_share`; unlike compiled code this function can be sent to other processes."""
-    above, misranked = misranked_share(state, *counts_totals_error)
+    """Return :func:`misranked_weight`; unlike compiled code this function can be sent to other processes."""
+    above, misranked = misranked_weight(state, *counts_totals_error)
     return above, misranked
 
 
@@ -150,8 +151,9 @@ def auc(
     error = tied_error(ties)
 
     def area(ranking: RankCounts) -> float:
-        totals = ranking.total_positive, ranking.total_negative
-        return 1.0 - float(ranking.walk(add_misranked, (0.0, 0.0), *totals, error)[1])
+        misranked = float(ranking.walk(add_misranked, (0.0, 0.0), ranking.total_negative, error)[1])
+        # Weights that are not whole numbers may add up to a little more than their total.
+        return max(1.0 - misranked / ranking.total_positive, 0.0)
 
     return evaluate(area, y_true, scores, sample_weight, pos_label)
 
@@ -229,6 +231,8 @@ def partial_auc(
         positive_shares = ranking.positive_counts / ranking.total_positive
         negative_shares = ranking.negative_counts / ranking.total_negative
         area = float(roc_area(positive_shares, negative_shares, error, float(max_fpr), min_tpr))
+        # Rounded shares may add up to a little more than one.
+        area = min(area, max_fpr * (1.0 - min_tpr))
         if not standardize:
             return area
         return 0.5 * (1.0 + (area - chance) / (max_fpr * (1.0 - min_tpr) - chance))
