@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._array import Floats
@@ -111,9 +112,8 @@ def checked_entries(X: Any) -> Any:
     parts of an entry on as if each were its value.
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        count = int(np.ma.count_masked(X))
         raise ValueError(
-            f"X is a masked array with {count} masked entr{'y' if count == 1 else 'ies'}, which have no value: "
+            f"X is a masked array, and {np.ma.count_masked(X)} of its entries are masked and have no value: "
             "pass X.filled(np.nan) to a ranker that takes missing values, such as PushBoost, or impute them."
         )
     types = getattr(X, "dtypes", None)
@@ -204,6 +204,33 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
             "them a class."
         )
     return np.unique(labels)
+
+
+def check_labels(labels: NDArray[Any]) -> None:
+    """Raise unless labels are those of classes or grades, in contrast to the numbers of a regression.
+
+    Numbers with a fraction are grades, such as half stars, unless most rows have one of their own.
+
+    Examples
+    --------
+    >>> check_labels(np.array([0.0, 1.5, 3.0, 1.5, 0.0, 3.0]))
+    >>> check_labels(np.array([0.1, 1.5, 3.2]))
+    Traceback (most recent call last):
+        ...
+    ValueError: Unknown label type: continuous. y holds 3 different numbers with fractions in 3 rows, as ...
+    """
+    if labels.dtype.kind == "f" and np.isfinite(labels).all():
+        n_distinct = len(distinct(labels))
+        if n_distinct <= max(2, len(labels) // 2):
+            return
+        if np.any(labels != np.rint(labels)):
+            # Scikit-learn's checks of estimators look for the first words.
+            raise ValueError(
+                f"Unknown label type: continuous. y holds {n_distinct} different numbers with fractions in "
+                f"{len(labels)} rows, as the target of a regression does; if they are grades of relevance, "
+                "pass np.unique(y, return_inverse=True)[1]."
+            )
+    check_classification_targets(labels)
 
 
 def are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

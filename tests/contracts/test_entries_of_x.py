@@ -60,7 +60,9 @@ def test_parts_of_a_sparse_entry_add_up_in_fits_and_scores(ranker, kind):
     expected = ranker.fit(whole, Y).decision_function(whole)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(ranker.decision_function(parts), expected, rtol=0, atol=1e-9 * scale)
-    np.testing.assert_allclose(ranker.fit(parts, Y).decision_function(whole), expected, rtol=0, atol=1e-6 * scale)
+    np.testing.assert_allclose(
+        ranker.fit(parts, Y).decision_function(whole), expected, rtol=0, atol=1e-6 * scale
+    )
     # The user's matrix stays as it was.
     np.testing.assert_array_equal(parts.data, before)
 
@@ -81,7 +83,9 @@ def test_entries_that_are_not_stored_are_zeros(ranker):
     dense = ranker.fit(DENSE, Y).decision_function(DENSE)
     scale = np.abs(dense).max()
     np.testing.assert_allclose(ranker.decision_function(sparse), dense, rtol=0, atol=1e-6 * scale)
-    np.testing.assert_allclose(ranker.fit(sparse, Y).decision_function(DENSE), dense, rtol=0, atol=1e-3 * scale)
+    np.testing.assert_allclose(
+        ranker.fit(sparse, Y).decision_function(DENSE), dense, rtol=0, atol=1e-3 * scale
+    )
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=named)
@@ -91,7 +95,7 @@ def test_masked_entries_are_refused_and_a_mask_of_none_is_taken(ranker):
     np.testing.assert_array_equal(ranker.fit(masked, Y).decision_function(masked), expected)
     masked[3, 2] = np.ma.masked
     for use in (lambda: ranker.decision_function(masked), lambda: ranker.fit(masked, Y)):
-        with pytest.raises(ValueError, match=r"X is a masked array with 1 masked entry.*filled\(np.nan\)"):
+        with pytest.raises(ValueError, match=r"X is a masked array, and 1 of its.*filled\(np.nan\)"):
             use()
 
 

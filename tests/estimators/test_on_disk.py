@@ -243,7 +243,7 @@ MISSING = np.where(GOOD == 3, np.nan, GOOD)
             ValueError,
             r"block 0: labels have dtype object, as of Decimal\('1'",
         ),
-        ([(GOOD, [0.5, 1.5, 0.5])], ValueError, "block 0: Unknown label type: continuous"),
+        ([(GOOD, [0.5, 1.5, 2.5])], ValueError, "exactly 2 classes, found 3 classes"),
         (GOOD, ValueError, "y is missing: pass the labels of the rows"),
         (3, TypeError, "found int"),
     ],

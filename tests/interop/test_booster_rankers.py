@@ -198,7 +198,9 @@ def test_frames_with_categories_and_gaps(ranker, table):
     with pytest.raises(ValueError, match="feature names"):
         fit.decision_function(X.rename(columns={"kind": "sort"}))
     for odd in (X["kind"].astype(str), pd.Timestamp(0) + pd.to_timedelta(X["number"])):
-        with pytest.raises(ValueError, match=r"(column 'odd' holds .*: make it a category|days since a date)"):
+        with pytest.raises(
+            ValueError, match=r"(column 'odd' holds .*: make it a category|days since a date)"
+        ):
             clone(ranker).fit(X.assign(odd=odd), y)
     with pytest.raises(ValueError, match=r"column 'kind' holds .*: make it a category"):
         fit.decision_function(X.assign(kind=X["kind"].astype(str)))

@@ -15,7 +15,6 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
 from pushrank._validation import (
@@ -351,7 +350,6 @@ class _Blocks:
                 raise ValueError(
                     f"labels have dtype {classes.dtype}, as of {classes[0]!r}; make them numbers or text."
                 )
-            check_classification_targets(classes)
         except (TypeError, ValueError) as error:
             raise type(error)(f"block {number}: {error}") from error
         self._labels += [label for label in classes.tolist() if label not in self._labels]

@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
@@ -319,7 +318,6 @@ def checked_labels(y: Any) -> NDArray[Any]:
         some = distinct(labels)[0]
         if labels.dtype.kind in "OV" and not isinstance(some, str):
             raise ValueError(f"y has dtype {labels.dtype}, as of {some!r}; make it numbers or text.")
-        check_classification_targets(labels)
     return labels
 
 

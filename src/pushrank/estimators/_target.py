@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank._validation import (
+    check_labels,
     check_number,
     check_ordered_categorical,
     checked_entries,
@@ -123,7 +123,7 @@ def two_class_target(ranker: Any, y: ArrayLike, sample_weight: ArrayLike | None)
     check_ordered_categorical(y)
     labels = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
+    check_labels(labels)
     classes, codes = two_classes(labels, ranker=type(ranker).__name__)
     weights = row_weights(sample_weight, len(labels))
     return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)

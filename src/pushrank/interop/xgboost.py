@@ -230,8 +230,8 @@ class PushXGBRanker(BoosterRanker):
     -----
     A round costs as much as XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
     The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
-    itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. Sparse matrices become dense
-    ones, since XGBoost would take their zeros for missing values. XGBoost refuses to score categories that
+    itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. Sparse matrices are made
+    dense, since XGBoost would take their zeros for missing values. XGBoost refuses to score categories that
     ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
     XGBoost's text format.
 

@@ -23,7 +23,7 @@ _compiled = compiled()
 
 @_compiled
 def misranked_weight(state, positive_counts, negative_counts, total_negative, tied_error):
-    """Return the weight of the negatives so far, and that of the positives times their shares of misranked pairs.
+    """Return the weight of negatives so far, and of positives, each times its share of misranked pairs.
 
     The state is what this function returned for the stretch of the list above, or zeros at the top.
     """

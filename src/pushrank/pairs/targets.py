@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._numeric import Floats
-from pushrank._validation import distinct, not_two_classes, warn_of_texts
+from pushrank._validation import check_labels, distinct, not_two_classes, warn_of_texts
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
@@ -28,7 +27,7 @@ def sample_of_labels(
     and messages name the ``ranker``. With the sample come the distinct labels of positive weight in order,
     each row's index among them, and each row's query group as a number, or None.
     """
-    check_classification_targets(labels)
+    check_labels(labels)
     classes = distinct(labels)
     # Classes without weight do not make grades of two classes.
     if len(classes) > 2 and weights is not None:
