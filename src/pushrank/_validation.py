@@ -112,8 +112,9 @@ def checked_entries(X: Any) -> Any:
     parts of an entry on as if each were its value.
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        n_masked = np.ma.getmaskarray(X).sum()
         raise ValueError(
-            f"X is a masked array, and {np.ma.count_masked(X)} of its entries are masked and have no value: "
+            f"X is a masked array, and {n_masked} of its entries are masked and have no value: "
             "pass X.filled(np.nan) to a ranker that takes missing values, such as PushBoost, or impute them."
         )
     types = getattr(X, "dtypes", None)

@@ -33,7 +33,7 @@ def learned(ranker):
         ranker.objective_path_,
         ranker.validation_path_,
     )
-    numbers = ranker.threshold_, ranker.margin_, ranker.intercept_, ranker.n_iter_, ranker.best_round_
+    numbers = ranker.threshold_, ranker.margin_, ranker.constant_, ranker.n_iter_, ranker.best_round_
     return [array.tobytes() for array in arrays], numbers, ranker.converged_
 
 

@@ -61,7 +61,7 @@ class RankerMixin(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples,)
-            ``X @ coef_ - threshold_``.
+            ``X @ coef_ + intercept_``.
         """
         check_is_fitted(self, "coef_")
         X = checked_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
@@ -72,6 +72,19 @@ class RankerMixin(ClassifierMixin):
             )
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
+
+    @property
+    def intercept_(self) -> float:
+        """The constant of linear scores ``X @ coef_ + intercept_``, which is minus ``threshold_``.
+
+        Raises
+        ------
+        AttributeError
+            When the ranker is not fitted, or its scores are not linear and it has no ``coef_``.
+        """
+        if not hasattr(self, "coef_"):
+            raise AttributeError(f"{type(self).__name__} has no intercept_: it has no linear scores.")
+        return -float(self.threshold_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive class for rows scored above the break-even threshold, else the negative.

@@ -159,12 +159,12 @@ class BoostedRankerMixin(RankerMixin):
         """
         check_is_fitted(self, "estimator_weights_")
         X = self._validated(X)
-        if self.coef_ is not None:
+        if hasattr(self, "coef_"):
             linear: NDArray[np.floating] = linear_scores(X, self.coef_)
             return linear - linear.dtype.type(self.threshold_)
         moved = self.estimator_index_ >= 0
         scores = self.weak_rankers_.scores(X, self.estimator_index_[moved], self.estimator_weights_[moved])
-        shifted: NDArray[np.floating] = scores + self.intercept_ - self.threshold_
+        shifted: NDArray[np.floating] = scores + self.constant_ - self.threshold_
         return shifted
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
@@ -183,8 +183,8 @@ class BoostedRankerMixin(RankerMixin):
         """
         check_is_fitted(self, "estimator_weights_")
         X = self._validated(X)
-        total = np.full(X.shape[0], self.intercept_ - self.threshold_)
-        if self.coef_ is not None:
+        total = np.full(X.shape[0], self.constant_ - self.threshold_)
+        if hasattr(self, "coef_"):
             total += float(self.weak_rankers_.offsets_ @ self.coef_)
         for index, weight in zip(self.estimator_index_, self.estimator_weights_, strict=True):
             total = total + (weight * self.weak_rankers_.values(X, int(index)) if index >= 0 else 0.0)
@@ -387,7 +387,8 @@ def set_fitted(ranker: Any, run: BoostingRun, paths: dict[str, Floats]) -> None:
     moved = ranker.estimator_index_ >= 0
     index, weights = ranker.estimator_index_[moved], ranker.estimator_weights_[moved]
     norm = float(np.abs(np.bincount(index, weights, minlength=1)).sum())
-    ranker.coef_ = None
+    # Who finds a coef_ takes the scores for linear: a fit of other weak rankers has none.
+    vars(ranker).pop("coef_", None)
     if isinstance(learner, Columns):
         # Thresholds and margins come from the coefficients that score rows, in the dtype of the data.
         ranker.coef_ = learner.coef(index, weights).astype(run.X.dtype)
@@ -402,13 +403,13 @@ def _set_weights(ranker: Any, run: BoostingRun) -> None:
     """Set the weights of the weak rankers in [0, 1], whatever the encoding in which the rounds ran."""
     history, outputs = run.state.history, run.problem.outputs
     index, steps = np.array(history.indices, dtype=np.intp), np.array(history.steps)
-    ranker.intercept_ = 0.0
+    ranker.constant_ = 0.0
     if isinstance(outputs, PlusMinusOne):
         # A step a along 2 h - 1 is a step 2 a along h, and one of -a along the constant.
         index = index - outputs.n_constants
         is_constant = index < 0
         if not isinstance(run.learner, Columns):
-            ranker.intercept_ = float(steps[is_constant].sum() - steps[~is_constant].sum())
+            ranker.constant_ = float(steps[is_constant].sum() - steps[~is_constant].sum())
         steps = np.where(is_constant, 1.0, 2.0) * steps
     ranker.estimator_index_, ranker.estimator_weights_ = index, steps
 

@@ -150,7 +150,9 @@ def _set_coefficients(ranker: Any, solution: CertifiedSolution, model: Model, da
     if hasattr(ranker, "kernel"):
         ranker.support_ = None if variables is None else np.flatnonzero(variables)
         ranker.dual_coef_ = None if variables is None else variables[ranker.support_]
-        ranker.support_vectors_ = ranker.gamma_ = ranker.coef_ = None
+        ranker.support_vectors_ = ranker.gamma_ = None
+        # A fit with a kernel has no coefficients, also after a linear one.
+        vars(ranker).pop("coef_", None)
     if isinstance(model, LinearModel):
         ranker.coef_ = solution.coef.astype(data.dtype)
         return
@@ -165,7 +167,7 @@ class CertifiedMixin(RankerMixin):
     """Fits to two classes for one C or several, by ``_fit_path``, and scores that may be those of a kernel.
 
     A ranker with kernels has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``,
-    and a ``coef_`` of None where its scores are sums over the ``support_`` rows.
+    and no ``coef_`` where its scores are sums over the ``support_`` rows.
     """
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -218,7 +220,7 @@ class CertifiedMixin(RankerMixin):
             ``dual_coef_``, less ``threshold_``.
         """
         check_is_fitted(self, "n_iter_")
-        if self.coef_ is not None:
+        if hasattr(self, "coef_"):
             return super().decision_function(X)
         X = checked_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
         if self.kernel == "precomputed":

@@ -181,12 +181,13 @@ where they stopped, whatever ``random_state`` is now.""",
     The number of the weak ranker that each round added to the scores.""",
     "estimator_weights_": """estimator_weights_ : ndarray of shape (n_iter_,)
     The weight of each round's weak ranker.""",
-    "intercept_zero_": """intercept_ : float
+    "constant_zero_": """constant_ : float
     Always 0: pairs ignore a constant.""",
     "edges_": """edges_ : ndarray of shape (n_iter_,)
     The edges :math:`r_t` of the chosen rankers, signed.""",
-    "coef_columns_": """coef_ : ndarray of shape (n_features,) or None
-    With ``weak_rankers="columns"``: the coefficients, in the dtype of the training data.""",
+    "coef_columns_": """coef_, intercept_ : ndarray of shape (n_features,), float
+    With ``weak_rankers="columns"`` alone: the coefficients, in the dtype of the training data, and minus
+    ``threshold_``; the scores are ``X @ coef_ + intercept_``.""",
     "margin_": """margin_ : float
     The ranking margin: the smallest :math:`f(x_i) - f(x_k)` of a training pair over
     :math:`\\|\\lambda\\|_1`, at most 1; positive if all pairs are in the right order.""",
@@ -205,10 +206,12 @@ where they stopped, whatever ``random_state`` is now.""",
     The number of rounds.""",
     "converged_edge_": """converged_ : bool
     Whether no edge exceeded ``tol`` after the last round kept.""",
-    "coef_": """coef_ : ndarray of shape (n_features,)
-    The coefficients, in the dtype of the training data.""",
-    "coef_kernel_": """coef_ : ndarray of shape (n_features,) or None
-    The coefficients of linear scores, in the dtype of the training data; None with a kernel.""",
+    "coef_": """coef_, intercept_ : ndarray of shape (n_features,), float
+    The coefficients, in the dtype of the training data, and minus ``threshold_``; the scores are ``X @ coef_
+    + intercept_``.""",
+    "coef_kernel_": """coef_, intercept_ : ndarray of shape (n_features,), float
+    Of linear scores alone: the coefficients, in the dtype of the training data, and minus ``threshold_``; the
+    scores are ``X @ coef_ + intercept_``.""",
     "support_vectors_": """support_vectors_ : array of shape (n_support, n_features) or None
     With a kernel, the ``support_`` rows; None for linear scores and a precomputed kernel.""",
     "gamma_": """gamma_ : float or None

@@ -76,7 +76,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_ margin_ edges_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_ margin_ edges_)s
     %(objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_)s
     %(classes_grades_ threshold_ thresholds_ features_)s
 
@@ -184,7 +184,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_ margin_ edges_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_ margin_ edges_)s
     %(objective_path_rounds_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
     %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
 
@@ -301,7 +301,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
         G before the first round (minus infinity) and after each; it never falls once positive. If a pair
         weighs less than one, all weights are taken relative to the smallest.
-    %(weak_rankers_ estimator_index_ estimator_weights_ intercept_zero_ coef_columns_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_)s
     margin_ : float
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
     %(edges_ objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
@@ -424,7 +424,7 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     estimator_index_ : ndarray of int, shape (n_iter_,)
         The number of the weak ranker :math:`h_j \in [0, 1]` that each round moved; -1 for the constant.
     %(estimator_weights_)s
-    intercept_ : float
+    constant_ : float
         The sum of the constant and the shifts of the rankers, in every score; 0 with columns, where
         ``threshold_`` includes it.
     %(coef_columns_ margin_ edges_ objective_path_log_ feature_importances_ validation_path_ best_round_)s

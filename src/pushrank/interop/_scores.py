@@ -51,7 +51,7 @@ def fitted_scores(ranker: Any) -> Scores:
     if not isinstance(ranker, RankerMixin):
         raise TypeError(f"{name} is no ranker of pushrank: export it to ONNX, by skl2onnx.")
     check_is_fitted(ranker, "threshold_")
-    if getattr(ranker, "coef_", None) is not None:
+    if hasattr(ranker, "coef_"):
         return LinearScores(np.asarray(to_host(ranker.coef_)))
     if isinstance(getattr(ranker, "weak_rankers_", None), Stumps):
         if ranker._encoder is not None:
@@ -60,12 +60,12 @@ def fitted_scores(ranker: Any) -> Scores:
                 "OrdinalEncoder in a ColumnTransformer before it, and name them in "
                 "Stumps(categorical_features=...) by number."
             )
-        # A negative index is the constant, which ``intercept_`` holds.
+        # A negative index is the constant, which ``constant_`` holds.
         moved = ranker.estimator_index_ >= 0
         functions = ranker.weak_rankers_.step_functions(
             ranker.estimator_index_[moved], ranker.estimator_weights_[moved]
         )
-        return StepScores(functions, float(ranker.intercept_))
+        return StepScores(functions, float(ranker.constant_))
     if hasattr(ranker, "dual_coef_"):
         if callable(ranker.kernel):
             raise TypeError(f"{name} has a kernel that is a function, which cannot be exported.")
