@@ -19,13 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, scale
 
 from combinations import each_and_some
 from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
-from pushrank.models import LinearModel
-from pushrank.objectives import PushObjective
-from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.rows import MemoryRows
-from pushrank.solvers import lbfgs, linear_problem
-from pushrank.solvers.newton import newton
 
 PS, ALPHAS = (1.0, 4.0, 16.0), (1e-3, 1e-2, 1e-1)
 
@@ -122,37 +116,6 @@ def test_integer_weights_are_copies(data):
             weighted.cv_results_["mean_test_score"], copied.cv_results_["mean_test_score"], rtol=1e-6
         )
         np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-3, atol=1e-5)
-
-
-@pytest.mark.parametrize("objective", [(1.0, "push"), (16.0, "push"), (4.0, "pull")])
-def test_newton_meets_lbfgs_and_squares_the_error(data, objective):
-    X, y = data
-    p, side = objective
-    problem = linear_problem(
-        PushObjective(price=Power(p), side=side, scale="log"),
-        MemoryRows(LinearModel(X), BipartiteSample.from_mask(y == 1)),
-        0.05,
-    )
-    rng = np.random.default_rng(2)
-    coef, direction = rng.normal(size=(2, 10)) * 0.3
-    hessian = problem.moments(coef, whole=True).covariance
-    product = hessian @ direction + 0.05 * direction
-    np.testing.assert_allclose(product, problem.hessian_product(coef, direction), rtol=1e-8, atol=1e-10)
-    result = newton(problem.point(np.zeros(10)), np.ones(10), 1e-9, 50)
-    assert result.converged
-    np.testing.assert_allclose(result.coef, lbfgs(problem, np.zeros(10), 1e-6, 1000).coef, atol=1e-6)
-    assert newton(problem.point(result.coef + 1e-4), np.ones(10), 1e-9, 50).n_iter <= 5
-
-
-def test_newton_says_where_it_stopped(data):
-    X, y = data
-    problem = linear_problem(
-        PushObjective(price=Power(4.0), scale="log"),
-        MemoryRows(LinearModel(X), BipartiteSample.from_mask(y == 1)),
-        0.01,
-    )
-    stopped = newton(problem.point(np.zeros(10)), np.ones(10), 1e-12, 2)
-    assert (stopped.converged, stopped.n_iter, stopped.message) == (False, 2, "steps ran out.")
 
 
 def test_separable_data_without_penalty_are_reported():

@@ -1,21 +1,19 @@
-"""The ramp at k: its descent against plain cutting planes and brute force, its starts and its path."""
+"""The ramp at k: its descent against brute force, its starts, its path and its warnings."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
 
-from pushrank import PerceptronAtK, RampAtK, TrimmedPush
+from pushrank import PerceptronAtK, RampAtK, StructSVM, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import precision_at_k
-from pushrank.models import LinearModel
 from pushrank.objectives import prec_at_k_ramp
-from pushrank.solvers.cutting_plane import Planes, cutting_plane
-from pushrank.solvers.ramp import Majorant, Ramp, Ray, minimise
+from pushrank.solvers import tolerances
 
 
 def overlapping(seed, n=200, d=4):
@@ -27,36 +25,6 @@ def overlapping(seed, n=200, d=4):
 def objective(X, y, coef, k, C):
     surrogate = prec_at_k_ramp(k)
     return 0.5 * coef @ coef + C / surrogate.count(y.sum()) * surrogate.value(y, X @ coef)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_rows_within_reach_have_the_minimum_of_all(seed):
-    X, y = overlapping(seed, 400)
-    weights = 1.0 + np.arange(400) % 3
-    ramp, model, C = Ramp(y == 1, weights, 20.0), LinearModel(X), 10.0
-    start = np.random.default_rng(seed).normal(size=4)
-    scores = model.scores(start)
-    in_top = ramp.in_top(scores)
-    near = Majorant(Planes.none(start), in_top, ramp.reach(in_top, scores))
-    assert near.reach.sum() < 100
-    found, gap = minimise(near, ramp, model, C, 1e-6)
-    whole = cutting_plane(partial(ramp.majorant, in_top), model, C, tol=1e-6, max_iter=1000)
-    assert gap <= 1e-6
-    coef = found.planes.coef
-    value = 0.5 * coef @ coef + C * ramp.majorant(in_top, model.scores(coef))[0]
-    assert value == pytest.approx(whole.certificate.primal, rel=2e-6)
-    assert whole.certificate.dual <= value
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_the_best_place_on_a_ray(C):
-    X, y = overlapping(0)
-    ramp, model = Ramp(y == 1, np.ones(200), 12.0), LinearModel(X)
-    for coef in (np.array([1.0, 0.5, 0.0, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0]), np.zeros(4)):
-        value, multiple = Ray.along(ramp, model, coef).best(C)
-        assert value == pytest.approx(objective(X, y, multiple * coef, 12, C))
-        others = (objective(X, y, at * coef, 12, C) for at in np.linspace(0.0, 5.0, 200))
-        assert value <= min(others) + 1e-5 * C
 
 
 def test_a_trial_of_each_start_decides():
@@ -140,3 +108,48 @@ def test_the_ramp_is_as_good_as_what_it_starts_from():
         for one in (RampAtK(random_state=0), *starts)
     )
     assert ramp >= max(others) - 0.02
+
+
+def test_the_ramp_descends_and_is_a_local_optimum_of_its_pieces():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    ranker = RampAtK(k=1.0, C=10.0, tol=1e-6, random_state=0).fit(X, y)
+    assert (np.diff(ranker.objective_path_) < 0).all()
+    scores = X @ ranker.coef_
+    k = prec_at_k_ramp(1.0).count((y == 1).sum())
+    objective = 0.5 * ranker.coef_ @ ranker.coef_ + 10.0 / k * prec_at_k_ramp(1.0).value(y, scores)
+    assert objective == pytest.approx(ranker.objective_path_[-1], rel=1e-9)
+    # at k = all positives the ramp's second part is linear: the problem is convex, and its optimum known
+    convex = StructSVM(10.0, measure="prbep", tol=1e-8).fit(X, y)
+    assert objective <= convex.primal_objective_ * (1 + 1e-5)
+    for init in ("perceptron", "logistic"):
+        end = RampAtK(k=1.0, C=10.0, tol=1e-6, init=init, random_state=0).fit(X, y)
+        assert end.objective_path_[-1] >= objective * (1 - 1e-9)
+        assert end.init_ == init
+
+
+def test_the_ramp_warns_when_the_norm_hardly_counts(monkeypatch):
+    """Planes are bounded, so that features of any size end in a warning, and soon."""
+    monkeypatch.setattr(tolerances, "MAX_PLANES", 40)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = (X[:, 0] + rng.normal(size=300) > 0.8).astype(int)
+    with pytest.warns(ConvergenceWarning, match="lower C, or scale the features"):
+        ranker = RampAtK(init="logistic").fit(1e20 * X, y)
+    assert not ranker.converged_
+    with pytest.raises(ValueError, match="sample_weight adds up beyond the range of floats"):
+        RampAtK(init="logistic").fit(X, y, np.full(300, 1e308))
+
+
+def test_the_ramp_warns_when_zero_coefficients_are_best():
+    X = np.concatenate([np.zeros(40), np.ones(100), -np.ones(100)])[:, None]
+    y = np.repeat([1, 0], [40, 200])
+    with pytest.warns(ConvergenceWarning, match="nothing better than zero coefficients"):
+        assert not RampAtK(random_state=0).fit(X, y).coef_.any()
+
+
+def test_the_starts_of_the_ramp_add_no_warnings():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 5)), np.zeros(3000, dtype=int)
+    y[:5], X[:5, 0] = 1, X[:5, 0] + 6
+    RampAtK(k=2, random_state=0).fit(X, y)

@@ -7,22 +7,12 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from pushrank import PNormPush, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import positives_at_top
-from pushrank.models import LinearModel, in_row_space
-from pushrank.objectives import PushObjective
-from pushrank.pairs import BipartiteSample
-from pushrank.prices import Power
-from pushrank.rows import MemoryRows
-from pushrank.rows.order_statistics import highest_weights
-from pushrank.solvers.problem import SumsProblem
-from pushrank.solvers.trimming import trimmed_path
 
 
 def overlapping(seed, n=60, d=3):
@@ -36,23 +26,6 @@ def objective(X, y, kept, coef, p, alpha):
     scores = X @ coef
     inner = np.exp(scores[y == 0] - scores[kept][:, None]).sum(axis=0)
     return np.log((inner**p).sum()) / p + 0.5 * alpha * coef @ coef
-
-
-@given(
-    scores=st.lists(st.integers(-3, 3), min_size=1, max_size=8),
-    share=st.floats(0.01, 1.0),
-)
-def test_no_choice_of_as_much_weight_has_higher_scores(scores, share):
-    scores = np.array(scores, dtype=float)
-    weights = 1.0 + np.arange(len(scores)) % 3
-    kept = highest_weights(scores, weights, share * weights.sum())
-    assert kept.sum() == pytest.approx(share * weights.sum())
-    assert np.all((kept >= 0.0) & (kept <= weights + 1e-12))
-    full, some = kept >= weights - 1e-9, kept > 1e-9
-    assert scores[some].min() >= scores[~full].max(initial=-np.inf)
-    for score in set(scores):  # ties share alike
-        parts = (kept / weights)[scores == score]
-        assert parts == pytest.approx(parts[0])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -91,18 +64,6 @@ def test_a_path_is_the_fits_along_it():
     assert set(large.trimmed_) < set(small.trimmed_)
     with pytest.raises(ValueError, match="at least one"):
         TrimmedPush().path(X, y, [])
-
-
-@pytest.mark.parametrize("n_features", [3, 80])  # 80: in the space of the rows
-def test_single_newton_steps_never_raise_the_objective(n_features):
-    X, y = overlapping(4, d=n_features)
-    rows = MemoryRows(in_row_space(LinearModel(X)), BipartiteSample.from_mask(y == 1))
-    problem = SumsProblem(PushObjective(price=Power(4.0), scale="log"), rows, 0.1)
-    solutions = trimmed_path(problem, [12, 7, 5], 1e-4, 30, exact=False)
-    for solution, total in zip(solutions, (12, 7, 5), strict=True):
-        assert len(solution.objective_path) > 2
-        assert np.diff(solution.objective_path).max() <= 1e-9
-        assert solution.rows.class_weights[0] == pytest.approx(total)
 
 
 def test_weights_are_copies_and_order_and_format_change_nothing():

@@ -1,52 +1,26 @@
-"""What a ranker refuses, and what is left of it when a fit fails."""
+"""What the push rankers refuse, and what is left of them when a fit fails."""
 
 from __future__ import annotations
 
 import copy
-import inspect
-import os
 import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
-from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
-from pushrank import (
-    CascadeRanker,
-    InfinitePush,
-    IRPush,
-    PerceptronAtK,
-    PNormPush,
-    PushBoost,
-    PushRanker,
-    RampAtK,
-    RankBoost,
-    RankSVM,
-    estimators,
-    prices,
-)
-from pushrank._parallel import one_blas_thread
-from pushrank.estimators._rows import TrainingRows
-from pushrank.estimators._target import Target
+from pushrank import IRPush, PNormPush, PushRanker, prices
 from pushrank.solvers import SOLVERS
+from samples import overlapping
 
 pytestmark = pytest.mark.fast
 
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
 RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
-
-
-def overlapping(n=200, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.25).astype(int)
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 X, Y = overlapping()
@@ -179,84 +153,6 @@ def test_a_refused_fit_leaves_the_ranker_unfitted():
         ranker.rank(X)
 
 
-@pytest.fixture
-def two_blas_threads():
-    """Let BLAS use two threads, as in a process where nobody has limited them."""
-    disown = getattr(OpenBLASController, "clear_controlling_thread", lambda **_: None)  # threadpoolctl 3.8
-    with threadpool_limits(2):
-        disown(force=True)
-        yield
-        disown(force=True)
-
-
-def blas_threads():
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
-@pytest.mark.usefixtures("two_blas_threads")
-def test_fits_that_overlap_leave_the_process_its_threads(monkeypatch):
-    first_inside, second_inside, first_done = (threading.Event() for _ in range(3))
-    solve = SOLVERS["lbfgs"]
-    inside = []
-
-    def in_turn(*arguments):
-        inside.append(blas_threads())
-        if threading.current_thread().name == "first":
-            first_inside.set()
-            second_inside.wait(30)
-        else:
-            second_inside.set()
-            first_done.wait(30)
-            inside.append(blas_threads())
-        return solve(*arguments)
-
-    monkeypatch.setitem(SOLVERS, "lbfgs", in_turn)
-    before = blas_threads()
-    assert min(before) == 2
-    first, second = (
-        threading.Thread(target=PNormPush().fit, args=(X, Y), name=n) for n in ("first", "second")
-    )
-    first.start()
-    first_inside.wait(30)
-    second.start()
-    first.join()
-    first_done.set()
-    second.join()
-    assert inside == [[1] * len(before)] * 3
-    assert blas_threads() == before
-
-
-@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has one thread anyway")
-@pytest.mark.usefixtures("two_blas_threads")
-def test_the_last_thread_lifts_the_limit_while_the_first_lives():
-    first_in, second_in, first_out, done = (threading.Event() for _ in range(4))
-
-    def first():
-        with one_blas_thread():
-            first_in.set()
-            second_in.wait(30)
-        first_out.set()
-        done.wait(30)
-
-    def second():
-        first_in.wait(30)
-        with one_blas_thread():
-            second_in.set()
-            first_out.wait(30)
-
-    before = blas_threads()
-    assert min(before) == 2
-    threads = [threading.Thread(target=work) for work in (first, second)]
-    for thread in threads:
-        thread.start()
-    threads[1].join()
-    found = blas_threads()
-    done.set()
-    threads[0].join()
-    assert found == before
-
-
 def test_fits_in_threads_agree_with_fits_in_turn():
     found: dict[int, np.ndarray] = {}
 
@@ -290,25 +186,6 @@ def test_a_looser_tolerance_than_the_start_needs_no_iteration():
     assert (ranker.coef_ == 0).all()
 
 
-@pytest.mark.parametrize(
-    "ranker",
-    [*(ranker() for ranker in RANKERS), PNormPush(solver="coordinate"), PushBoost(n_estimators=9)]
-    + [RankBoost(n_estimators=9, weak_rankers=kind) for kind in ("stumps", "columns", "regressors")],
-    ids=str,
-)
-def test_a_warm_start_is_held_to_the_features_of_the_last_fit(ranker):
-    ranker = clone(ranker).set_params(warm_start=True)
-    with pytest.raises(ValueError, match="classes"):
-        ranker.fit(X[:, :2], np.zeros(len(Y)))
-    expected = ranker.fit(X, Y).decision_function(X)
-    for features in (X[:, :2], np.column_stack([X, X])):
-        with pytest.raises(ValueError, match=rf"X has {features.shape[1]} features.*is expecting 4 features"):
-            ranker.fit(features, Y)
-    np.testing.assert_array_equal(ranker.decision_function(X), expected)
-    ranker.set_params(warm_start=False).fit(X[:, :2], Y)
-    assert ranker.decision_function(X[:, :2]).shape == Y.shape
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("factor", [1e6, -1e6, 1e-6])
 def test_a_warm_start_from_afar_still_converges(solver, factor):
@@ -340,51 +217,6 @@ def test_every_fitted_attribute_exists_whatever_was_fitted(ranker):
         fits[2].predict(X)
 
 
-@pytest.mark.parametrize("name", estimators.__all__)
-def test_every_paragraph_is_filled_in(name):
-    ranker = getattr(estimators, name)
-    for member in (ranker, *dict(inspect.getmembers(ranker, inspect.isfunction)).values()):
-        assert "%(" not in (member.__doc__ or ""), member
-
-
-@pytest.mark.parametrize("name", estimators.__all__)
-def test_at_most_two_classes_of_ours_stand_above_an_estimator(name):
-    above = [c for c in getattr(estimators, name).__mro__[1:] if c.__module__.startswith("pushrank")]
-    assert len(above) <= 2, above
-
-
-@pytest.mark.parametrize("name", estimators.__all__)
-def test_every_method_is_written_in_the_class_that_has_it(name):
-    """An editor finds it there: no function of elsewhere, or of another class, is assigned as a method."""
-    for cls in getattr(estimators, name).__mro__:
-        if cls.__module__.startswith("pushrank"):
-            methods = {key: value for key, value in vars(cls).items() if inspect.isfunction(value)}
-            assert {value.__qualname__ for value in methods.values()} == {
-                f"{cls.__name__}.{key}" for key in methods
-            }
-
-
-@pytest.mark.parametrize(
-    "ranker",
-    [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK(), CascadeRanker([PNormPush()])],
-    ids=str,
-)
-def test_text_in_the_features_is_named(ranker):
-    words = np.column_stack([np.arange(4).astype(str), ["a", "b", "c", "d"]])
-    for table, where in (
-        (words, "column 1 holds text such as 'a'"),
-        (words.astype(object), "column 1 holds text such as 'a'"),
-        (pd.DataFrame(words, columns=["u", "v"]), r"column 1 \('v'\) holds text such as 'a'"),
-    ):
-        if isinstance(table, pd.DataFrame) and isinstance(ranker, RankBoost):
-            continue  # whose stumps take text
-        with pytest.raises(ValueError, match=rf"X must hold numbers, and {where}: encode it"):
-            ranker.fit(table, [0, 1, 0, 1])
-    ranker = clone(ranker).fit(X, Y)
-    with pytest.raises(ValueError, match="column 0 holds text such as 'a'"):
-        ranker.predict([["a", "1", "2", "3"]])
-
-
 def test_probabilities_are_said_to_be_had_by_calibration():
     ranker = PNormPush().fit(X, Y)
     with pytest.raises(
@@ -394,24 +226,3 @@ def test_probabilities_are_said_to_be_had_by_calibration():
     assert not hasattr(ranker, "predict_proba")
     shares = CalibratedClassifierCV(PNormPush(), cv=3).fit(X, Y).predict_proba(X)
     assert shares.shape == (len(Y), 2)
-
-
-@pytest.mark.filterwarnings("ignore:InfinitePush collapsed")
-@pytest.mark.parametrize("ranker", [PNormPush(), RankSVM(), InfinitePush(), RampAtK()], ids=str)
-def test_a_later_fit_interrupted_near_its_end_leaves_the_earlier_one_whole(monkeypatch, ranker):
-    expected = ranker.fit(X, Y).predict(X)
-    for part in (Target, TrainingRows):
-        monkeypatch.setattr(part, "thresholds", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        ranker.fit(X + np.arange(4), 1 - Y)
-    np.testing.assert_array_equal(ranker.predict(X), expected)
-
-
-def test_threads_score_by_one_fitted_ranker():
-    rankers = [PNormPush().fit(X, Y), PushBoost(n_estimators=5).fit(X, Y), RankSVM(kernel="rbf").fit(X, Y)]
-    for ranker in rankers:
-        expected = ranker.decision_function(X)
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(ranker.decision_function, [X] * 32))
-        for scores in found:
-            np.testing.assert_array_equal(scores, expected)

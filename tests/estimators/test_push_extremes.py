@@ -1,4 +1,4 @@
-"""Data made to break a ranker: separable, wide, tiny, huge, tied."""
+"""Data made to break a push ranker: separable, wide, tiny, huge, tied."""
 
 from __future__ import annotations
 
@@ -15,15 +15,10 @@ from sklearn.preprocessing import scale
 
 from pushrank import IRPush, PNormPush, PushRanker, metrics
 from pushrank.solvers import SOLVERS
+from samples import overlapping
 
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
 RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
-
-
-def overlapping(n=200, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.25).astype(int)
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 def radar(n=351, seed=0):
@@ -206,24 +201,6 @@ def test_as_many_are_predicted_positive_as_are_when_no_scores_tie(dtype):
         if len(np.unique(scores)) == len(scores):
             assert ranker.predict(X).sum() == y.sum()
         np.testing.assert_array_equal(ranker.predict(X) == 1, scores > 0)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_threshold_parts_neighbouring_floats(dtype):
-    """Half of all neighbours have a midpoint that rounds to the upper one."""
-    from pushrank._numeric import midway
-    from pushrank.estimators._target import sample_threshold
-    from pushrank.pairs import BipartiteSample
-
-    sample = BipartiteSample.from_labels([0, 1])
-    low = dtype(1.0)
-    for _ in range(10):
-        high = np.nextafter(low, dtype(2))
-        scores = np.array([low, high])
-        threshold = dtype(sample_threshold(scores, sample))
-        assert (scores - threshold > 0).tolist() == [False, True]
-        assert (scores > dtype(midway(float(low), float(high), scores))).tolist() == [False, True]
-        low = high
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])

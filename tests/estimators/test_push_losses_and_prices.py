@@ -13,13 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import InfinitePush, PNormPush, PushRanker, RankSVM, losses, metrics, prices
 from pushrank.losses import Loss, Piece, Tails
-from pushrank.models import LinearModel
-from pushrank.objectives import PushObjective
-from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
-from pushrank.rows import MemoryRows
-from pushrank.solvers import linear_problem
-from pushrank.solvers.smoothing import smoothing
 
 CONVEX = ["exponential", "hinge", "logistic", "smoothed_hinge", "squared_hinge"]
 LEARNED = [*CONVEX, "sigmoid", "squared_sigmoid"]
@@ -69,20 +63,6 @@ def test_the_maximum_of_the_hinge_is_the_infinite_push(alpha, weighted):
     assert optimum * (1 - 1e-8) <= ranker.primal_objective_ <= optimum * (1 + 2e-5)
     np.testing.assert_allclose(ranker.coef_, paper.coef_, atol=0.02 * np.abs(paper.coef_).max())
     assert ranker.primal_objective_ == pytest.approx(penalised(ranker, X, y, w), rel=1e-9)
-
-
-@pytest.mark.parametrize("alpha", [1.0, 0.05])
-def test_the_continuation_agrees_with_the_infinite_push(alpha):
-    """The hinge goes to a solver of its own; what smooths the other losses must find the same."""
-    X, y = data()
-    objective = PushObjective("hinge", "maximum", scale="mean")
-    sample = BipartiteSample.from_labels(y)
-    problem = linear_problem(objective, MemoryRows(LinearModel(X), sample), alpha)
-    found = smoothing(problem, np.zeros(X.shape[1]), 1e-5, 1000)
-    paper = InfinitePush(C=1.0 / alpha, tol=1e-9).fit(X, y)
-    assert found.converged
-    assert found.certificate.dual <= alpha * paper.primal_objective_ * (1 + 1e-8)
-    assert found.certificate.primal == pytest.approx(alpha * paper.primal_objective_, rel=2e-5)
 
 
 @pytest.mark.parametrize("side", ["push", "pull"])

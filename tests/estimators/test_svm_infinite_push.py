@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import clarabel
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,9 +15,9 @@ from sklearn.svm import SVC
 from pushrank import InfinitePush, metrics
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive, project_to_feasible
+from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
 from pushrank.solvers.infinite_push.semismooth_newton import accelerated_gradient
-from quadratic_programs import infinite_push, infinite_push_dual, minimise
+from quadratic_programs import infinite_push, infinite_push_dual
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -190,21 +189,6 @@ def test_more_positives_at_the_top_than_a_support_vector_machine():
     machine = SVC(kernel="linear").fit(noisy, y)
     ours, theirs = (metrics.positives_at_top(y, m.decision_function(noisy)) for m in (ranker, machine))
     assert ours > theirs
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_projection_is_the_nearest_point(seed):
-    rng = np.random.default_rng(seed)
-    a, b = rng.normal(size=5) * 3, rng.normal(size=4) * 3
-    upper = rng.random(5) + 0.1 if seed % 2 else np.full(5, np.inf)
-    alpha, beta = project_to_feasible(a, b, upper)
-    assert alpha.sum() == pytest.approx(beta.sum(), abs=1e-9)
-    rows = np.vstack([np.r_[np.ones(5), -np.ones(4)], -np.eye(9), np.eye(5, 9)])[: 15 if seed % 2 else 10]
-    limits = np.r_[np.zeros(10), upper][: len(rows)]
-    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(len(rows) - 1)]
-    _, x = minimise(np.eye(9), -np.r_[a, b], rows, limits, cones)
-    np.testing.assert_allclose(alpha, x[:5], atol=1e-5)
-    np.testing.assert_allclose(beta, x[5:], atol=1e-5)
 
 
 CYCLED = """

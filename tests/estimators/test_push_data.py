@@ -11,36 +11,16 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
-from pushrank import (
-    CascadeRanker,
-    IRPush,
-    PerceptronAtK,
-    PNormPush,
-    PNormPushCV,
-    PushRanker,
-    RampAtK,
-    RankBoost,
-    RankSVM,
-    SGDAtK,
-    metrics,
-    theory,
-)
-from pushrank.pairs import BipartiteSample
+from pushrank import IRPush, PNormPush, PushRanker
 from pushrank.solvers import SOLVERS
+from samples import overlapping
 
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
 RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
-
-
-def overlapping(n=200, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.25).astype(int)
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 X, Y = overlapping()
@@ -247,82 +227,3 @@ def test_real_data_from_a_frame_equal_those_from_an_array():
     scaled = pd.DataFrame(scale(features), columns=features.columns)
     from_frame, from_array = PNormPush(p=16).fit(scaled, y), PNormPush(p=16).fit(scaled.to_numpy(), y)
     np.testing.assert_allclose(from_frame.coef_, from_array.coef_, rtol=1e-5, atol=1e-7)
-
-
-STATED = pd.Categorical(["inactive", "active"] * 20, ["unknown", "inactive", "active"], ordered=True)
-OF_LABELS = {
-    "auc": lambda y: metrics.auc(y, np.arange(40)),
-    "reciprocal rank": lambda y: metrics.mean_reciprocal_rank(y, np.arange(40), qid=np.arange(40) // 4),
-    "interval": lambda y: metrics.confidence_interval(y, np.arange(40), "auc", n_resamples=10),
-    "sample": BipartiteSample.from_labels,
-    "margin": lambda y: theory.max_margin(X[:40], y),
-    "chunk": lambda y: PerceptronAtK().partial_fit(X[:40], y, classes=["active", "inactive"]),
-    **{
-        type(ranker).__name__: lambda y, ranker=ranker: ranker.fit(X[:40], y)
-        for ranker in (
-            PNormPush(),
-            PNormPushCV(cv=2),
-            RankBoost(),
-            RankSVM(),
-            RampAtK(),
-            SGDAtK(surrogate="struct", radius=10.0, max_iter=1),
-            CascadeRanker([PNormPush(), PNormPush()], keep=(0.5,)),
-        )
-    },
-}
-
-
-@pytest.mark.filterwarnings("ignore:PerceptronAtK ranks inactive above active")
-@pytest.mark.parametrize("of_labels", OF_LABELS.values(), ids=OF_LABELS)
-@pytest.mark.parametrize("kind", [lambda y: y, pd.Series, lambda y: pd.DataFrame({"y": y})])
-def test_the_stated_order_of_labels_is_not_turned_upside_down(of_labels, kind):
-    with pytest.raises(ValueError, match=r"'inactive' < 'active', .* pass (y|y_true) == 'active'"):
-        of_labels(kind(STATED))
-
-
-def test_categories_whose_order_is_the_sorted_one_or_none_are_taken():
-    scores = np.arange(40)
-    for labels in (
-        pd.Categorical(["no", "yes"] * 20),
-        pd.Categorical(["no", "yes"] * 20, ["no", "yes"], ordered=True),
-        pd.Series(np.arange(40) % 2).astype(pd.CategoricalDtype([0, 1], ordered=True)),
-    ):
-        assert metrics.auc(labels, scores) == metrics.auc(np.asarray(labels), scores)
-        PNormPush().fit(X[:40], labels)
-    assert metrics.auc(STATED, scores, pos_label="active") == metrics.auc(STATED == "active", scores)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "ranker",
-    [
-        PNormPush(), PNormPushCV(cv=2, scoring="positives_at_top"), RankSVM(), RampAtK(),
-        RankBoost(n_estimators=9, early_stopping=True, scoring="average_precision"),
-        CascadeRanker([LogisticRegression(), LogisticRegression()], keep=(0.5,)),
-    ],
-    ids=lambda ranker: type(ranker).__name__,
-)  # fmt: skip
-def test_the_later_of_two_texts_is_ranked_at_the_top_with_a_warning(ranker):
-    labels = np.where(Y == 1, "active", "inactive")
-    said = r"ranks inactive above active, the later of two texts .* fit to y == 'active'\.$"
-    with pytest.warns(UserWarning, match=type(ranker).__name__ + " " + said) as caught:
-        ranker.fit(X, labels)
-    assert caught[0].filename == __file__
-    scores = ranker.decision_function(X)
-    assert metrics.auc(labels, scores, pos_label="inactive") > 0.5
-    assert ranker.score(X, labels) == pytest.approx(metrics.average_precision(labels == "inactive", scores))
-
-
-def test_the_first_chunk_of_a_stream_of_texts_says_which_is_at_the_top():
-    with pytest.warns(UserWarning, match="PerceptronAtK ranks inactive above active"):
-        PerceptronAtK().partial_fit(X, np.where(Y == 1, "active", "inactive"), classes=["active", "inactive"])
-
-
-@pytest.mark.parametrize("labels", [["no", "yes"], ["False", "True"], ["-1", "1"], [0, 1]])
-def test_labels_that_say_which_is_positive_are_ranked_without_a_warning(labels):
-    PNormPush().fit(X, np.array(labels)[Y])
-
-
-def test_a_yes_that_sorts_before_no_is_warned_of():
-    with pytest.warns(UserWarning, match="ranks no above Yes"):
-        PNormPush().fit(X, np.where(Y == 1, "Yes", "no"))

@@ -1,0 +1,196 @@
+"""Fits to rows on disk: those of the same rows in memory, and what is refused before work starts."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pyarrow.dataset
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from pushrank import CascadeRanker, IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
+from pushrank.datasets import DiskRows, ParquetBatches
+
+N_ROWS, N_FEATURES = 6000, 5
+
+NAMES = [f"x{j}" for j in range(N_FEATURES)]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, N_FEATURES)) + 10.0 * np.arange(N_FEATURES)
+    y = X[:, 0] + rng.normal(size=N_ROWS) > 1.5
+    return X, y.astype(int), rng.integers(0, 3, N_ROWS).astype(float)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Cut few rows into several chunks, and these into several blocks and reads."""
+    monkeypatch.setattr("pushrank._parallel.CHUNK_ELEMENTS", 5000)
+    monkeypatch.setattr("pushrank.models.linear.BLOCK_ELEMENTS", 1000)
+    monkeypatch.setattr("pushrank.rows.disk.READ_BYTES", 20_000)
+    monkeypatch.setattr("pushrank.rows.disk.SCORED_ROWS", 7000)
+
+
+@pytest.fixture
+def files(table, tmp_path):
+    X, y, weights = table
+    frame = pd.DataFrame(X, columns=NAMES).assign(label=y, w=weights)
+    paths = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
+    frame[:1000].to_parquet(paths[0])
+    frame[1000:].to_parquet(paths[1], row_group_size=700)
+    return paths
+
+
+def blocks_of(*arrays, size=999):
+    for start in range(0, len(arrays[0]), size):
+        yield tuple(array[start : start + size] for array in arrays)
+
+
+def same_fits(ranker, expected, bits):
+    if bits:
+        np.testing.assert_array_equal(ranker.coef_, expected.coef_)
+    np.testing.assert_allclose(
+        ranker.coef_, expected.coef_, rtol=1e-10, atol=1e-10 * abs(expected.coef_).max()
+    )
+    assert ranker.coef_.dtype == expected.coef_.dtype
+    assert ranker.threshold_ == pytest.approx(expected.threshold_, rel=1e-9)
+    assert ranker.dual_gap_ == pytest.approx(expected.dual_gap_, abs=1e-9)
+    assert ranker.converged_ == expected.converged_
+    assert (ranker.n_iter_, ranker.n_features_in_) == (expected.n_iter_, N_FEATURES)
+    np.testing.assert_array_equal(ranker.classes_, expected.classes_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("ranker", "bits"),
+    [
+        (PNormPush(p=16), True),
+        (PNormPush(p=2, side="pull", alpha=0.1), True),
+        (PNormPush(side="both", bottom_weight=0.5), False),
+        (IRPush(), False),
+        (PushRanker(price="exponential_price", alpha=0.5), False),
+    ],
+)
+@pytest.mark.usefixtures("small_chunks")
+def test_rows_on_disk_give_the_fit_of_rows_in_memory(ranker, bits, dtype, weighted, table, tmp_path):
+    X, y, weights = table
+    X = X.astype(dtype)
+    weights = weights if weighted else None
+    expected = type(ranker)(**ranker.get_params()).fit(X, y, weights)
+    ranker.fit(DiskRows.write(tmp_path / "rows", blocks_of(X, y, *([weights] if weighted else []))))
+    same_fits(ranker, expected, bits)
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_positives_are_trimmed_on_disk(weighted, table, tmp_path):
+    X, y, weights = table
+    parts = (X, y, *([weights] if weighted else []))
+    expected = TrimmedPush(k=0.5, p=4, alpha=0.1).path(X, y, [1.0, 0.5, 20], *parts[2:])
+    rows = DiskRows.write(tmp_path / "rows", blocks_of(*parts))
+    rankers = TrimmedPush(p=4, alpha=0.1).path(rows, None, [1.0, 0.5, 20])
+    for ranker, in_memory in zip(rankers, expected, strict=True):
+        largest = float(abs(in_memory.coef_).max())
+        np.testing.assert_allclose(ranker.coef_, in_memory.coef_, rtol=1e-10, atol=1e-10 * largest)
+        np.testing.assert_array_equal(ranker.trimmed_, in_memory.trimmed_)
+        assert ranker.threshold_ == pytest.approx(in_memory.threshold_, rel=1e-9)
+        assert (ranker.n_iter_, ranker.converged_) == (in_memory.n_iter_, True)
+        assert ranker.n_features_in_ == N_FEATURES
+
+
+def test_positives_that_can_be_separated_are_trimmed_on_disk_as_in_memory(tmp_path):
+    """The way to a far minimum leads along falling penalties."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4)) * np.arange(1, 5)
+    y = X @ np.linspace(1.0, -1.0, 4) + rng.normal(size=400) > 0.5
+    expected = TrimmedPush(k=30).fit(X, y)
+    ranker = TrimmedPush(k=30).fit(DiskRows.write(tmp_path / "rows", X, y))
+    np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-10)
+    np.testing.assert_allclose(ranker.objective_path_[-1], expected.objective_path_[-1], rtol=1e-12)
+
+
+def test_files_give_the_fit_of_their_rows(files, table, tmp_path):
+    X, y, weights = table
+    expected = PNormPush().fit(X, y, weights)
+    ways = [
+        (files, "label", "w"),
+        ([str(path) for path in files], "label", "w"),
+        (pyarrow.dataset.dataset(files).files, "label", "w"),
+        (ParquetBatches(files, "label", weight="w"),),
+        (pd.DataFrame(X, columns=NAMES), y, weights),
+    ]
+    for number, (given, *labels) in enumerate(ways):
+        rows = DiskRows.write(tmp_path / f"rows{number}", given, *labels)
+        ranker = PNormPush().fit(rows)
+        same_fits(ranker, expected, True)
+        assert ranker.feature_names_in_.tolist() == NAMES
+    streamed = PerceptronAtK(max_iter=1, shuffle=False).fit_stream(rows)
+    in_memory = PerceptronAtK(max_iter=1, shuffle=False).fit(X, y, weights)
+    np.testing.assert_array_equal(streamed.coef_, in_memory.coef_)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_objectives_and_solvers_that_need_all_rows_at_once_are_refused(table, tmp_path):
+    X, y, _ = table
+    rows = DiskRows.write(tmp_path / "rows", X, y)
+    for ranker, message in (
+        (PNormPush(solver="coordinate"), "solver must be 'lbfgs'"),
+        (IRPush(discount="rank"), "discount must be 'reverse_height'"),
+        (PushRanker("logistic"), "needs the scores of all rows at once"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ranker.fit(rows)
+    for beside in ({"y": y}, {"sample_weight": y}, {"qid": y}, {"pairs": ([0], [1])}):
+        with pytest.raises(ValueError, match=rf"{next(iter(beside))} must be None beside them"):
+            PNormPush().fit(rows, **beside)
+
+
+def test_a_fit_or_a_score_of_rows_that_are_not_in_memory_says_how(files, table, tmp_path):
+    X, y, _ = table
+    rows = DiskRows.write(tmp_path / "rows", X, y)
+    elsewhere = (str(files[0]), files[0], files, pyarrow.dataset.dataset(files), blocks_of(X, y))
+    for given in elsewhere:
+        with pytest.raises(TypeError, match=r"PNormPush needs X in memory here, .*DiskRows\.write\(folder"):
+            PNormPush().fit(given, y)
+    ranker = PNormPush().fit(rows)
+    for given in (*elsewhere, rows):
+        with pytest.raises(TypeError, match="PNormPush needs X in memory here"):
+            ranker.predict(given)
+    with pytest.raises(TypeError, match="RankSVM needs X in memory here, and X is DiskRows"):
+        RankSVM().fit(rows, y)
+    for model in (GridSearchCV(PNormPush(), {"p": [2.0]}), CascadeRanker([PNormPush(), IRPush()])):
+        with pytest.raises(TypeError, match=r"choose parameters on a sample|needs X in memory here"):
+            model.fit(rows, None)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_memory_does_not_grow_with_the_rows(table, monkeypatch, tmp_path):
+    X, y, _ = table
+    # one after the other: how many threads hold a block at a time is chance
+    in_order = lambda function, chunks, _: [function(*chunk) for chunk in chunks]  # noqa: E731
+    monkeypatch.setattr("pushrank.rows.disk.map_chunks", in_order)
+
+    def peak(n):
+        rows = DiskRows.write(tmp_path / f"rows{next(numbers)}", ((X, y) for _ in range(n)))
+        gc.collect()
+        tracemalloc.start()
+        PNormPush(max_iter=3, tol=10.0).fit(rows)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    numbers = itertools.count()
+    # The first fit compiles functions, whose memory is not that of the rows.
+    peak(4)
+    few, many = peak(4), peak(32)
+    # The sums of each small chunk cost a sixteenth of its rows, and what is allocated beside them varies by
+    # some 200 kB between runs: a quarter of the rows added is far above both, and far below one copy of them.
+    assert many - few < 28 * X.nbytes / 4
+    assert few < 4 * X.nbytes / 2

@@ -1,0 +1,54 @@
+"""The descent on the ramp at k: plain cutting planes find no lower, and no place on a ray is lower."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pushrank.models import LinearModel
+from pushrank.objectives import prec_at_k_ramp
+from pushrank.solvers.cutting_plane import Planes, cutting_plane
+from pushrank.solvers.ramp import Majorant, Ramp, Ray, minimise
+
+
+def overlapping(seed, n=200, d=4):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < n // 4
+    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+
+
+def objective(X, y, coef, k, C):
+    surrogate = prec_at_k_ramp(k)
+    return 0.5 * coef @ coef + C / surrogate.count(y.sum()) * surrogate.value(y, X @ coef)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rows_within_reach_have_the_minimum_of_all(seed):
+    X, y = overlapping(seed, 400)
+    weights = 1.0 + np.arange(400) % 3
+    ramp, model, C = Ramp(y == 1, weights, 20.0), LinearModel(X), 10.0
+    start = np.random.default_rng(seed).normal(size=4)
+    scores = model.scores(start)
+    in_top = ramp.in_top(scores)
+    near = Majorant(Planes.none(start), in_top, ramp.reach(in_top, scores))
+    assert near.reach.sum() < 100
+    found, gap = minimise(near, ramp, model, C, 1e-6)
+    whole = cutting_plane(partial(ramp.majorant, in_top), model, C, tol=1e-6, max_iter=1000)
+    assert gap <= 1e-6
+    coef = found.planes.coef
+    value = 0.5 * coef @ coef + C * ramp.majorant(in_top, model.scores(coef))[0]
+    assert value == pytest.approx(whole.certificate.primal, rel=2e-6)
+    assert whole.certificate.dual <= value
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_best_place_on_a_ray(C):
+    X, y = overlapping(0)
+    ramp, model = Ramp(y == 1, np.ones(200), 12.0), LinearModel(X)
+    for coef in (np.array([1.0, 0.5, 0.0, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0]), np.zeros(4)):
+        value, multiple = Ray.along(ramp, model, coef).best(C)
+        assert value == pytest.approx(objective(X, y, multiple * coef, 12, C))
+        others = (objective(X, y, at * coef, 12, C) for at in np.linspace(0.0, 5.0, 200))
+        assert value <= min(others) + 1e-5 * C

@@ -1,0 +1,32 @@
+"""Steps between choices of the highest positives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pushrank.models import LinearModel, in_row_space
+from pushrank.objectives import PushObjective
+from pushrank.pairs import BipartiteSample
+from pushrank.prices import Power
+from pushrank.rows import MemoryRows
+from pushrank.solvers.problem import SumsProblem
+from pushrank.solvers.trimming import trimmed_path
+
+
+def overlapping(seed, n=60, d=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < n // 3
+    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+
+
+@pytest.mark.parametrize("n_features", [3, 80])  # 80: in the space of the rows
+def test_single_newton_steps_never_raise_the_objective(n_features):
+    X, y = overlapping(4, d=n_features)
+    rows = MemoryRows(in_row_space(LinearModel(X)), BipartiteSample.from_mask(y == 1))
+    problem = SumsProblem(PushObjective(price=Power(4.0), scale="log"), rows, 0.1)
+    solutions = trimmed_path(problem, [12, 7, 5], 1e-4, 30, exact=False)
+    for solution, total in zip(solutions, (12, 7, 5), strict=True):
+        assert len(solution.objective_path) > 2
+        assert np.diff(solution.objective_path).max() <= 1e-9
+        assert solution.rows.class_weights[0] == pytest.approx(total)
