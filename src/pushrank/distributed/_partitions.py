@@ -23,7 +23,7 @@ from pushrank.exceptions import LostPartitionsError
 
 MAX_INLINE_BYTES = 1 << 16  # of arrays in the message to every worker; longer ones are sent to them once
 CHECK_SECONDS = 5.0  # between two looks at whether there is anybody to wait for
-PATIENCE_SECONDS = 60.0  # without a worker, where a nanny starts one anew in a few
+PATIENCE_SECONDS = 60.0  # without a worker; a nanny restarts one within a few seconds
 
 
 class Partitions:

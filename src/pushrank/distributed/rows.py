@@ -26,7 +26,7 @@ from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import ValueParts, Values
 from pushrank.rows.source import Block, Blocks, Part
 
-# A partition reports so many labels where there are more than two.
+# A partition with more than two labels reports this number of them.
 MAX_LABELS = 10
 
 

@@ -86,7 +86,7 @@ def predict(ranker: Any, X: Any) -> Any:
 def _by_partition(ranker: Any, X: Any, method: str, dtype: Any) -> Any:
     check_is_fitted(ranker)
     check_collection("X", X)
-    # Of a frame without rows and of an array that is not read scikit-learn checks the columns alone.
+    # Scikit-learn checks only the columns of a frame without rows and of an array that is not read yet.
     columns = X._meta if hasattr(X, "columns") else np.empty((1, X.shape[1]))
     validate_data(ranker, columns, reset=False, skip_check_array=True)
     if hasattr(X, "chunks"):

@@ -41,7 +41,7 @@ from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
 from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared, plus_minus_one
 
-# If so many subsamples have no pair to rank, the next one hardly ever has.
+# Subsamples without a pair to rank after which the next one hardly ever has any.
 MAX_DRAWS = 100
 
 

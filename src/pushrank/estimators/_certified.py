@@ -38,7 +38,7 @@ KERNELS = ("linear", "rbf", "poly", "precomputed")
 # These kernels are positive semi-definite for all parameters; others are checked.
 DEFINITE_KERNELS = ("rbf", "poly")
 
-# So many kernel values, 32 MB, are computed at a time.
+# Kernel values are computed in blocks of this number, which take 32 MB.
 BLOCK_ENTRIES = 1 << 22
 MEGABYTE = 1 << 20
 

@@ -34,7 +34,7 @@ from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
-# Below it the optimum of separable data, of size 1 / alpha, overflows when it is squared.
+# Below this value of alpha the optimum of separable data, of size 1 / alpha, overflows when it is squared.
 MIN_ALPHA = 1e-30
 # For arrays of other libraries the whole covariance of the features is formed.
 MAX_ARRAY_FEATURES = 1024

@@ -51,7 +51,7 @@ MIN_KEPT = 0.05
 # In the folds only the order of the rows is used, which settles long before the coefficients do.
 SEARCH_TOL, FINAL_TOL = 1e-3, 1e-4
 SEARCH_TRIMMING, MAX_TRIMMING = 4, 100
-# Perceptrons pass over about so many rows in all: few rows take more passes to give as many updates.
+# Perceptrons see about this number of rows in all: few rows take more passes to give as many updates.
 PERCEPTRON_ROWS = 400_000
 MIN_PASSES, MAX_PASSES = 5, 20
 RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20

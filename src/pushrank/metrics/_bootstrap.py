@@ -91,7 +91,7 @@ JACKKNIFE_BLOCKS = 200
 
 DEFAULT_RESAMPLES = 2000
 MIN_DEFAULT_RESAMPLES = 200
-# The default number of resamples draws at most so many rows in all, which takes some seconds.
+# The default number of resamples is such that this many rows are drawn in all, which takes some seconds.
 MAX_ROWS_DRAWN = 200_000_000
 
 RowCounts = NDArray[np.uint8]

@@ -203,7 +203,7 @@ def safe_limits(
     trials = metric.spec.error.trials(ranking, **metric.parameters)
     if not trials and is_constant:
         return np.nan, np.nan
-    # Of five first rows and one positive, at most one is a hit: the smallest unit bounds the metric.
+    # With one positive, five first rows hold at most one hit: the smallest unit bounds the metric.
     most = min((unit for _, unit in trials), default=np.inf)
     at_bound = [
         (n, unit)

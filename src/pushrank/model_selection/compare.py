@@ -244,7 +244,7 @@ def _checked_rows(
     if y.shape != (n_rows,):
         raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
     _, positive = two_classes(y, pos_label=pos_label)
-    # Of two texts classifiers would take the later one for positive.
+    # Classifiers would take the later of two texts for the positive label.
     if pos_label is not None or y.dtype.kind not in "biuf":
         y = positive
     weights = None

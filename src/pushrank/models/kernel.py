@@ -55,7 +55,7 @@ class Kernel(NamedTuple):
 NORM_ROUNDING = 1e-12
 # An eigenvalue may be negative by rounding, relative to the largest: kernels may come in single precision.
 EIGENVALUE_ROUNDING = 1e-5
-# The eigenvalues of the kernel of so many rows take a fraction of a second.
+# The eigenvalues of the kernel of this number of rows take a fraction of a second.
 MAX_EXAMINED_ROWS = 1000
 # So few kernel values are computed at a time that their memory is used again.
 BLOCK_ENTRIES = 1 << 19

@@ -28,7 +28,7 @@ from pushrank.models.linear import LinearModel
 
 M = TypeVar("M", bound=LinearModel | ArrayLinearModel)
 
-# The products of so many rows take 128 MB and are factored in seconds.
+# The products of this number of rows take 128 MB and are factored in seconds.
 MAX_ROWS = 4096
 # Relative to the square of the longest row: a smaller pivot is the rounding of the products.
 RANK_TOLERANCE = 1e-12

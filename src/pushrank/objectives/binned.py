@@ -29,7 +29,7 @@ MIN_COMPRESSION = 2
 # Bins that are wider, for a larger error, save nothing.
 MAX_ERROR = 1e-5
 
-# Many kinks in a bin add up to cubic terms of so many times the accuracy.
+# Many kinks in a bin add up to cubic terms of this multiple of the accuracy.
 MAX_CUBE_OF_KINKS = 30.0
 
 # Relative weight of a probe row: it samples the gradient without changing the objective.

@@ -277,7 +277,7 @@ def _average(scores, sample_weight, slope, negatives, positives, k):
     Whole numbers q are tried, and the largest possible one.
     """
     largest = min(k, negatives.class_weight)
-    # So many positives may be missed without a mistake.
+    # The number of positives that may be missed without a mistake.
     spare = positives.class_weight - k
     low_sum = 0.0
     for a in range(positives.n_top, len(positives.rows)):

@@ -27,19 +27,19 @@ TAIL_ROUNDING = 1e-15
 MAX_BIN_WIDTH = 0.32
 # A loss that is as smooth as it declares needs 15 nodes at the finest accuracy.
 MAX_NODES = 40
-# So many bins are checked about the centre, where a loss without tails is least smooth.
+# The number of bins to be checked about the centre, where a loss without tails is least smooth.
 MAX_BINS_CHECKED = 256
 # Without tails every bin is near every other, and scores may span no more bins than these.
 MAX_BINS = 4096
 # At k half-widths off the centre the tails of a loss of e^r have errors of e^(-pi k) times a small number,
 # which for its second derivative in units of the strip is 2 pi^2. They may take a quarter of the accuracy.
 TAIL_CONSTANT = 100.0
-# So many bins are numbered in a table, beyond four times the number of points.
+# Bins are numbered in a table up to this number, and up to four times the number of points.
 MIN_TABLE_BINS = 1024
 
 # Sums pair by pair.
 
-# For so few pairs of two classes the loss of each pair is the fastest sum.
+# Up to this number of pairs of two classes it is fastest to compute the loss of each pair.
 MAX_BLOCKED_PAIRS = 1 << 13
 # A block of 4 MB of margins stays in the processor's cache.
 BLOCK_PAIRS = 1 << 19

@@ -19,7 +19,7 @@ from pushrank.rows.source import Block, Blocks, OuterRows, Part
 
 # So few bytes are read at a time that they are still in the processor's cache when they are used.
 READ_BYTES = 1 << 21
-# Of so many rows at a time all scores are held.
+# The scores of this number of rows are held at a time.
 SCORED_ROWS = 1 << 17
 # For each processor one thread reads while another adds up.
 THREADS = 2

@@ -14,7 +14,7 @@ VALUE_ROUNDING = 1e-12
 
 # A slope that fell to this part of the first, or a bracket of this relative length, is at the minimum.
 ZERO_SLOPE = 1e-12
-# Bisection alone narrows a bracket to rounding within so many trials.
+# Bisection alone narrows a bracket to rounding within this number of trials.
 MAX_TRIALS = 100
 # Armijo's rule asks for this part of the descent that the slope promises; the value is the customary one.
 SUFFICIENT_DESCENT = 1e-4
@@ -29,16 +29,16 @@ FIRST_RUN = 30
 LATER_RUNS = 20
 # Where the preconditioner is diagonal, the method needs iterations to learn all directions.
 LATER_RUNS_WIDE = 100
-# With at most so many rows per column the whole curvature is worth its time from the start, and the dual has
+# Up to this number of rows per column the whole curvature is worth its time from the start, and the dual has
 # few variables.
 MAX_ROWS_A_COLUMN = 4
-# After so many runs without descent, each with its preconditioner, only rounding is left.
+# Runs without descent, each with a new preconditioner, after which only rounding is left.
 MAX_STALLED_RESTARTS = 3
 # Below this n_rows * n_features ** 2 whitening takes milliseconds, as does the refinement of the gradient.
 CHEAP_WORK = 1 << 26
 # There the gradient is brought down to this part of the tolerance, or as far as the objective shows descent.
 REFINEMENT = 1e-5
-# After so many trials of a line search within the tolerance it sees nothing but rounding.
+# Trials within the tolerance after which a line search sees nothing but rounding.
 MAX_STALLED_TRIALS = 5
 # The logarithm of nearly the smallest float: only separable data without a penalty get there.
 MIN_LOG_OBJECTIVE = -700.0
@@ -116,7 +116,7 @@ NARROWING = 0.1
 MIN_WIDTH = 1e-10
 # A stage is first asked for a proof where its gradient has fallen to this multiple of the width.
 FIRST_STEEPNESS = 0.1
-# A stage is asked for at most so many proofs, each at a tenth of the gradient of the one before.
+# The most proofs that are attempted in a stage, each at a tenth of the gradient of the one before.
 MAX_PROOFS = 5
 
 # Trimming
@@ -128,7 +128,7 @@ TRIMMING_STEP = 0.75
 TRIMMING_TOL = 1e-3
 # On the way further turns hardly change which positives the next stage keeps.
 MAX_TRIMMING_TURNS = 4
-# On wide data a turn on the way takes so many iterations of L-BFGS in place of a Newton step.
+# On wide data this number of L-BFGS iterations takes the place of a Newton step.
 TRIMMING_LBFGS_STEPS = 30
 # A turn starts near its end: this limit is for ill-conditioned data.
 MAX_SOLVER_ITERATIONS = 1000
@@ -147,7 +147,7 @@ PLANES_RIDGE = 1e-13
 MIN_UNIT = 1e-100
 # A handful of changes of the active set follow a plane.
 MAX_ACTIVE_SET_CHANGES = 200
-# With so few features the small program in coefficients and planes costs next to nothing.
+# Up to this number of features the program in coefficients and planes costs next to nothing.
 MAX_FEATURES_EXACT = 100
 
 # The concave-convex procedure for the ramp

@@ -17,9 +17,9 @@ N_BINS = 256
 """Bins of a feature, as many as a byte can number, with the one for missing values."""
 MISSING = 255
 """The bin of a missing value."""
-# A block of so many rows stays in the cache while one feature after another is read.
+# A block of this number of rows stays in the cache while one feature after another is read.
 BLOCK_ROWS = 512
-# Quantiles of so many rows are off by less than half the weight of a bin.
+# Quantiles of a sample of this size are off by less than half the weight of a bin.
 MAX_ROWS = 200_000
 
 

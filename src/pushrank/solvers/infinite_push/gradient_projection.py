@@ -36,7 +36,7 @@ from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
 from pushrank.solvers.result import Certificate, CertifiedSolution
 
-# So many variables take 80 MB, and a step about ten arrays of that size.
+# This number of variables takes 80 MB, and a step about ten arrays of that size.
 MAX_PAIRS = 10_000_000
 
 # The paper starts at this fraction of the upper bounds of figure 3, for both problems.

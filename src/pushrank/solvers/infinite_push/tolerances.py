@@ -13,13 +13,13 @@ BUDGET_ROUNDING = 1e-14
 
 # The choice of a solver.
 
-# Factoring a matrix with so many columns is cheap.
+# A matrix with at most this number of columns is cheap to factor.
 MAX_FEATURES_DENSE = 1000
 # Up to here the interior point method is a fallback that takes seconds.
 MAX_FEATURES_FACTORED = 3000
 # Newton's method on proximal points converges in about 100 iterations or hardly at all.
 MAX_NEWTON_ITERATIONS = 300
-# So many entries take 32 MB as a dense matrix; sparse data of fewer are solved faster as dense ones.
+# A dense matrix of this size takes 32 MB; smaller sparse data are solved faster as dense ones.
 MAX_DENSE_ENTRIES = 1 << 22
 
 # Working sets of the interior point method, whose sizes are multiples of the number of features, since that
@@ -44,7 +44,7 @@ LATER_GAP = 0.03
 CHEAP_WORK = 1 << 20
 # Rounding of the sums leaves a gap of about this size.
 CHEAP_GAP = 1e-14
-# So many iterations that do not halve the gap show that rounding hides any progress.
+# Iterations that may fail to halve the gap before rounding is taken to hide any progress.
 MAX_STALLED_ITERATIONS = 3
 
 # Steps of the interior point method.
@@ -68,7 +68,7 @@ CURVATURE_ROUNDING = 1e-12
 SIGMA_GROWTH = 1.5
 # By then that weight has grown by 1e12, and rounding hides any further progress.
 MAX_PROXIMAL_POINTS = 70
-# So many points without half the gap are the mark of columns in very different units.
+# Points that may fail to halve the gap before the columns are taken to be in very different units.
 MAX_STALLED_POINTS = 25
 # A handful of Newton steps lead to a proximal point.
 MAX_NEWTON_STEPS = 50
@@ -81,7 +81,7 @@ SLOPE_REDUCTION = 0.5
 
 # Sequential minimal optimisation.
 
-# Computing the gap costs about as much as a step, and is done once in so many steps.
+# Computing the gap costs about as much as a step, so it is done once in this number of steps.
 GAP_STEPS = 32
 # The gap computed from updated scores has to be this much smaller, since rounding may add to it.
 UPDATED_GAP = 0.999
@@ -93,7 +93,7 @@ RATE_ROUNDING = 1e-15
 BOUND_ROUNDING = 1e-14
 # Kernel columns are made in blocks: together they cost little more than a few alone.
 BLOCK = 32
-# So many columns are kept even if less memory is granted.
+# The least number of columns that is kept, even if less memory is granted.
 MIN_COLUMNS = 2 * BLOCK
 # Restarts compute the scores afresh, when rounding in their updates keeps the gap from closing.
 MAX_RESTARTS = 20

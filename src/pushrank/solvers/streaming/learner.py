@@ -16,7 +16,7 @@ from pushrank._numeric import Floats
 from pushrank._validation import BadRowError
 from pushrank.solvers.streaming.updates import Batches, State, UpdateRule, learn_batches
 
-# The break-even point of so many rows has a standard error of about 1 % of the rows.
+# A sample of this size gives the break-even point with a standard error of about 1 % of the rows.
 MAX_SAMPLE_ROWS = 10_000
 MAX_SAMPLE_BYTES = 1 << 26
 MAX_KEY = (1 << 64) - 1
