@@ -191,7 +191,7 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
     rows.holders[:] = [elsewhere] * len(rows.holders)
     assert rows.map(lambda part: part.labels.sum()) == expected
     rows.holders[:] = ["tcp://127.0.0.1:1"] * len(rows.holders)
-    with pytest.warns(UserWarning, match="lost tcp://127.0.0.1:1; its partitions were made anew"):
+    with pytest.warns(UserWarning, match="lost tcp://127.0.0.1:1; its partitions were computed again"):
         assert rows.map(lambda part: part.labels.sum()) == expected
     assert set(rows.holders) <= {here, elsewhere}
     with pytest.raises(ZeroDivisionError):
@@ -221,7 +221,7 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
         (
             {"y": frame(day=pd.to_datetime(["2020", "2021"] * 2, utc=True))["day"]},
             ValueError,
-            r"partition 0: y has dtype object, as of Timestamp\('2020.*; make it numbers or text",
+            r"partition 0: y has dtype object, with values such as Timestamp\('2020",
         ),
         (
             {
@@ -229,7 +229,7 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
                 "y": da.from_array([0, 1] * 2),
             },
             ValueError,
-            "partition 0: found the columns 3 for 2 of the collection X",
+            "partition 0: found the columns 3, but the collection X has 2",
         ),
         ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
         (
@@ -286,7 +286,10 @@ def test_partitions_with_columns_in_another_order_are_refused():
     there = dd.from_delayed(
         [dask.delayed(part)(names) for names in ("ab", "ba")], meta=part("ab"), verify_meta=False
     )
-    with pytest.raises(ValueError, match=r"partition 1: found the columns \['b', 'a'\] for \['a', 'b'\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"partition 1: found the columns \['b', 'a'\], but the collection X has \['a', 'b'\]",
+    ):
         DaskRows(there, da.from_array([0, 1, 1, 0], chunks=2))
 
 
@@ -352,7 +355,7 @@ def test_inputs_are_looked_for_in_one_graph(client, monkeypatch):
 def test_a_client_that_cannot_answer_is_refused(client, monkeypatch):
     for place, name, value in ((client, "status", "closed"), (type(client), "asynchronous", True)):
         monkeypatch.setattr(place, name, value)
-        with pytest.raises(ValueError, match=r"wait for answers, and is (closed|asynchronous)"):
+        with pytest.raises(ValueError, match=r"synchronous, and is (closed|asynchronous)"):
             DaskRows(*spread(*table()[:2]), client=client)
 
 
@@ -406,7 +409,7 @@ def test_a_killed_worker_costs_its_partitions_alone(processes, monkeypatch, shar
         sent = messages_counted(processes, patch)
         expected = PNormPush().fit(DaskRows(*data, client=processes))
     messages_counted(processes, monkeypatch, kill_at=int(np.ceil(share * len(sent))))
-    with pytest.warns(UserWarning, match="partitions were made anew"):
+    with pytest.warns(UserWarning, match="partitions were computed again"):
         found = PNormPush().fit(DaskRows(*data, client=processes))
     assert found.coef_.tobytes() == expected.coef_.tobytes()
     assert found.threshold_ == expected.threshold_

@@ -1,11 +1,11 @@
-"""Values on the workers of a Dask cluster, one a partition, and functions of all of them.
+"""Values on the workers of a Dask cluster, one for each partition, and functions that are mapped over them.
 
-A function of all partitions is one message to every worker, which takes its partitions in their order; what
-it returns of each comes back in one message. Sums are added up by the caller in the order of the partitions,
-so that a result is the same to the last bit wherever these lie and however many workers there are. Workers
-are asked directly, several times as quick as by a task, where all partitions are there. Where some are not,
-or a worker is lost, the same is done by tasks: these depend on their partitions alone, and the scheduler
-makes what is lost anew from what it was made of, elsewhere, and runs the task there.
+To map a function the client sends one message to every worker, and every worker answers with the results for
+its partitions. The caller adds results up in the order of the partitions, so that a sum is the same to the
+last bit wherever the partitions lie and however many workers there are. While all partitions are in place,
+workers are asked directly, which is several times as fast as a task. If a partition or a worker is lost,
+tasks do the same work: the scheduler computes the lost partitions again on another worker and runs the task
+there.
 """
 
 from __future__ import annotations
@@ -21,26 +21,23 @@ from pushrank._parallel import map_chunks, one_blas_thread
 from pushrank._validation import warn
 from pushrank.exceptions import LostPartitionsError
 
-MAX_INLINE_BYTES = 1 << 16  # of arrays in the message to every worker; longer ones are sent to them once
-CHECK_SECONDS = 5.0  # between two looks at whether there is anybody to wait for
-PATIENCE_SECONDS = 60.0  # without a worker; a nanny restarts one within a few seconds
+# Larger arrays are scattered to the workers once; smaller ones travel with each message.
+MAX_INLINE_BYTES = 1 << 16
+# The time between two checks that there is still a worker to wait for.
+CHECK_SECONDS = 5.0
+# A cluster may be without workers for this long: a nanny restarts a worker within a few seconds.
+PATIENCE_SECONDS = 60.0
 
 
 class Partitions:
-    """Values on workers, one a partition; ``holders`` has the address where each lies."""
+    """Values on workers, one for each partition; ``holders`` are the addresses of their workers."""
 
     def __init__(self, client: Any, futures: list[Any], holders: list[str]) -> None:
         self.client, self.futures, self.holders = client, futures, holders
 
     @classmethod
     def from_delayed(cls, client: Any, parts: Sequence[Any]) -> Partitions:
-        """Return delayed values, computed and kept on workers: where their data lie, or in equal shares.
-
-        Raises
-        ------
-        LostPartitionsError
-            When there is no worker, or what they are made of is lost for good.
-        """
+        """Compute delayed values on the workers that hold their inputs, or else in equal shares."""
         groups: dict[str | None, list[int]] = {}
         for place, address in enumerate(_where_inputs_lie(client, parts) or _shares(client, len(parts))):
             groups.setdefault(address, []).append(place)
@@ -57,18 +54,7 @@ class Partitions:
     def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return ``function(value, *arguments)`` for every partition, in their order.
 
-        Arguments may be other partitions, of which each call gets its own. One message goes to every worker,
-        and one comes back.
-
-        Raises
-        ------
-        LostPartitionsError
-            When partitions or all workers are lost for good.
-
-        Warns
-        -----
-        UserWarning
-            When a worker was lost, and its partitions were made anew elsewhere.
+        An argument that is itself ``Partitions`` contributes to each call the value of the same partition.
         """
         groups: dict[str, list[int]] = {}
         for place, address in enumerate(self.holders):
@@ -85,7 +71,7 @@ class Partitions:
     def _asked(
         self, groups: dict[str, list[int]], function: Callable[..., Any], arguments: list[Any]
     ) -> list[list[Any]] | None:
-        """Return what every worker answers at once; None where one is gone, lacks a partition, or fails."""
+        """Return the answers of the workers, or None if a worker is gone, lacks a partition, or fails."""
         differ = [isinstance(a, Partitions) for a in arguments]
         parts = [a.futures for a in arguments if isinstance(a, Partitions)]
         is_there = all(future.status == "finished" for futures in parts for future in futures)
@@ -105,7 +91,7 @@ class Partitions:
     def _by_tasks(
         self, groups: dict[str, list[int]], function: Callable[..., Any], arguments: list[Any]
     ) -> list[list[Any]]:
-        """Return what a task on every worker returns, or one elsewhere, of partitions made anew."""
+        """Return the results of tasks, which may run on other workers after a loss."""
         differ = [isinstance(a, Partitions) for a in arguments]
         tasks = []
         for address, places in groups.items():
@@ -117,11 +103,14 @@ class Partitions:
             self.holders[:] = _holders(self.client, self.futures)
             lost = sorted(set(groups).difference(self.client.nthreads()))
             if lost:
-                warn(f"lost {', '.join(lost)}; its partitions were made anew on other workers.", UserWarning)
+                warn(
+                    f"lost {', '.join(lost)}; its partitions were computed again on other workers.",
+                    UserWarning,
+                )
         return [found for _, found in answers]
 
     def derive(self, function: Callable[..., Any], *arguments: Any) -> Partitions:
-        """Return ``function(value, *arguments)`` of every partition, kept on the workers beside it."""
+        """Return ``function(value, *arguments)`` for every partition, kept on the same worker."""
         sent = [self, *self._sent(arguments)]
         futures = []
         for i, address in enumerate(self.holders):
@@ -130,13 +119,13 @@ class Partitions:
         return Partitions(self.client, futures, self.holders)
 
     def _submit(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        # elsewhere where that worker is lost
+        # If the worker is lost, the task may run on another one.
         return self.client.submit(
             function, *arguments, workers=[address], allow_other_workers=True, pure=False
         )
 
     def _sent(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return arguments for tasks, of which long arrays are on all workers by then."""
+        """Return arguments for tasks, in which large arrays are replaced by futures on all workers."""
         return [
             self.client.scatter([argument], broadcast=True, hash=False)[0]
             if getattr(argument, "nbytes", 0) > MAX_INLINE_BYTES
@@ -152,18 +141,18 @@ async def _held_values(
     shared: list[Any],
     dask_worker: Any,
 ) -> list[Any] | None:
-    """Return a function of each partition that a worker was asked for; None where it does not hold one."""
+    """Return the function's results for the requested partitions, or None if this worker lacks one."""
     own = keys[dask_worker.contact_address]
     if not all(key in dask_worker.data for names in own for key in names):
         return None
     held = iter([dask_worker.data[key] for key in names] for names in own)
     arguments = [next(held) if is_own else a for is_own, a in zip(differ, shared, strict=True)]
-    # in a thread, for meanwhile the worker goes on answering others
+    # In a thread, so that the worker can answer other messages meanwhile.
     return await asyncio.to_thread(_values, dask_worker.state.nthreads, function, differ, arguments)
 
 
 def _task_values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -> tuple[str, list[Any]]:
-    """Return where this task runs, and a function of each partition."""
+    """Return the address of this task's worker, and the function's results for its partitions."""
     worker = import_optional("distributed", "dask").get_worker()
     return worker.address, _values(worker.state.nthreads, function, differ, arguments)
 
@@ -171,7 +160,7 @@ def _task_values(function: Callable[..., Any], differ: list[bool], *arguments: A
 def _values(
     n_threads: int, function: Callable[..., Any], differ: list[bool], arguments: Sequence[Any]
 ) -> list[Any]:
-    """Return a function of each partition; ``differ`` says which of the arguments do."""
+    """Return the function's results; ``differ`` says which arguments have a value for each partition."""
 
     def value(place: int, _: int) -> Any:
         return function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
@@ -182,17 +171,18 @@ def _values(
 
 
 def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
-    """Return the address of the worker that holds the most of what each part is made of; none if none does.
+    """Return for each part the address of the worker that holds its largest input, if any does.
 
-    Left to itself the scheduler would rather move rows to a worker that has less to do.
+    The scheduler alone might move rows to a less busy worker.
     """
     dask, distributed = import_optional("dask", "dask"), import_optional("distributed", "dask")
-    graph, inputs = dict(dask.optimize(*parts)[0].__dask_graph__()), []  # of all parts at once
+    # The parts share one graph once they are optimised together.
+    graph, inputs = dict(dask.optimize(*parts)[0].__dask_graph__()), []
     for part in parts:
         keys, new = set(), {part.key}
         while new:
             keys |= new
-            # what was persisted may have left no more than its key
+            # A persisted value may be in the graph by its key only.
             new = {made_of for key in new for made_of in getattr(graph.get(key), "dependencies", ())} - keys
         inputs.append([distributed.Future(key, client) for key in keys & client.futures.keys()])
     everything = [future for futures in inputs for future in futures]
@@ -209,27 +199,28 @@ def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
 
 
 def _shares(client: Any, n_parts: int) -> list[str | None]:
-    """Return the address of a worker for every part, equal shares for every thread."""
+    """Return the address of a worker for every part, such that all threads get equal shares."""
     threads = sorted(client.nthreads().items())
-    # none where a cluster grows when there is work
+    # An adaptive cluster has no workers until there is work.
     ends = n_parts * np.cumsum([n for _, n in threads]) / max(1, sum(n for _, n in threads))
     return [threads[np.searchsorted(ends, i + 0.5)][0] if threads else None for i in range(n_parts)]
 
 
 def _holders(client: Any, futures: list[Any]) -> list[str]:
-    """Return the address of a worker that holds each; of several the one with the fewest so far."""
+    """Return for each future the address of a holder: of several, the one with the fewest futures so far."""
     held, holders = client.who_has(futures), []
     counts: dict[str, int] = {}
     for future in futures:
         known = held.get(future.key, ()) or client.nthreads()
-        address = min(known, key=lambda a: counts.get(a, 0), default="")  # none, who may come back
+        # Without any worker the address is empty until one comes back.
+        address = min(known, key=lambda a: counts.get(a, 0), default="")
         counts[address] = counts.get(address, 0) + 1
         holders.append(address)
     return holders
 
 
 def _wait(client: Any, futures: list[Any]) -> None:
-    """Wait until all are there; raise what a task raised, or that there is nothing to wait for."""
+    """Wait for all futures; raise the error of a task, or ``LostPartitionsError`` if waiting is useless."""
     distributed = import_optional("distributed", "dask")
     patience = PATIENCE_SECONDS
     while True:
@@ -241,18 +232,18 @@ def _wait(client: Any, futures: list[Any]) -> None:
             patience = PATIENCE_SECONDS if client.nthreads() else patience - CHECK_SECONDS
             if patience <= 0.0:
                 raise LostPartitionsError(
-                    f"the cluster has had no worker for {PATIENCE_SECONDS:.0f} s; start some and fit anew."
+                    f"the cluster has had no worker for {PATIENCE_SECONDS:.0f} s; start some and fit again."
                 ) from None
         except distributed.CancelledError as error:
             raise LostPartitionsError(
-                "partitions were lost with a worker and cannot be made anew: data that were scattered, or "
-                "persisted and then deleted at their source, lie on that worker alone. Make them by tasks, "
-                "as dask.array.from_delayed and dask.dataframe.read_parquet do, and fit anew."
+                "partitions were lost with a worker and cannot be computed again: scattered data, and "
+                "persisted data whose source was deleted, lie on one worker only. Load the data by tasks, as "
+                "dask.array.from_delayed and dask.dataframe.read_parquet do, and fit again."
             ) from error
     failed = next((future for future in futures if future.status == "error"), None)
     if failed is not None:
         raised, trace = failed.exception(), failed.traceback()
         for future in futures:
-            # the client keeps an error with its future, and the error all that the caller holds
+            # The client keeps the error with its future, and its traceback would keep the caller's variables.
             future.release()
         raise raised.with_traceback(trace)

@@ -39,37 +39,37 @@ class PartitionRows:
     weights: Floats | None
 
     def __sizeof__(self) -> int:
-        """Return the memory of the arrays, which Dask asks before it moves or spills something."""
+        """Return the memory of the arrays, for Dask's decisions about moving and spilling."""
         X = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
         arrays = (*X, self.labels) if self.weights is None else (*X, self.labels, self.weights)
         return sum(getsizeof(array) if array.base is None else array.nbytes for array in arrays)
 
 
 class PartitionTarget(NamedTuple):
-    """Class codes of a partition's rows, and logarithms of their weights; None where all weigh one."""
+    """Class codes of a partition's rows, and the logarithms of their weights, or None without weights."""
 
     class_codes: ClassCodes
     log_weights: Floats | None
 
 
 class DaskRows(OuterRows):
-    """Rows of two classes on the workers of a Dask cluster, for fits to more of them than one machine holds.
+    """Rows of two classes on the workers of a Dask cluster, for fits to more rows than one machine holds.
 
     :class:`pushrank.PNormPush`, :class:`pushrank.IRPush`, :class:`pushrank.PushRanker` (with the exponential
-    loss) and :class:`pushrank.TrimmedPush` take this for ``X``. Their coefficients are those of a fit in
-    memory but for the rounding of sums.
+    loss) and :class:`pushrank.TrimmedPush` take this for ``X``. Their coefficients equal those of a
+    fit in memory up to the rounding of sums.
 
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
         Finite features; chunks of arrays may be CSR. Partitions are loaded once and kept by the workers as
-        long as this object lives: better do not persist them first, or they may be held twice.
+        long as this object lives; if they are persisted before, workers may hold them twice.
     y : dask.array.Array or dask.dataframe.Series of shape (n_samples,)
         Labels of two classes, in the partitions of X; the larger in sorted order is the positive one.
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n_samples,), optional
-        Non-negative weights, likewise; an integer weight equals that many copies of the row.
+        Non-negative weights, in the partitions of X; an integer weight equals that many copies of the row.
     client : distributed.Client, optional
-        The client of the cluster; by default the one that was made last.
+        The client of the cluster; by default the latest one.
 
     Attributes
     ----------
@@ -82,36 +82,36 @@ class DaskRows(OuterRows):
     feature_names : list of str or None
         The names of the features, where they have names.
     dtype : dtype
-        The type of the features, and of coefficients.
+        The data type of the features and of the coefficients.
 
     Raises
     ------
     ValueError
         When partitions do not match, the data are not finite or lack a class, or there is no client.
     TypeError
-        When something is no Dask collection.
+        When an argument is no Dask collection.
     LostPartitionsError
-        When data were lost with a worker and cannot be made again, or no worker is left. Fits raise it too.
+        When data were lost with a worker and cannot be loaded again, or no worker is left. Fits raise it too.
 
     Warns
     -----
     UserWarning
-        When a worker was lost, whose partitions were then made again. Fits warn too.
+        When a worker was lost and its partitions were loaded again. Fits warn too.
 
     Notes
     -----
-    A fit runs on the client, and asks the workers for sums in rounds. A round sends the coefficients to every
-    worker, and every worker returns sums, 16 bytes a feature for each of its partitions, whatever the number
-    of rows; at the start and every 20 to 30 iterations, with up to 1,024 features, also a matrix of the
-    features. An evaluation of the P-Norm Push is one round; ``side="both"`` and any other price take two. The
-    break-even threshold takes three rounds for float32, and six for float64, of 16 kB a partition; a trimmed
-    push takes as many whenever it chooses positives, and some 50 steps of about ten rounds, so that it pays
-    on many rows alone.
+    A fit runs on the client and asks the workers for sums in rounds. In each round every worker receives the
+    coefficients and returns sums of 16 bytes per feature and partition, whatever the number of rows. With up
+    to 1,024 features there is also a matrix of all pairs of features, at the start and every 20 to 30
+    iterations. An evaluation of the P-Norm Push takes one round; with ``side="both"`` or another price it
+    takes two. The break-even threshold takes three rounds for float32 and six for float64, of 16 kB a
+    partition. A trimmed push takes as many for each choice of positives, and some 50 steps of about ten
+    rounds, so it pays only with many rows.
 
     Sums are added up in the order of the partitions: the same partitions give the same coefficients to the
-    last bit, on any number of workers, and also where some workers are lost on the way, whose partitions are
-    then made again. There should be as many partitions as threads at least. Wide data are not taken to the
-    space of their rows.
+    last bit on any number of workers, even if workers are lost and their partitions are loaded again. There
+    should be at least as many partitions as threads. Wide data are not transformed to the space of their
+    rows.
 
     Examples
     --------
@@ -155,15 +155,15 @@ class DaskRows(OuterRows):
         self.class_weights = float(weights[0]), float(weights[1])
 
     def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return the function of the blocks of each partition, in order: one round."""
+        """Return the function's value for the blocks of each partition, in one round."""
         return self.partitions.map(on_blocks, self.targets, self.reference, function)
 
     def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
-        """Return what a method of ``Block`` returns for coefficients, kept on the workers."""
+        """Return the results of a method of ``Block`` for some coefficients, kept on the workers."""
         return self.partitions.derive(on_block, self.targets, self.reference, method, coef)
 
     def trimmed_positives(self) -> None:
-        """Return nothing: the numbers would be as many as rows, and travel to the client."""
+        """Return None: the indices, as many as there are rows, would have to travel to the client."""
 
 
 def on_blocks(
@@ -183,17 +183,17 @@ def on_block(
     method: Callable[..., Values],
     coef: NDArray[np.floating],
 ) -> Values:
-    """Return what a method of ``Block`` returns for all rows of a partition."""
+    """Return the result of a method of ``Block`` for all rows of a partition."""
     n_rows = rows.X.shape[0]
-    # a sparse matrix without rows has no entries a row
+    # The sums of a sparse matrix count entries per row, and need at least one row.
     X = rows.X if n_rows else np.zeros(rows.X.shape)
     return method(Block(LinearModel(X, reference=reference), 0, n_rows, *target), coef)
 
 
 def find_client(client: Any) -> Any:
-    """Return a client, or for None the one that was made last, which can be waited for.
+    """Return a connected client: the given one, or for None the latest.
 
-    A task that asks leaves its thread to those that the client is going to send.
+    A task that calls this gives its thread back to the worker, which needs it for the tasks of the fit.
     """
     distributed = import_optional("distributed", "dask")
     if client is None:
@@ -208,8 +208,8 @@ def find_client(client: Any) -> Any:
         raise TypeError(f"client must be None or a distributed.Client, got {client!r}; pass Client(it).")
     if client.status != "running" or client.asynchronous:
         state = "asynchronous" if client.asynchronous else client.status
-        raise ValueError(f"client must be connected and wait for answers, and is {state}; make another one.")
-    # outside of tasks, and in a task that has seceded, there is nothing to do
+        raise ValueError(f"client must be connected and synchronous, and is {state}; make another one.")
+    # Outside of tasks, and in a task that has already seceded, there is no thread to give back.
     with suppress(ValueError, KeyError):
         distributed.secede()
     return client
@@ -217,7 +217,7 @@ def find_client(client: Any) -> Any:
 
 def check_collection(name: str, collection: Any) -> None:
     """Raise unless an argument is a Dask array or data frame."""
-    # bags and delayed values do not tell the type of their contents
+    # Bags and delayed values do not declare the type of their contents.
     if not (import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "_meta")):
         raise TypeError(
             f"{name} must be a Dask array or data frame, and is {type(collection).__name__}: convert it, for "
@@ -245,8 +245,8 @@ def aligned_parts(collections: dict[str, Any]) -> list[tuple[Any, ...]]:
     if len(set(counts)) > 1:
         numbers = ", ".join(f"{count} of {name}" for name, count in zip(collections, counts, strict=True))
         raise ValueError(
-            f"found {numbers} partitions, which must match row by row: repartition them alike. Columns of "
-            "Parquet files, several of which Dask may join in a partition, take from a persisted table."
+            f"found {numbers} partitions, which must match row by row: repartition them alike. Dask "
+            "may join several Parquet files in a partition of few columns: take these from a persisted table."
         )
     return list(zip(*delayed, strict=True))
 
@@ -254,9 +254,9 @@ def aligned_parts(collections: dict[str, Any]) -> list[tuple[Any, ...]]:
 def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
     """Return the delayed partitions of each collection.
 
-    Those of arrays are of one graph, so that what they share is loaded once, which dask.optimize would load
-    for each; frames read their own columns. They are simplified only: optimized, those of few columns would
-    have several files in a partition.
+    Arrays share one graph, so that their common inputs are loaded once; dask.optimize would load them for
+    each array. Frames read their own columns and are only simplified, because the optimiser would join the
+    files of frames with few columns.
     """
     array, core = import_optional("dask.array", "dask"), import_optional("dask.core", "dask")
     delayed = import_optional("dask.delayed", "dask").Delayed
@@ -273,13 +273,13 @@ def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
 
 
 def chunk_lengths(collection: Any) -> tuple[int, ...]:
-    """Return the rows of each chunk of an array; nothing where Dask does not know them, as for frames."""
+    """Return the numbers of rows in the chunks of an array; nothing where Dask does not know them."""
     chunks: tuple[int, ...] = getattr(collection, "chunks", ((),))[0]
     return () if np.isnan(chunks).any() else chunks
 
 
 def float_type(X: Any) -> Any:
-    """Return float32 where all of a collection's columns have it, else float64."""
+    """Return float32 if all columns of a collection are float32, else float64."""
     types = dict(X.dtypes) if hasattr(X, "dtypes") else {"": X.dtype}
     for name, dtype in types.items():
         if name != "" and not import_optional("pandas", "dask").api.types.is_numeric_dtype(dtype):
@@ -299,7 +299,7 @@ def checked_rows(
     try:
         present = list(X.columns) if isinstance(columns, list) else X.shape[1]
         if present != columns:
-            raise ValueError(f"found the columns {present} for {columns} of the collection X.")
+            raise ValueError(f"found the columns {present}, but the collection X has {columns}.")
         X = checked_entries(X)
         X = check_array(X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0, input_name="X")
         labels = checked_labels(y)
@@ -317,21 +317,23 @@ def checked_labels(y: Any) -> NDArray[Any]:
         # A missing label is an error here.
         some = distinct(labels)[0]
         if labels.dtype.kind in "OV" and not isinstance(some, str):
-            raise ValueError(f"y has dtype {labels.dtype}, as of {some!r}; make it numbers or text.")
+            raise ValueError(
+                f"y has dtype {labels.dtype}, with values such as {some!r}; make it numbers or text."
+            )
     return labels
 
 
 def joined_labels(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any]:
-    """Return the distinct labels of each partition, one after the other."""
+    """Return the distinct labels of all partitions, concatenated."""
     filled = [labels for labels in parts if len(labels)]
-    # NumPy would make texts of texts and numbers, which no number equals.
+    # NumPy would turn numbers among texts into texts.
     if len({isinstance(labels[0], str) for labels in filled}) > 1:
         raise ValueError(f"{name} holds texts in some partitions and numbers in others; give it one type.")
     return np.concatenate(filled or [np.zeros(0)])
 
 
 def _summary(rows: PartitionRows) -> tuple[int, NDArray[Any], Floats | None]:
-    """Return how many rows there are, their distinct labels, and the median of a few dense rows."""
+    """Return the number of rows, the distinct labels, and the median of a few dense rows."""
     n_rows = len(rows.labels)
     if not n_rows:
         return 0, rows.labels, None
@@ -339,7 +341,7 @@ def _summary(rows: PartitionRows) -> tuple[int, NDArray[Any], Floats | None]:
 
 
 def _target(rows: PartitionRows, positive: Any) -> PartitionTarget:
-    """Return what the solvers ask about the rows beside the features."""
+    """Return the class codes and weights of a partition."""
     with np.errstate(divide="ignore"):
         log_weights = None if rows.weights is None else np.log(rows.weights)
     return PartitionTarget((rows.labels == positive).astype(np.uint8), log_weights)
