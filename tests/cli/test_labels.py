@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.table import TEXT, Table, label_rows
+from pushrank.cli.labels import label_rows
+from pushrank.cli.table import TEXT, Table
 
 
 def table(tmp_path, few, many, n_few=3):
@@ -25,7 +26,7 @@ def table(tmp_path, few, many, n_few=3):
 @pytest.mark.parametrize("is_rare", [True, False])
 def test_yes_and_the_larger_number_are_positive(tmp_path, capsys, positive, negative, is_rare):
     rows = table(tmp_path, *((positive, negative) if is_rare else (negative, positive)))
-    labelled = label_rows(rows, "y", None)
+    labelled = label_rows(rows, rows.labels("y"), None)
     np.testing.assert_array_equal(labelled.y, rows.frame["y"] == positive)
     assert labelled.positive == str(positive).removesuffix(".0")
     assert capsys.readouterr().err == ""
@@ -35,14 +36,14 @@ def test_of_two_texts_none_is_guessed(tmp_path):
     rows = table(tmp_path, "fraud", "legit")
     said = r"holds 2 values, fraud \(3 rows\), legit \(7 rows\); .*: --positive fraud or --positive legit\."
     with pytest.raises(InputError, match=said):
-        label_rows(rows, "y", None)
-    assert label_rows(rows, "y", "fraud").y.sum() == 3
+        label_rows(rows, rows.labels("y"), None)
+    assert label_rows(rows, rows.labels("y"), "fraud").y.sum() == 3
 
 
 def test_other_spellings_and_other_labels_are_counted_out_loud(tmp_path, capsys):
     texts = ["Fraud"] * 5 + ["FRAUD "] * 2 + ["legit"] * 6 + ["open"] * 4
     rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT), is_text=True)
-    labelled = label_rows(rows, "y", "fraud")
+    labelled = label_rows(rows, rows.labels("y"), "fraud")
     assert (labelled.y.sum(), labelled.positive) == (7, "Fraud")
     told = capsys.readouterr().err
     assert "'Fraud' (5 rows), 'FRAUD ' (2 rows) count as one label" in told
@@ -55,8 +56,8 @@ def test_rows_without_a_label_are_dropped_on_request_alone(tmp_path, capsys):
     with pytest.raises(
         InputError, match=r"no label in 5 of 13 rows \(2 empty, 2 '\?', 1 'NA'\), first in row 9"
     ):
-        label_rows(rows, "y", "1")
-    labelled = label_rows(rows, "y", "1", drop_unlabelled=True)
+        label_rows(rows, rows.labels("y"), "1")
+    labelled = label_rows(rows, rows.labels("y"), "1", drop_unlabelled=True)
     assert (len(labelled.table), labelled.y.sum()) == (8, 3)
     assert "5 of 13 rows (2 empty, 2 '?', 1 'NA') have no label" in capsys.readouterr().err
-    assert label_rows(rows, "y", "?", drop_unlabelled=True).y.sum() == 2
+    assert label_rows(rows, rows.labels("y"), "?", drop_unlabelled=True).y.sum() == 2

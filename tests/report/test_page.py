@@ -106,7 +106,7 @@ def test_what_users_gave_is_text_and_nothing_else(page, document):
 
 
 def test_a_notebook_shows_the_page_in_a_frame_that_runs_nothing(data, page, monkeypatch):
-    monkeypatch.setattr("pushrank.report.render", lambda shown: page if shown is data else None)
+    monkeypatch.setattr("pushrank.report.page.render", lambda shown: page if shown is data else None)
     (frame,) = Document(data._repr_html_()).all("iframe")
     assert frame["srcdoc"] == page
     assert frame["sandbox"] is None  # empty: no scripts, no forms, no way out
@@ -290,7 +290,7 @@ def test_equal_data_give_equal_pages_written_whole_or_not_at_all(page, tmp_path,
     target = tmp_path / "report.html"
     write_report(hostile_data(), target)
     assert target.read_text(encoding="utf-8") == page
-    monkeypatch.setattr("pushrank.report.render", lambda _: "another page")
+    monkeypatch.setattr("pushrank.report.page.render", lambda _: "another page")
 
     def fail(*_, **__):
         raise OSError(28, "No space left on device")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
@@ -15,11 +14,11 @@ from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features, with_test_rows
+from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress
-from pushrank.cli.table import Kind, Table, TextFormat, check_column, groups_in
+from pushrank.cli.table import TextFormat
 from pushrank.model_selection._folds import check_classes
 from pushrank.model_selection.compare import LINEAR_CHOSEN, POWERS, compare_rankers, default_rankers
 from pushrank.model_selection.comparison import RankerComparison
@@ -129,16 +128,18 @@ class Compared(NamedTuple):
 def run_comparison(source: FeatureSource, text_format: TextFormat, config: ComparisonConfig) -> Compared:
     """Read the rows, check the comparison against them, and compare."""
     config.check()
-    rows = read_features(source, text_format, config.weight, {"group": config.group, "time": config.time})
-    if config.test is not None:
-        rows = with_test_rows(
-            rows, config.test, text_format, config.weight, drop_unlabelled=source.drop_unlabelled
-        )
+    rows = read_features(
+        source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
+    )
     for name in config.show or ():
-        check_column(rows.table, name, "show")
-    n_tested = len(rows.y) - rows.n_learnt or rows.n_learnt
-    if config.budget is not None and config.budget > n_tested:
-        raise InputError(f"--budget {config.budget} exceeds the {n_tested} rows to test on.")
+        rows.table.check(name, "show")
+    tested = rows.y if config.test is None else rows.y[rows.n_learnt :]
+    if config.budget is not None and config.budget > len(tested):
+        raise InputError(f"--budget {config.budget} exceeds the {len(tested)} rows to test on.")
+    if rows.times is None and rows.groups is None:
+        # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
+        with refusing("--test: " * (config.test is not None)):
+            check_classes(tested, config.folds, 3 if config.nested else 1)
     split, sparse = split_rows(rows, config), rows.table.is_sparse
     rankers = config.models(rows.y, dense=not sparse)
     models = make_ranking_pipelines(
@@ -165,42 +166,22 @@ def split_rows(rows: LabelledFeatures, config: ComparisonConfig) -> Split:
     """Return how rows are split: at random, by groups, by time, or into those of two files."""
     folds, n_learnt = config.folds, rows.n_learnt
     draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
-    if config.time is not None:
-        order = np.argsort(times_in(rows.table, config.time), kind="stable")
+    if rows.times is not None:
+        order = np.argsort(rows.times, kind="stable")
         cv = [(order[train], order[test]) for train, test in TimeSeriesSplit(folds).split(order)]
         return Split(cv, None, f"{folds} test parts, each after its training part by {config.time}")
-    if config.group is not None:
-        groups = groups_in(rows.table, config.group)
-        if len(set(groups)) < folds:
+    if rows.groups is not None:
+        if (n_groups := len(set(rows.groups))) < folds:
             raise InputError(
-                f"--group {config.group!r} has {len(set(groups))} values, too few for {folds} parts; choose "
-                "fewer --folds."
+                f"--group {config.group!r} has {n_groups} values, too few for {folds} parts; choose fewer "
+                "--folds."
             )
-        return Split(StratifiedGroupKFold(**draw), groups, f"{folds}-fold cross-validation by {config.group}")
-    test = config.test
-    tested = rows.y if test is None else rows.y[n_learnt:]
-    # A nested comparison splits rows to measure, to choose a model, and in one model to choose p and alpha.
-    with refusing("" if test is None else "--test: "):
-        check_classes(tested, folds, 3 if config.nested else 1)
-    if test is not None:
+        by = f"{folds}-fold cross-validation by {config.group}"
+        return Split(StratifiedGroupKFold(**draw), rows.groups, by)
+    if config.test is not None:
         # Every part of the test rows is a sample to measure on, after a fit to the same rows.
+        tested, learnt = rows.y[n_learnt:], np.arange(n_learnt)
         parts = StratifiedKFold(**draw).split(np.zeros(len(tested)), tested)
-        learnt = np.arange(n_learnt)
-        return Split([(learnt, n_learnt + part) for _, part in parts], None, f"tested on {test.name}")
+        return Split([(learnt, n_learnt + part) for _, part in parts], None, f"tested on {config.test.name}")
     times = f", {config.repeats} times" if config.repeats > 1 else ""
     return Split(folds, None, f"{folds}-fold cross-validation{times}")
-
-
-def times_in(table: Table, name: str) -> NDArray[Any]:
-    """Return the numbers or dates of a column, which can be put in order."""
-    column = table.column(name)
-    times = pd.Series(column.values)
-    if column.kind is not Kind.NUMBER:
-        times = pd.to_datetime(times.map(str), format="ISO8601", errors="coerce", utc=True)
-    if times.isna().any():
-        row = int(np.argmax(times.isna()))
-        raise InputError(
-            f"--time {name!r} must hold numbers or dates such as 2024-12-31 in every row; row "
-            f"{column.row_number(row)} of {table.path} holds {column.cells.iloc[row]!r}."
-        )
-    return np.asarray(times)

@@ -9,9 +9,10 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.errors import warn
+from pushrank.cli.labels import label_rows
 from pushrank.cli.measure import MeasureConfig, show_measures
 from pushrank.cli.model import SavedModel, fingerprint
-from pushrank.cli.table import TextFormat, label_rows
+from pushrank.cli.table import TextFormat
 
 
 def evaluate(
@@ -38,12 +39,9 @@ def evaluate(
     """
     config.check(model, data)
     saved = SavedModel.load(model)
-    rows = label_rows(
-        saved.read(data, text_format),
-        label or saved.label or None,
-        positive or saved.positive,
-        drop_unlabelled=drop_unlabelled,
-    )
+    table = saved.read(data, text_format)
+    column = table.labels(label or saved.label or None)
+    rows = label_rows(table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled)
     features = saved.features(rows.table)
     show_measures(rows, {saved.name: saved.scores(features)}, config)
     if saved.training.get("fingerprint") == fingerprint(features):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,21 +13,12 @@ import typer
 from numpy.typing import NDArray
 
 from pushrank.cli import options
-from pushrank.cli.column_checks import MIN_ROWS_TO_WARN, check_magnitudes, usable_columns
+from pushrank.cli.columns import MIN_ROWS_TO_WARN, check_magnitudes, feature_matrix, usable_columns
 from pushrank.cli.errors import InputError, warn
+from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.read import read_table
-from pushrank.cli.table import (
-    Column,
-    Kind,
-    LabelledRows,
-    Table,
-    TextFormat,
-    feature_columns,
-    label_rows,
-    model_columns,
-    numbers_in,
-)
+from pushrank.cli.table import Kind, TextFormat
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,7 @@ class FeatureSource(LabelledSource):
 
 @dataclass(frozen=True)
 class LabelledFeatures(LabelledRows):
-    """Labelled rows with their features, and what they count for in fits.
+    """Labelled rows with their features, what they count for in fits, and how they belong together.
 
     The rows of a test file come after the ``n_learnt`` rows to learn from.
     """
@@ -65,6 +55,8 @@ class LabelledFeatures(LabelledRows):
     categorical: list[str]
     features: Any
     weights: NDArray[np.float64] | None
+    groups: NDArray[np.str_] | None
+    times: NDArray[Any] | None
     n_learnt: int
 
     @property
@@ -101,67 +93,69 @@ class LabelledFeatures(LabelledRows):
 def read_features(
     source: FeatureSource,
     text_format: TextFormat,
+    *,
     weight: str | None = None,
-    set_aside: Mapping[str, str | None] | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    test: Path | None = None,
 ) -> LabelledFeatures:
     """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful.
 
-    ``weight`` is the column of what rows count for. Neither it nor those that ``set_aside`` names, by the
-    options that name them, are features.
+    The columns of what rows count for, of their groups and of their times are no features. The rows of a
+    ``test`` file follow those to learn from.
     """
-    table = read_table(source.data, text_format)
-    rows = label_rows(table, source.label, source.positive, drop_unlabelled=source.drop_unlabelled)
-    table, n_rare = rows.table, int(min(rows.y.sum(), (~rows.y).sum()))
+    learnt, *tested = _read_labelled(source, text_format, test)
+    table, n_rare = learnt.table, int(min(learnt.y.sum(), (~learnt.y).sum()))
     if n_rare < MIN_ROWS_TO_WARN:
         are = "row is" if n_rare == 1 else "rows are"
         warn(f"only {n_rare} {are} of one of the two classes: what is learnt and measured rests on few.")
-    aside = {**(set_aside or {}), "weight": weight}
-    columns = feature_columns(table, rows.label, source.exclude or [], aside)
+    aside = {"group": group, "time": time, "weight": weight}
+    columns = table.feature_columns(learnt.label, source.exclude or [], aside)
     # What options name is refused before all columns are checked, which prints warnings.
-    weights = None if weight is None else numbers_in(table, weight, "weight", 0.0)
-    columns = usable_columns(table, columns, rows.y)
-    return LabelledFeatures(
-        **vars(rows),
-        numeric=[column.name for column in columns if column.kind is Kind.NUMBER],
-        categorical=[column.name for column in columns if column.kind is not Kind.NUMBER],
-        features=feature_matrix(table, columns),
-        weights=weights,
-        n_learnt=len(table),
-    )
-
-
-def with_test_rows(
-    rows: LabelledFeatures, path: Path, text_format: TextFormat, weight: str | None, *, drop_unlabelled: bool
-) -> LabelledFeatures:
-    """Return rows to learn from followed by those of a test file."""
-    table = read_table(path, text_format, rows.features.shape[1] if rows.table.is_sparse else None)
-    if table.is_sparse != rows.table.is_sparse:
-        raise InputError(f"{path} is not of the kind of {rows.table.path}; give --test rows of that kind.")
-    test = label_rows(table, rows.label, rows.positive, drop_unlabelled=drop_unlabelled)
-    columns = model_columns(test.table, rows.numeric, rows.categorical)
-    check_magnitudes(columns)
-    parts = [rows.features, feature_matrix(test.table, columns)]
-    features = sp.csr_matrix(sp.vstack(parts)) if table.is_sparse else pd.concat(parts, ignore_index=True)
-    frame = pd.concat([rows.table.frame, test.table.frame], ignore_index=True)
+    parts = [learnt, *tested]
     weights = None
     if weight is not None:
-        weights = np.concatenate([rows.weights, numbers_in(test.table, weight, "weight", 0.0)])
-    return replace(
-        rows,
-        table=replace(rows.table, frame=frame, features=features if table.is_sparse else None),
-        y=np.concatenate([rows.y, test.y]),
+        weights = np.concatenate([part.table.numbers(weight, "weight", 0.0) for part in parts])
+    groups = None if group is None else table.groups(group)
+    times = None if time is None else table.times(time)
+    columns = usable_columns(columns, learnt.y)
+    numeric = [column.name for column in columns if column.kind is Kind.NUMBER]
+    categorical = [column.name for column in columns if column.kind is not Kind.NUMBER]
+    features = feature_matrix(table, columns)
+    for part in tested:
+        columns = part.table.model_columns(numeric, categorical)
+        check_magnitudes(columns)
+        both = [features, feature_matrix(part.table, columns)]
+        features = sp.csr_matrix(sp.vstack(both)) if table.is_sparse else pd.concat(both, ignore_index=True)
+        frame = pd.concat([table.frame, part.table.frame], ignore_index=True)
+        table = replace(table, frame=frame, features=features if table.is_sparse else None)
+    return LabelledFeatures(
+        table,
+        learnt.label,
+        learnt.positive,
+        y=np.concatenate([part.y for part in parts]),
+        numeric=numeric,
+        categorical=categorical,
         features=features,
         weights=weights,
+        groups=groups,
+        times=times,
+        n_learnt=len(learnt.y),
     )
 
 
-def feature_matrix(table: Table, columns: list[Column]) -> Any:
-    """Return columns as a data frame: floats, then texts, with NaN where they are missing."""
-    if table.is_sparse:
-        return table.features
-    numeric = [column for column in columns if column.kind is Kind.NUMBER]
-    # A single block of floats: scikit-learn takes it without a copy for each column.
-    numbers = np.array([column.values for column in numeric]).reshape(len(numeric), len(table))
-    features = pd.DataFrame(numbers.T, index=table.frame.index, columns=[column.name for column in numeric])
-    texts = {column.name: column.values for column in columns if column.kind is not Kind.NUMBER}
-    return pd.concat([features, pd.DataFrame(texts, index=table.frame.index)], axis=1) if texts else features
+def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:
+    """Return the rows of a file and of the test file, if there is one: with the same label, of one kind."""
+    tables = [read_table(source.data, text_format)]
+    if test is not None:
+        features = tables[0].features
+        n_features = None if features is None else features.shape[1]
+        tables.append(read_table(test, text_format, n_features))
+        if tables[0].is_sparse != tables[1].is_sparse:
+            raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")
+    parts, label, positive = [], source.label, source.positive
+    for table in tables:
+        part = label_rows(table, table.labels(label), positive, drop_unlabelled=source.drop_unlabelled)
+        parts.append(part)
+        label, positive = part.label, part.positive
+    return parts

@@ -48,9 +48,14 @@ def option_of_models(name: str, text: str, *names: str, **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class ModelOptions:
-    """What a model is fitted with, in place of its own defaults."""
+class FitConfig:
+    """What is fitted, with what in place of a model's own defaults, and where it is saved."""
 
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")]
+    force: options.Force = False
+    model: Annotated[
+        str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints.")
+    ] = "top-ranker-cv"
     budget: int | None = option(
         "How many rows you can act on, of as many rows as the data has: top-ranker-cv is chosen for these.",
         min=1,
@@ -76,25 +81,20 @@ class ModelOptions:
     learning_rate: float | None = option("The factor of each boosting step, in (0, 1].")
     max_iter: int | None = option("The largest number of iterations.")
     tol: float | None = option("How close to the optimum iterations end.")
+    weight: options.Weight = None
+    probability: bool = option(
+        "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
+    )
+    seed: options.Seed = 0
+
+    def ranker(self) -> BaseEstimator:
+        """Return the model, with the options that are its parameters."""
+        others = {"output", "force", "model", "weight", "probability", "seed"}
+        parameters = {name: value for name, value in vars(self).items() if name not in others}
+        return make_model(self.model, self.seed, **parameters)
 
 
-def fit(
-    source: FeatureSource,
-    text_format: TextFormat,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")],
-    *,
-    force: options.Force = False,
-    model: Annotated[
-        str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints.")
-    ] = "top-ranker-cv",
-    model_options: ModelOptions,
-    weight: options.Weight = None,
-    probability: Annotated[
-        bool,
-        typer.Option("--probability", help="Calibrate probabilities, too, by five more fits: for score."),
-    ] = False,
-    seed: options.Seed = 0,
-) -> None:
+def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
     """Learn to rank from a file and save the model.
 
     Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers
@@ -110,40 +110,31 @@ def fit(
 
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
-    check_output(output, MODELS_WRITTEN, [source.data], force=force)
-    ranker = make_model(model, seed, **vars(model_options))
-    rows = read_features(source, text_format, weight)
-    _check_inner_folds(model, ranker, rows)
-    pipelines = make_ranking_pipelines(
-        {model: ranker},
-        rows.numeric,
-        rows.categorical,
-        sparse=rows.table.is_sparse,
-        alpha=model_options.alpha,
-    )
-    with fitting(model):
-        pipeline = fit_pipeline(pipelines[model], rows)
-        saved = SavedModel.from_fit(
-            pipeline, model, rows, calibrator=fit_calibrator(pipeline, rows) if probability else None
-        )
-    with writing(output):
-        saved.save(output)
-    if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
-        warn(f"{model} gives every row the same score, so it cannot rank: no column tells rows apart.")
-    typer.echo(
-        f"{model} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
-        f"{rows.describe_features()}; saved as {output}."
-    )
-
-
-def _check_inner_folds(name: str, ranker: BaseEstimator, rows: LabelledFeatures) -> None:
-    """Raise InputError when a model chooses by cross-validation and a class has too few rows for that."""
+    check_output(config.output, MODELS_WRITTEN, [source.data], force=config.force)
+    name, ranker = config.model, config.ranker()
+    rows = read_features(source, text_format, weight=config.weight)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     if "cv" in ranker.get_params() and n_rare < N_INNER_FOLDS:
         raise InputError(
             f"--model {name} chooses by cross-validation and needs {N_INNER_FOLDS} rows of each class, and "
             f"one has {n_rare}; take another, such as --model pnorm-push."
         )
+    sparse = rows.table.is_sparse
+    pipelines = make_ranking_pipelines(
+        {name: ranker}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
+    )
+    with fitting(name):
+        pipeline = fit_pipeline(pipelines[name], rows)
+        calibrator = fit_calibrator(pipeline, rows) if config.probability else None
+        saved = SavedModel.from_fit(pipeline, name, rows, calibrator)
+    with writing(config.output):
+        saved.save(config.output)
+    if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
+        warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
+    typer.echo(
+        f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
+        f"{rows.describe_features()}; saved as {config.output}."
+    )
 
 
 def fit_calibrator(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:

@@ -18,10 +18,11 @@ from pushrank import metrics
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
+from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console
-from pushrank.cli.table import LabelledRows, TextFormat, columns_to_show, groups_in, label_rows, numbers_in
+from pushrank.cli.table import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
@@ -104,10 +105,12 @@ def measure(
     """
     config.check(source.data)
     table = read_table(source.data, text_format)
-    rows = label_rows(table, source.label, source.positive, drop_unlabelled=source.drop_unlabelled)
+    rows = label_rows(
+        table, table.labels(source.label), source.positive, drop_unlabelled=source.drop_unlabelled
+    )
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
-    measured = show_measures(rows, {name: numbers_in(rows.table, name, "score") for name in score}, config)
+    measured = show_measures(rows, {name: rows.table.numbers(name, "score") for name in score}, config)
     for name, figures in measured.measures.items():
         if figures["auc"].estimate < 0.5:
             warn(
@@ -122,8 +125,8 @@ def show_measures(
 ) -> Measurement:
     """Measure the lists that scores make of labelled rows, print what was measured, and report it."""
     table, y = rows.table, rows.y
-    value = None if config.value is None else numbers_in(table, config.value, "value")
-    weight = None if config.weight is None else numbers_in(table, config.weight, "weight", 0.0)
+    value = None if config.value is None else table.numbers(config.value, "value")
+    weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
     total = float(len(y) if weight is None else weight.sum())
     if config.budget is not None and config.budget > total:
         raise InputError(f"--budget {config.budget} exceeds the {total:g} rows of the data.")
@@ -133,7 +136,7 @@ def show_measures(
             scores,
             k=config.budget,
             value=value,
-            groups=None if config.group is None else groups_in(table, config.group),
+            groups=None if config.group is None else table.groups(config.group),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
@@ -189,7 +192,7 @@ def write_measurement_report(
         "Seed": str(config.seed),
         "Versions": versions(),
     }
-    shown = columns_to_show(rows.table, rows.table.frame.drop(columns=rows.label), config.show)
+    shown = rows.table.to_show(rows.table.frame.drop(columns=rows.label), config.show)
     title, meaning = rows.table.path.name, rows.label_meaning
     data = MeasurementData(measured, rows.y, scores, shown, title, meaning, settings)
     write_page(data, output, opened=config.opened)

@@ -24,11 +24,11 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, S
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import estimators, persistence
-from pushrank.cli.column_checks import check_magnitudes
+from pushrank.cli.columns import check_magnitudes, feature_matrix
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
-from pushrank.cli.features import LabelledFeatures, feature_matrix
+from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.read import read_table
-from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat, model_columns
+from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
 from pushrank.exceptions import ModelFileError
 from pushrank.model_selection._fits import model_scores, record_warnings
@@ -283,7 +283,7 @@ class SavedModel:
 
     def features(self, table: Table) -> Any:
         """Return the columns that the model was fitted on; warn of values that it does not know."""
-        columns = model_columns(table, self.numeric, self.categorical)
+        columns = table.model_columns(self.numeric, self.categorical)
         check_magnitudes(columns)
         # A pipeline saved in Python, which has no label here, may handle unknown values in another way.
         if self.label and self.categorical:

@@ -13,7 +13,7 @@ from pushrank.cli import options
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
 from pushrank.cli.features import FeatureSource, LabelledFeatures
 from pushrank.cli.model import MAX_CATEGORIES
-from pushrank.cli.table import TextFormat, columns_to_show
+from pushrank.cli.table import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import ReportData, sentences
 
@@ -55,7 +55,7 @@ def write_comparison_report(
     data = ReportData(
         comparison,
         rows.y[is_held_out],
-        columns_to_show(rows.table, rows.rows_to_show, config.show)[is_held_out],
+        rows.table.to_show(rows.rows_to_show, config.show)[is_held_out],
         title=rows.table.path.name,
         meaning=rows.label_meaning,
         settings=_settings(compared, config),

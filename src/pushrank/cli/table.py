@@ -1,16 +1,14 @@
-"""Tables: columns parsed once into values with a kind, and labels that say which rows are positive."""
+"""Tables: rows as they are in a file, and columns parsed once into values with a kind."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import groupby
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,14 +16,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._validation import positive_label
-from pushrank.cli.errors import InputError, warn
+from pushrank.cli.errors import InputError
 from pushrank.cli.options import option
 
 SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 LIBSVM_LABEL = "label"
-UNLABELLED = {"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"}
-"""Texts that mean that a row has no label, unless one of them is named as the positive label."""
 TEXT = pd.ArrowDtype(pa.string())
 FLOAT = pd.ArrowDtype(pa.float64())
 MISSING = ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
@@ -95,11 +90,6 @@ class TextFormat:
             numbers = pd.to_numeric(cells.astype(object), errors="coerce")
         return np.asarray(numbers.to_numpy(np.float64, na_value=np.nan)), numbers.count() < cells.count()
 
-    def are_numbers(self, texts: pd.Index) -> NDArray[np.bool_]:
-        """Return which texts are numbers."""
-        plain = self.plain(pd.Series(texts, dtype=TEXT)).astype(object)
-        return np.asarray(pd.to_numeric(plain, errors="coerce").notna(), dtype=bool)
-
 
 DEFAULT_FORMAT = TextFormat()
 
@@ -118,8 +108,9 @@ class Column:
     """A column, parsed once: its cells as they are in the file, and their values.
 
     Values are floats in a column of numbers and texts in a column of texts or dates, with NaN where they are
-    missing; other cells are their own values. ``counts`` says how often each text occurs. Where a column of
-    numbers ``holds_texts``, each of them is NaN.
+    missing; other cells are their own values. ``numbers`` are the values, or those of the texts that are
+    numbers, where these were looked for; ``counts`` says how often each text occurs, and ``plain`` how labels
+    are written with a decimal point. Where a column of numbers ``holds_texts``, each of them is NaN.
     """
 
     name: str
@@ -127,8 +118,11 @@ class Column:
     cells: pd.Series
     kind: Kind
     values: Any
+    numbers: Any = None
     counts: Any = None
+    plain: Mapping[str, str] = field(default_factory=dict)
     holds_texts: bool = False
+    is_text_file: bool = False
 
     def __str__(self) -> str:
         return f"column {self.name!r} of {self.path}"
@@ -136,6 +130,11 @@ class Column:
     def row_number(self, position: int | np.integer[Any]) -> int:
         """Return the number of a row in the file, from 1, which leaving out rows does not change."""
         return int(self.cells.index[position]) + 1
+
+    def first_row(self, is_bad: Any) -> tuple[int, Any]:
+        """Return the number in the file of the first row that is bad, and its cell."""
+        position = int(np.argmax(is_bad))
+        return self.row_number(position), self.cells.iloc[position]
 
 
 @dataclass(frozen=True)
@@ -162,9 +161,8 @@ class Table:
 
     def where(self, kept: NDArray[np.bool_]) -> Table:
         """Return some of the rows, under their numbers in the file."""
-        return replace(
-            self, frame=self.frame[kept], features=None if self.features is None else self.features[kept]
-        )
+        features = None if self.features is None else self.features[kept]
+        return replace(self, frame=self.frame[kept], features=features)
 
     def column(self, name: str, kind: Kind | None = None) -> Column:
         """Return a column, parsed as numbers or as texts if ``kind`` says which, else as its cells suggest.
@@ -174,6 +172,8 @@ class Table:
         """
         cells = self.frame[name]
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
+        parsed = partial(Column, name, self.path, cells, is_text_file=self.is_text)
+        numbers = None
         if kind is not Kind.TEXT:
             numbers, holds_texts = np.full(len(cells), np.nan), True
             if type_kind is Kind.NUMBER:
@@ -182,9 +182,9 @@ class Table:
                 numbers, holds_texts = self.text_format.numbers(cells)
             is_number = not holds_texts and (self.is_text or type_kind is Kind.NUMBER)
             if is_number or kind is Kind.NUMBER:
-                return Column(name, self.path, cells, Kind.NUMBER, numbers, holds_texts=holds_texts)
+                return parsed(Kind.NUMBER, numbers, numbers, holds_texts=holds_texts)
         if kind is None and type_kind is Kind.OTHER:
-            return Column(name, self.path, cells, Kind.OTHER, cells)
+            return parsed(Kind.OTHER, cells)
         texts = cells.astype(object)
         # Missing texts are NaN, as scikit-learn's encoders expect them.
         if self.is_text:
@@ -197,7 +197,113 @@ class Table:
             # them without taking version numbers for dates.
             n_dates = counts[counts.index.str.fullmatch(DATE)].sum() if len(counts) else 0
             kind = Kind.DATE if 0 < NEARLY_ALL * counts.sum() <= n_dates else type_kind
-        return Column(name, self.path, cells, kind, texts, counts)
+        return parsed(kind, texts, numbers, counts)
+
+    def check(self, name: str, option: str) -> None:
+        """Raise InputError unless there is a column that an option names."""
+        if self.is_sparse:
+            raise InputError(f"--{option} {name!r} is for named columns; those of {self.path} have none.")
+        if name not in self.frame.columns:
+            similar = self.describe_similar(name)
+            raise InputError(
+                f"--{option} {name!r} is no column of {self.path}{similar}; it has {self.describe_columns()}."
+            )
+
+    def labels(self, name: str | None) -> Column:
+        """Return the column that --label names, or the labels of a libsvm file, as texts."""
+        if self.is_sparse:
+            name = LIBSVM_LABEL
+        elif name is None:
+            raise InputError("name the column that holds the label: --label COLUMN.")
+        else:
+            self.check(name, "label")
+        column = self.column(name, Kind.TEXT)
+        texts = column.counts.index
+        # Labels in a file with types are written with a decimal point already.
+        plain = self.text_format.plain(pd.Series(texts, dtype=TEXT)) if self.is_text else texts
+        return replace(column, plain=dict(zip(texts, plain, strict=True)))
+
+    def numbers(self, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
+        """Return the column that an option names, or raise InputError unless each row holds a number."""
+        self.check(name, option)
+        column = self.column(name, Kind.NUMBER)
+        is_usable = np.isfinite(column.values) & (column.values >= lowest)
+        if not is_usable.all():
+            row, cell = column.first_row(~is_usable)
+            at_least = f" of at least {lowest:g}" * bool(np.isfinite(lowest))
+            problem = "is empty: fill it, or leave such rows out" if pd.isna(cell) else f"holds {cell!r}"
+            raise InputError(
+                f"--{option} {name!r} must hold a number{at_least} in every row; row {row} of {self.path} "
+                f"{problem}."
+            )
+        return np.asarray(column.values)
+
+    def groups(self, name: str) -> NDArray[np.str_]:
+        """Return the groups of rows that the column of --group says; rows without one make a group."""
+        self.check(name, "group")
+        return np.asarray(self.column(name, Kind.TEXT).values.fillna(""), dtype=str)
+
+    def times(self, name: str) -> NDArray[Any]:
+        """Return the numbers or dates of the column of --time, which can be put in order."""
+        self.check(name, "time")
+        column = self.column(name)
+        times = pd.Series(column.values)
+        if column.kind is not Kind.NUMBER:
+            times = pd.to_datetime(times.map(str), format="ISO8601", errors="coerce", utc=True)
+        if times.isna().any():
+            row, cell = column.first_row(times.isna())
+            raise InputError(
+                f"--time {name!r} must hold numbers or dates such as 2024-12-31 in every row; row {row} of "
+                f"{self.path} holds {cell!r}."
+            )
+        return np.asarray(times)
+
+    def to_show(self, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:
+        """Return the columns that --show names, or all, or raise InputError when one is not there."""
+        for name in names or ():
+            self.check(name, "show")
+        return frame[[name for name in dict.fromkeys(names) if name in frame]] if names else frame
+
+    def feature_columns(
+        self, label: str, excluded: Sequence[str], aside: Mapping[str, str | None]
+    ) -> list[Column]:
+        """Return the columns to rank by: all but the label, excluded ones and those set aside by options."""
+        columns = set(self.frame.columns)
+        # A name may hold a comma. Where no column is called so, the commas stand between several names.
+        named = [part for name in excluded for part in ([name] if name in columns else name.split(","))]
+        out = dict.fromkeys(named, "exclude") | {name: why for why, name in aside.items() if name is not None}
+        for name, why in out.items():
+            self.check(name, why)
+            if name == label:
+                raise InputError(f"--{why} {name!r} is the label.")
+        if self.is_sparse:
+            return []
+        names = [name for name in self.frame.columns if name != label and name not in out]
+        if not names:
+            raise InputError(f"{self.path} has no column but the label; there is nothing to rank by.")
+        return [self.column(name) for name in names]
+
+    def model_columns(self, numeric: list[str], categorical: list[str]) -> list[Column]:
+        """Return the columns that a model was fitted on, parsed as it needs them, or raise InputError."""
+        columns = set(self.frame.columns)
+        missing = [name for name in numeric + categorical if name not in columns]
+        if missing:
+            shown = listed(f"{name!r}{self.describe_similar(name)}" for name in missing)
+            raise InputError(
+                f"{self.path} lacks the column{'s' * (len(missing) > 1)} {shown} that the model was fitted "
+                f"on; it has {self.describe_columns()}."
+            )
+        parsed = [self.column(name, Kind.NUMBER) for name in numeric]
+        for column in parsed:
+            if column.holds_texts:
+                is_text = self.column(column.name, Kind.TEXT).values.notna().to_numpy()
+                row, cell = column.first_row(np.isnan(column.values) & is_text)
+                how = "; say how numbers are written: --decimal, --thousands, --units, --na-values"
+                raise InputError(
+                    f"{column} must hold numbers, as where the model was fitted; row {row} holds "
+                    f"{str(cell)!r}{how * self.is_text}."
+                )
+        return parsed + [self.column(name, Kind.TEXT) for name in categorical]
 
     def describe_columns(self) -> str:
         """Return which columns there are, and, where it seems so, that they are separated otherwise."""
@@ -207,52 +313,9 @@ class Table:
 
     def describe_similar(self, name: str) -> str:
         """Return which column has a name that differs in nothing but case and blanks, if one has."""
-        similar = [
-            other for other in self.frame.columns if str(other).strip().casefold() == name.strip().casefold()
-        ]
+        wanted = name.strip().casefold()
+        similar = [other for other in self.frame.columns if str(other).strip().casefold() == wanted]
         return f" ({similar[0]!r} differs in case or blanks only; rename one of them)" if similar else ""
-
-
-def check_column(table: Table, name: str, option: str) -> None:
-    """Raise InputError unless there is a column that an option names."""
-    if table.is_sparse:
-        raise InputError(f"--{option} {name!r} is for named columns; those of {table.path} have none.")
-    if name not in table.frame.columns:
-        raise InputError(
-            f"--{option} {name!r} is no column of {table.path}{table.describe_similar(name)}; it has "
-            f"{table.describe_columns()}."
-        )
-
-
-def numbers_in(table: Table, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
-    """Return the column that an option names, or raise InputError unless each row holds a number."""
-    check_column(table, name, option)
-    column = table.column(name, Kind.NUMBER)
-    is_usable = np.isfinite(column.values) & (column.values >= lowest)
-    if not is_usable.all():
-        row = int(np.argmin(is_usable))
-        at_least = f" of at least {lowest:g}" * bool(np.isfinite(lowest))
-        problem = f"holds {column.cells.iloc[row]!r}"
-        if column.cells.isna().iloc[row]:
-            problem = "is empty: fill it, or leave such rows out"
-        raise InputError(
-            f"--{option} {name!r} must hold a number{at_least} in every row; row {column.row_number(row)} of "
-            f"{table.path} {problem}."
-        )
-    return np.asarray(column.values)
-
-
-def groups_in(table: Table, name: str) -> NDArray[np.str_]:
-    """Return the groups of rows that the column of --group says; rows without one make a group."""
-    check_column(table, name, "group")
-    return np.asarray(table.column(name, Kind.TEXT).values.fillna(""), dtype=str)
-
-
-def columns_to_show(table: Table, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:
-    """Return the columns that --show names, or all, or raise InputError when one is not there."""
-    for name in names or ():
-        check_column(table, name, "show")
-    return frame[[name for name in dict.fromkeys(names) if name in frame]] if names else frame
 
 
 def separator_hint(names: Sequence[str]) -> str:
@@ -261,6 +324,12 @@ def separator_hint(names: Sequence[str]) -> str:
         if len(names) == 1 and mark in str(names[0]):
             return f". If {name} separates the columns, say so: --separator {name}"
     return ""
+
+
+def listed(items: Iterable[str]) -> str:
+    """Return at most ten items, and how many more there are."""
+    items = [*items]
+    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)
 
 
 def _kind_of_type(arrow_type: Any) -> Kind:
@@ -282,194 +351,3 @@ def as_text(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
-
-
-def feature_columns(
-    table: Table, label: str, excluded: Sequence[str], aside: Mapping[str, str | None]
-) -> list[Column]:
-    """Return the columns to rank by: all but the label, the excluded ones and those set aside by options."""
-    columns = set(table.frame.columns)
-    # A name may hold a comma. Where no column is called so, the commas stand between several names.
-    out = {part: "exclude" for name in excluded for part in ([name] if name in columns else name.split(","))}
-    out |= {name: why for why, name in aside.items() if name is not None}
-    for name, why in out.items():
-        check_column(table, name, why)
-        if name == label:
-            raise InputError(f"--{why} {name!r} is the label.")
-    if table.is_sparse:
-        return []
-    names = [name for name in table.frame.columns if name != label and name not in out]
-    if not names:
-        raise InputError(f"{table.path} has no column but the label; there is nothing to rank by.")
-    return [table.column(name) for name in names]
-
-
-def model_columns(table: Table, numeric: list[str], categorical: list[str]) -> list[Column]:
-    """Return the columns that a model was fitted on, parsed as it needs them, or raise InputError."""
-    columns = set(table.frame.columns)
-    missing = [name for name in numeric + categorical if name not in columns]
-    if missing:
-        shown = listed(f"{name!r}{table.describe_similar(name)}" for name in missing)
-        raise InputError(
-            f"{table.path} lacks the column{'s' * (len(missing) > 1)} {shown} that the model was fitted on; "
-            f"it has {table.describe_columns()}."
-        )
-    parsed = [table.column(name, Kind.NUMBER) for name in numeric]
-    for column in parsed:
-        if column.holds_texts:
-            _refuse_texts(table, column)
-    return parsed + [table.column(name, Kind.TEXT) for name in categorical]
-
-
-def _refuse_texts(table: Table, column: Column) -> None:
-    """Raise InputError for a column of texts where the model was fitted to numbers."""
-    texts = table.column(column.name, Kind.TEXT).values
-    row = int(np.argmax(np.isnan(column.values) & texts.notna().to_numpy()))
-    how = (
-        "; say how numbers are written: --decimal, --thousands, --units, --na-values." * table.is_text or "."
-    )
-    raise InputError(
-        f"{column} must hold numbers, as where the model was fitted; row {column.row_number(row)} holds "
-        f"{str(column.cells.iloc[row])!r}{how}"
-    )
-
-
-def listed(items: Iterable[str]) -> str:
-    """Return at most ten items, and how many more there are."""
-    items = [*items]
-    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)
-
-
-@dataclass(frozen=True)
-class LabelledRows:
-    """A table, and which of its rows are positive."""
-
-    table: Table
-    label: str
-    positive: str
-    y: NDArray[np.bool_]
-
-    @property
-    def label_meaning(self) -> str:
-        """What makes a row positive."""
-        return f"{self.label} = {self.positive}"
-
-
-class LabelClass(NamedTuple):
-    """A class of the labels: their number or text, how they are written, and how they are shown."""
-
-    key: Decimal | str
-    spellings: list[str]
-    n_rows: int
-    shown: str
-
-
-def label_rows(
-    table: Table, label: str | None, positive: str | None, *, drop_unlabelled: bool = False
-) -> LabelledRows:
-    """Return the rows that have a label, which of them are positive, and the label that makes them so.
-
-    Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
-    are not. Texts are the same in capital and small letters. A line says what counts as the same, as negative
-    or as no label, and in how many rows. An InputError is raised when labels are missing and not to be
-    dropped, there are not two classes, the value does not occur, or nothing says which of two texts is
-    positive.
-    """
-    if table.is_sparse:
-        label = LIBSVM_LABEL
-    elif label is None:
-        raise InputError("name the column that holds the label: --label COLUMN.")
-    else:
-        check_column(table, label, "label")
-    column = table.column(label, Kind.TEXT)
-    wanted = None if positive is None else _label_key(positive)
-    keys = _keys_by_text(table, column)
-    no_label = [text for text in keys if text.strip() in UNLABELLED and keys[text] != wanted]
-    has_label = (column.values.notna() & ~column.values.isin(no_label)).to_numpy()
-    if not has_label.all():
-        message = _unlabelled_message(column, has_label, no_label)
-        if not drop_unlabelled:
-            row = column.row_number(np.argmin(has_label))
-            raise InputError(
-                f"{column} has no label in {message}, first in row {row}; leave them out with "
-                "--drop-unlabelled, or fill them in."
-            )
-        warn(f"{message} have no label in {column} and are left out.")
-        table = table.where(has_label)
-    classes = _classes(column, {text: keys[text] for text in keys if text not in no_label})
-    chosen = _positive_class(column, classes, positive)
-    for spellings in (group.spellings for group in classes if isinstance(group.key, str)):
-        if len(spellings) > 1:
-            shown = listed(f"{text!r} ({_n_rows(column.counts[text])})" for text in spellings)
-            warn(f"{column}: {shown} count as one label.")
-    others = [f"{group.shown!r} ({_n_rows(group.n_rows)})" for group in classes if group is not chosen]
-    if len(others) > 1:
-        warn(f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}.")
-    y = column.values[has_label].map(keys).eq(chosen.key).to_numpy(dtype=bool)
-    return LabelledRows(table, column.name, chosen.shown, y)
-
-
-def _keys_by_text(table: Table, column: Column) -> dict[str, Decimal | str]:
-    texts = column.counts.index
-    # Labels in a file with types are written with a decimal point already.
-    plain = table.text_format.plain(pd.Series(texts, dtype=TEXT)) if table.is_text else texts
-    return dict(zip(texts, map(_label_key, plain), strict=True))
-
-
-def _label_key(text: str) -> Decimal | str:
-    """Return what two labels have in common that are the same: the exact number, or the text."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return text.strip().casefold()
-    return number if number.is_finite() else text
-
-
-def _unlabelled_message(column: Column, has_label: NDArray[np.bool_], no_label: list[str]) -> str:
-    kinds = [f"{n:,} empty" for n in [int(column.values.isna().sum())] if n]
-    kinds += [f"{column.counts[text]:,} {text!r}" for text in no_label]
-    return f"{np.sum(~has_label):,} of {len(has_label):,} rows ({', '.join(kinds)})"
-
-
-def _classes(column: Column, keys: Mapping[str, Decimal | str]) -> list[LabelClass]:
-    """Return the labels that differ: numbers in their order, then texts."""
-    classes = []
-    # Texts and numbers have no common order. The most frequent of several spellings comes first.
-    in_order = sorted(keys, key=lambda text: (isinstance(keys[text], str), keys[text]))
-    for key, group in groupby(in_order, key=keys.__getitem__):
-        spellings = list(group)
-        is_whole = isinstance(key, Decimal) and key == key.to_integral_value()
-        n_rows = sum(int(column.counts[text]) for text in spellings)
-        classes.append(
-            LabelClass(key, spellings, n_rows, str(int(key)) if is_whole else spellings[0].strip())
-        )
-    return classes
-
-
-def _positive_class(column: Column, classes: list[LabelClass], positive: str | None) -> LabelClass:
-    """Return the class to be ranked at the top, or raise InputError when there is none or several may be."""
-    by_label = {group.shown: group for group in classes}
-    shown = listed(f"{group.shown} ({_n_rows(group.n_rows)})" for group in classes)
-    if len(classes) < 2:
-        raise InputError(f"{column} holds one class only ({shown}); ranking needs two.")
-    if positive is not None:
-        wanted = _label_key(positive)
-        for group in classes:
-            if group.key == wanted:
-                return group
-        raise InputError(
-            f"the label to rank at the top, {positive!r}, does not occur in {column}, which holds {shown}; "
-            "name another: --positive LABEL."
-        )
-    chosen = positive_label(list(by_label)) if len(classes) == 2 else None
-    if chosen is None:
-        raise InputError(
-            f"{column} holds {len(classes)} values, {shown}; name the one to be ranked at the top: "
-            + " or ".join(f"--positive {shlex.quote(label)}" for label in list(by_label)[:3])
-            + " or ..." * (len(classes) > 3) + "."
-        )  # fmt: skip
-    return by_label[chosen]
-
-
-def _n_rows(count: int) -> str:
-    return f"{count:,} row" + "s" * int(count != 1)

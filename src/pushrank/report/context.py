@@ -20,6 +20,7 @@ from pushrank.metrics.measurement import number_text
 from pushrank.model_selection.comparison import HITS, PRECISION, RankerComparison
 from pushrank.report.lists import RankedLists, TiedRanks
 from pushrank.report.models import Drivers, find_drivers, model_sentences
+from pushrank.report.page import Page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ class ListDifference(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReportData:
+class ReportData(Page):
     """A comparison of models, and the rows that a report shows of it.
 
     Parameters
@@ -89,11 +90,6 @@ class ReportData:
     models: Mapping[str, Any] = field(default_factory=dict)
     X: Any = None
 
-    def _repr_html_(self) -> str:
-        from pushrank.report import framed
-
-        return framed(self)
-
     @cached_property
     def lists(self) -> RankedLists:
         """The lists of the models, from fits that had not seen the rows."""
@@ -124,9 +120,25 @@ class ReportData:
             differences.append(ListDifference(model, k * difference, k * low, k * high, p_value))
         return differences
 
+    def context(self) -> dict[str, Any]:
+        """Return the names that the template uses."""
+        comparison, lists = self.comparison, self.lists
+        of_comparison = {
+            "measured": None,
+            "models": model_sentences(self.models),
+            "drivers": find_drivers(comparison, lists, self.models.get(lists.best), self.X, self.seed),
+            "measures": sorted(
+                comparison.measures[lists.best], key=lambda name: name != comparison.criterion
+            ),
+            "n_resamples": default_n_resamples(len(self.y)),
+            "none_is_better": comparison.none_is_better_,
+            "place": _place_of_best(comparison),
+        }
+        return of_comparison | _template_context(self, _facts(self))
+
 
 @dataclass(frozen=True)
-class MeasurementData:
+class MeasurementData(Page):
     """Lists by the scores of any models that were measured, and the rows that a report shows of them.
 
     Parameters
@@ -155,11 +167,6 @@ class MeasurementData:
     meaning: str
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def _repr_html_(self) -> str:
-        from pushrank.report import framed
-
-        return framed(self)
-
     @cached_property
     def lists(self) -> RankedLists:
         """The lists: first the one with the most hits, beside it the one that all are compared with."""
@@ -170,6 +177,12 @@ class MeasurementData:
         )
         runner_up = first if best != first else next(iter(others), None)
         return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), best, runner_up)
+
+    def context(self) -> dict[str, Any]:
+        """Return the names that the template uses."""
+        judged_by = f"hits among the first {self.lists.depth:,} rows"
+        of_measurement = {"measured": self.measurement, "drivers": Drivers([], "")}
+        return of_measurement | _template_context(self, {"Lists judged by": judged_by})
 
 
 class Cell(NamedTuple):
@@ -211,18 +224,13 @@ def _hits_sentence(lists: RankedLists, interval: str) -> str:
     )
 
 
-def template_context(data: ReportData | MeasurementData) -> dict[str, Any]:
-    """Return the names that the template uses."""
+def _template_context(data: ReportData | MeasurementData, facts: dict[str, str]) -> dict[str, Any]:
+    """Return the names that the template uses of both kinds of lists."""
     lists = data.lists
     top = lists.first_rows(lists.best, MAX_TOP_ROWS)
     first, last = (ranks[top] for ranks in lists.ranks(lists.best))
-    if isinstance(data, ReportData):
-        context, facts = _compared(data), _facts(data)
-    else:
-        context = {"measured": data.measurement, "drivers": Drivers([], "")}
-        facts = {"Lists judged by": f"hits among the first {lists.depth:,} rows"}
     hits = f"{int(data.y.sum()):,}, the rows with {data.meaning}"
-    return context | {
+    return {
         "facts": {"Rows": f"{len(data.y):,}", "Hits": hits, **facts, **data.settings},
         "data": data,
         "lists": lists,
@@ -246,20 +254,6 @@ def template_context(data: ReportData | MeasurementData) -> dict[str, Any]:
         "change": lambda measure, value: "+" * (value > 0.0) + _number(measure, value),
         "p_value": lambda p: f"< {MIN_P_VALUE:g}" if p < MIN_P_VALUE else f"{p:.3f}",
         "row_count": row_count,
-    }
-
-
-def _compared(data: ReportData) -> dict[str, Any]:
-    """Return what the template uses of a comparison alone."""
-    comparison, lists = data.comparison, data.lists
-    return {
-        "measured": None,
-        "models": model_sentences(data.models),
-        "drivers": find_drivers(comparison, lists, data.models.get(lists.best), data.X, data.seed),
-        "measures": sorted(comparison.measures[lists.best], key=lambda name: name != comparison.criterion),
-        "n_resamples": default_n_resamples(len(data.y)),
-        "none_is_better": comparison.none_is_better_,
-        "place": _place_of_best(comparison),
     }
 
 

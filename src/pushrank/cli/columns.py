@@ -1,10 +1,11 @@
-"""Checks of columns: those that would be misread are refused, and doubtful ones are warned of."""
+"""Columns to rank by: refused where they would be misread, warned of where they are doubtful, one matrix."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,27 +39,39 @@ def excluding(names: Iterable[str]) -> str:
     return " ".join(f"--exclude {shlex.quote(str(name))}" for name in names)
 
 
-def usable_columns(table: Table, columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
+def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
     """Return the columns that vary; refuse those that cannot be used, and warn of those that are doubtful."""
-    columns = _varying_columns(table, columns)
-    _refuse_unusable(table, columns)
-    check_magnitudes(columns)
-    _warn_of_doubtful(table, columns, y)
-    return columns
-
-
-def _varying_columns(table: Table, columns: list[Column]) -> list[Column]:
-    """Return the columns that are neither empty nor the same in every row, and say which are."""
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     kept = [column for column in columns if column.name not in ignored]
     if columns and not kept:
         raise InputError(
-            f"{table.path} has no column but the label that varies; there is nothing to rank by."
+            f"{columns[0].path} has no column but the label that varies; there is nothing to rank by."
         )
     if ignored:
         shown = listed(f"{name!r} ({why})" for name, why in ignored.items())
-        warn(f"ignored, as nothing can be learnt from them, of {table.path}: {shown}.")
+        warn(f"ignored, as nothing can be learnt from them, of {columns[0].path}: {shown}.")
+    _refuse_unusable(kept)
+    check_magnitudes(kept)
+    doubtful = {}
+    for column in kept:
+        for doubt in _doubts(column, y):
+            warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
+            doubtful[column.name] = doubt
+    if len(doubtful) > 1:
+        warn(f"to leave all of these columns out: {excluding(doubtful)}")
     return kept
+
+
+def feature_matrix(table: Table, columns: list[Column]) -> Any:
+    """Return columns as a data frame: floats, then texts, with NaN where they are missing."""
+    if table.is_sparse:
+        return table.features
+    numeric = [column for column in columns if column.kind is Kind.NUMBER]
+    # A single block of floats: scikit-learn takes it without a copy for each column.
+    numbers = np.array([column.values for column in numeric]).reshape(len(numeric), len(table))
+    features = pd.DataFrame(numbers.T, index=table.frame.index, columns=[column.name for column in numeric])
+    texts = {column.name: column.values for column in columns if column.kind is not Kind.NUMBER}
+    return pd.concat([features, pd.DataFrame(texts, index=table.frame.index)], axis=1) if texts else features
 
 
 def _why_ignored(column: Column) -> str:
@@ -77,8 +90,8 @@ def check_magnitudes(columns: list[Column]) -> None:
     for column in columns:
         if column.kind is not Kind.NUMBER or np.nanmax(np.abs(column.values), initial=0.0) <= MAX_NUMBER:
             continue
-        row = int(np.argmax(np.abs(column.values) > MAX_NUMBER))
-        number, where = column.values[row], f"in row {column.row_number(row)}"
+        position = int(np.argmax(np.abs(column.values) > MAX_NUMBER))
+        number, where = column.values[position], f"in row {column.row_number(position)}"
         if np.isinf(number):
             raise InputError(f"{column} holds infinity {where}; replace or drop it.")
         raise InputError(
@@ -87,7 +100,7 @@ def check_magnitudes(columns: list[Column]) -> None:
         )
 
 
-def _refuse_unusable(table: Table, columns: list[Column]) -> None:
+def _refuse_unusable(columns: list[Column]) -> None:
     """Raise InputError that names all columns which would only be misread, and what to type."""
     reasons, row_names, advice, amounts = {}, {}, "", []
     for column in columns:
@@ -97,7 +110,7 @@ def _refuse_unusable(table: Table, columns: list[Column]) -> None:
         elif column.kind is Kind.OTHER:
             arrow_type = column.cells.dtype.pyarrow_dtype
             reasons[column.name] = f"holds {arrow_type}, of which no single number can be made"
-        elif column.kind is Kind.TEXT and (parts := _amounts(table, column)) is not None:
+        elif column.kind is Kind.TEXT and (parts := _amounts(column)) is not None:
             reasons[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}"
             amounts.append(parts)
         elif column.kind is Kind.TEXT and _names_rows(column):
@@ -112,7 +125,7 @@ def _refuse_unusable(table: Table, columns: list[Column]) -> None:
     shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
     n_columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
     raise InputError(
-        f"{table.path} has {n_columns} that cannot be used as written: {shown}.{advice} Leave out what "
+        f"{columns[0].path} has {n_columns} that cannot be used as written: {shown}.{advice} Leave out what "
         f"cannot be used: {excluding(reasons)}."
     )
 
@@ -122,13 +135,18 @@ def _names_rows(column: Column) -> bool:
     return n_rows >= MIN_ROWS_TO_WARN and len(column.counts) > n_rows / 2
 
 
-def _amounts(table: Table, column: Column) -> pd.DataFrame | None:
+def _are_numbers(column: Column) -> NDArray[np.bool_]:
+    """Return which of the texts of a column are numbers."""
+    return np.asarray(column.counts.index.isin(column.values[~np.isnan(column.numbers)]))
+
+
+def _amounts(column: Column) -> pd.DataFrame | None:
     """Return the parts of the amounts that nearly all texts of a column are, if plain numbers are not."""
-    if not table.is_text:
+    if not column.is_text_file:
         return None
     texts, shares = column.counts.index, column.counts / column.counts.sum()
     parts = texts.str.extract(f"^{AMOUNT}$").set_index(texts)
-    parts["is plain"] = table.text_format.are_numbers(texts)
+    parts["is plain"] = _are_numbers(column)
     is_amount = parts["number"].notna()
     is_written_otherwise = shares[is_amount].sum() >= NEARLY_ALL > shares[parts["is plain"]].sum()
     return parts[is_amount] if is_written_otherwise else None
@@ -153,23 +171,12 @@ def _options_to_read(amounts: pd.DataFrame) -> str:
     return " ".join(words) or "--decimal, --thousands"
 
 
-def _warn_of_doubtful(table: Table, columns: list[Column], y: NDArray[np.bool_]) -> None:
-    """Warn of columns that name rows, hide dates or give the label away, and how to leave all of them out."""
-    doubtful = {}
-    for column in columns:
-        for doubt in _doubts(table, column, y):
-            warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
-            doubtful[column.name] = doubt
-    if len(doubtful) > 1:
-        warn(f"to leave all of these columns out: {excluding(doubtful)}")
-
-
-def _doubts(table: Table, column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
+def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
     has_many_rows = len(y) >= MIN_ROWS_TO_WARN
     if column.kind is Kind.TEXT:
-        yield from _doubts_of_text(table, column)
+        yield from _doubts_of_text(column)
     elif has_many_rows:
-        yield from _doubts_of_numbers(table, column)
+        yield from _doubts_of_numbers(column)
     if has_many_rows and min(y.sum(), (~y).sum()) >= MIN_CLASS_TO_WARN and _gives_label_away(column, y):
         yield (
             "alone tells the two classes apart: is it a copy of the label, or known only afterwards? A model "
@@ -192,14 +199,14 @@ def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
     return bool(is_pure.all() and len(y) >= MIN_CLASS_TO_WARN * len(texts))
 
 
-def _doubts_of_numbers(table: Table, column: Column) -> Iterator[str]:
+def _doubts_of_numbers(column: Column) -> Iterator[str]:
     numbers = pd.Series(column.values)
     low, high = numbers.min(), numbers.max()
     if high - low <= 1 or (np.floor(numbers) != numbers)[numbers.notna()].any():
         return
     shown = ", ".join(map(as_text, numbers[:3]))
     # All codes of a column begin with a zero, or a good part of them: the first rows have some.
-    texts = column.cells.iloc[:ROWS_TO_SEARCH] if table.is_text else pd.Series(dtype=TEXT)
+    texts = column.cells.iloc[: ROWS_TO_SEARCH if column.is_text_file else 0].astype(TEXT)
     codes = texts[texts.str.match(r"\s*0\d").fillna(False).to_numpy(dtype=bool)]
     days = numbers.dropna()
     is_day = (days // 100 % 100).between(1, 12) & (days % 100).between(1, 31)
@@ -232,9 +239,9 @@ def _may_name_rows(name: str, numbers: pd.Series) -> bool:
     return bool(is_steady or has_no_gaps or is_code or re.fullmatch(IDENTIFIER, str(name)))
 
 
-def _doubts_of_text(table: Table, column: Column) -> Iterator[str]:
+def _doubts_of_text(column: Column) -> Iterator[str]:
     texts, shares = column.counts.index, column.counts.to_numpy() / column.counts.sum()
-    is_number = table.text_format.are_numbers(texts)
+    is_number = _are_numbers(column)
     percent = 100 * shares[is_number].sum()
     # A single text beside numbers stands for missing ones, however often. Of several each may mean something.
     is_mark = np.count_nonzero(~is_number) == 1

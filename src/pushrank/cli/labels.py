@@ -1,0 +1,134 @@
+"""Labels: which rows of a table are positive."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._validation import positive_label
+from pushrank.cli.errors import InputError, warn
+from pushrank.cli.table import Column, Table, listed
+
+UNLABELLED = {"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"}
+"""Texts that mean that a row has no label, unless one of them is named as the positive label."""
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """A table, and which of its rows are positive."""
+
+    table: Table
+    label: str
+    positive: str
+    y: NDArray[np.bool_]
+
+    @property
+    def label_meaning(self) -> str:
+        """What makes a row positive."""
+        return f"{self.label} = {self.positive}"
+
+
+class LabelClass(NamedTuple):
+    """A class of the labels: their number or text, how they are written and shown, and in how many rows."""
+
+    key: Decimal | str
+    spellings: list[str]
+    shown: str
+    n_rows: str
+
+
+def label_rows(
+    table: Table, column: Column, positive: str | None, *, drop_unlabelled: bool = False
+) -> LabelledRows:
+    """Return the rows that have a label, which of them are positive, and the label that makes them so.
+
+    Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
+    are not. Texts are the same in capital and small letters. A line says what counts as the same, as negative
+    or as no label, and in how many rows. An InputError is raised when labels are missing and not to be
+    dropped, there are not two classes, the value does not occur, or nothing says which of two texts is
+    positive.
+    """
+    wanted = None if positive is None else _label_key(positive)
+    keys = {text: _label_key(plain) for text, plain in column.plain.items()}
+    no_label = [text for text in keys if text.strip() in UNLABELLED and keys[text] != wanted]
+    has_label = (column.values.notna() & ~column.values.isin(no_label)).to_numpy()
+    if not has_label.all():
+        kinds = [f"{n:,} empty" for n in [int(column.values.isna().sum())] if n]
+        kinds += [f"{column.counts[text]:,} {text!r}" for text in no_label]
+        message = f"{np.sum(~has_label):,} of {len(has_label):,} rows ({', '.join(kinds)})"
+        if not drop_unlabelled:
+            row, _ = column.first_row(~has_label)
+            raise InputError(
+                f"{column} has no label in {message}, first in row {row}; leave them out with "
+                "--drop-unlabelled, or fill them in."
+            )
+        warn(f"{message} have no label in {column} and are left out.")
+    classes = _classes(column, {text: keys[text] for text in keys if text not in no_label})
+    chosen = _positive_class(column, classes, positive, wanted)
+    for group in classes:
+        if isinstance(group.key, str) and len(group.spellings) > 1:
+            shown = listed(f"{text!r} ({_n_rows(column.counts[text])})" for text in group.spellings)
+            warn(f"{column}: {shown} count as one label.")
+    others = [f"{group.shown!r} ({group.n_rows})" for group in classes if group is not chosen]
+    if len(others) > 1:
+        warn(f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}.")
+    y = column.values[has_label].isin(chosen.spellings).to_numpy()
+    return LabelledRows(table.where(has_label), column.name, chosen.shown, y)
+
+
+def _label_key(text: str) -> Decimal | str:
+    """Return what two labels have in common that are the same: the exact number, or the text."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text.strip().casefold()
+    return number if number.is_finite() else text
+
+
+def _classes(column: Column, keys: dict[str, Decimal | str]) -> list[LabelClass]:
+    """Return the labels that differ: numbers in their order, then texts."""
+    classes = []
+    # Texts and numbers have no common order. The most frequent of several spellings comes first.
+    in_order = sorted(keys, key=lambda text: (isinstance(keys[text], str), keys[text]))
+    for key, group in groupby(in_order, key=keys.__getitem__):
+        spellings = list(group)
+        is_whole = isinstance(key, Decimal) and key == key.to_integral_value()
+        shown = str(int(key)) if is_whole else spellings[0].strip()
+        classes.append(LabelClass(key, spellings, shown, _n_rows(column.counts[spellings].sum())))
+    return classes
+
+
+def _positive_class(
+    column: Column, classes: list[LabelClass], positive: str | None, wanted: Decimal | str | None
+) -> LabelClass:
+    """Return the class to be ranked at the top, or raise InputError when there is none or several may be."""
+    if positive is None and len(classes) == 2:
+        chosen = positive_label([group.shown for group in classes])
+        found = [group for group in classes if group.shown == chosen]
+    else:
+        found = [group for group in classes if positive is not None and group.key == wanted]
+    shown = listed(f"{group.shown} ({group.n_rows})" for group in classes)
+    if len(classes) < 2:
+        raise InputError(f"{column} holds one class only ({shown}); ranking needs two.")
+    if found:
+        return found[0]
+    if positive is not None:
+        raise InputError(
+            f"the label to rank at the top, {positive!r}, does not occur in {column}, which holds {shown}; "
+            "name another: --positive LABEL."
+        )
+    ways = " or ".join(f"--positive {shlex.quote(group.shown)}" for group in classes[:3])
+    raise InputError(
+        f"{column} holds {len(classes)} values, {shown}; name the one to be ranked at the top: "
+        f"{ways}{' or ...' * (len(classes) > 3)}."
+    )
+
+
+def _n_rows(count: int) -> str:
+    return f"{count:,} row" + "s" * int(count != 1)

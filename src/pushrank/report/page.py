@@ -1,0 +1,100 @@
+"""A report as a single HTML file: the template filled in, written, and framed for a notebook."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from abc import ABC, abstractmethod
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pushrank._io import atomic_write
+from pushrank.report.lists import RankedLists
+
+
+class Page(ABC):
+    """Rankings of labelled rows that are shown as a page."""
+
+    @property
+    @abstractmethod
+    def lists(self) -> RankedLists:
+        """The lists of the models."""
+
+    @abstractmethod
+    def context(self) -> dict[str, Any]:
+        """Return the names that the template uses."""
+
+    def _repr_html_(self) -> str:
+        # In such a frame of a notebook no script can run, and no link can leave it.
+        style = "width: 100%; height: 80vh; border: 0"
+        return f'<iframe sandbox srcdoc="{escape(render(self))}" style="{style}" title="report"></iframe>'
+
+
+def write_report(data: Page, path: Path) -> None:
+    """Write the report, whole or not at all.
+
+    Parameters
+    ----------
+    data : ReportData or MeasurementData
+        The comparison, or the lists that were measured.
+    path : Path
+        The file to write, such as ``report.html``.
+
+    Raises
+    ------
+    ImportError
+        When jinja2 or matplotlib is not installed.
+    OSError
+        When the file cannot be written; nothing is left in its place.
+    """
+    page = render(data)
+    with atomic_write(path) as beside:
+        beside.write_text(page, encoding="utf-8")
+
+
+def render(data: Page) -> str:
+    """Return the report as an HTML page; equal data give equal pages.
+
+    Parameters
+    ----------
+    data : ReportData or MeasurementData
+        The comparison, or the lists that were measured.
+
+    Returns
+    -------
+    str
+        The page. It holds no script, its policy refuses every request and any style but its own, and all
+        texts of the data are escaped by the template.
+
+    Raises
+    ------
+    ImportError
+        When jinja2 or matplotlib is not installed.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+
+        from pushrank.report.pictures import pictures
+    except ImportError as error:
+        raise ImportError(
+            f'a report needs jinja2 and matplotlib ({error}); get them with: pip install "pushrank[report]".'
+        ) from error
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    style = _asset("style.css")
+    # A browser applies only the style with this hash, whatever a cell of the data may smuggle into the page.
+    style_hash = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    return environment.from_string(_asset("template.html")).render(
+        **data.context(), pictures=pictures(data.lists), style=style, style_hash=style_hash
+    )
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
