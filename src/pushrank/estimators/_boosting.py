@@ -110,6 +110,7 @@ class BoostedRankerMixin(RankerMixin):
         *,
         qid: ArrayLike | None = None,
         pairs: Any = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
@@ -122,6 +123,8 @@ class BoostedRankerMixin(RankerMixin):
         sample_weight : array-like of shape (n_samples,), optional
         qid : array-like of shape (n_samples,), optional
         pairs : (better, worse) or (better, worse, weight), optional
+        time : array-like of shape (n_samples,), optional
+            %(time_stopping)s
 
         %(fitted_or_raises)s
         """
@@ -137,7 +140,7 @@ class BoostedRankerMixin(RankerMixin):
             raise ValueError(spec.two_classes_only)
         start = resume(self, spec, learner, X) if is_warm_start else fresh_start(self, learner)
         with one_blas_thread():
-            run = run_rounds(self, spec, start, X, y, target)
+            run = run_rounds(self, spec, start, X, y, target.at(time))
         paths = {} if spec.paths is None else spec.paths(run)
         self._encoder = encoder
         set_fitted(self, run, paths)

@@ -98,6 +98,11 @@ one, or the setting of ``joblib.parallel_config``, and -1 all processors. It cha
     "sample_weight_cv": "Non-negative weights, for training and for scoring.",
     "groups": """Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
 groups whole. In a pipeline they come by metadata routing.""",
+    "time": """The times of the rows, as numbers or dates. With a number as ``cv`` every part that is
+held out comes after the rows learnt from, by :class:`~pushrank.model_selection.TimeSplit`; a splitter has to
+take them.""",
+    "time_stopping": """The times of the rows, as numbers or dates. Early stopping then validates on the
+latest rows instead of rows drawn at random.""",
     "search_value_error": """ValueError
     When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
     cross-validation lacks one of them, or a score is not a number.""",

@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
+from pushrank._time import latest
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
@@ -174,7 +175,7 @@ class FrozenRanker(RankerMixin, BaseEstimator):
 def parts(
     target: Target, share: float, random_state: np.random.RandomState, part: Callable[[NDArray[Any]], Part]
 ) -> tuple[Part, Part]:
-    """Return the part to train on and the part to validate on, drawn at random.
+    """Return the part to train on and the part to validate on: the latest rows, or rows drawn at random.
 
     Of two classes or grades the same share of each is drawn, of query groups whole groups, of explicit pairs
     the pairs. ``part`` returns the part of a mask of the rows, or of the pairs.
@@ -183,6 +184,8 @@ def parts(
     try:
         if isinstance(sample, CrucialSample):
             drawn = random_state.random_sample(len(sample.better)) < share
+        elif target.times is not None:
+            drawn = latest(target.times, share)
         elif target.groups is not None:
             drawn = (random_state.random_sample(int(target.groups.max()) + 1) < share)[target.groups]
         else:
@@ -228,14 +231,21 @@ def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
     )
 
 
-def weight_params(model: Any, weights: Floats | None) -> dict[str, Any]:
-    """Return the keyword by which a model's ``fit`` takes weights; of a pipeline, that of its last step."""
-    if weights is None:
-        return {}
+def fit_params(model: Any, weights: Floats | None, times: NDArray[Any] | None = None) -> dict[str, Any]:
+    """Return the keywords by which a model's ``fit`` takes weights and times; of a pipeline, its last step.
+
+    Times go to our rankers alone, where they choose or stop by rows that they hold out.
+    """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not has_fit_parameter(last, "sample_weight"):
-        raise TypeError(f"{type(last).__name__} takes no sample_weight; leave it or the weights out.")
-    # Under metadata routing a pipeline takes no keyword of a step, and its last step has to ask for weights.
+    given: dict[str, Any] = {}
+    if weights is not None:
+        if not has_fit_parameter(last, "sample_weight"):
+            raise TypeError(f"{type(last).__name__} takes no sample_weight; leave it or the weights out.")
+        given["sample_weight"] = weights
+    holds_rows_out = isinstance(last, RankerMixin) and getattr(last, "early_stopping", True)
+    if times is not None and holds_rows_out and has_fit_parameter(last, "time"):
+        given["time"] = times
+    # Under metadata routing a pipeline takes no keyword of a step, and its last step has to ask for them.
     routed = get_config()["enable_metadata_routing"]
     prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) and not routed else ""
-    return {f"{prefix}sample_weight": weights}
+    return {f"{prefix}{name}": values for name, values in given.items()}

@@ -23,6 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
+from pushrank._time import check_times, splitter_of, warn_of_random_folds
 from pushrank._validation import check_number
 from pushrank.estimators._base import progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
@@ -39,8 +40,9 @@ DEFAULT_FRACTION = 0.25
 class SearchMixin:
     """What searches share beside their scores: metadata routing, and a table in notebooks."""
 
-    # The groups are for the splitter: ``set_fit_request`` has no choice to offer.
-    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
+    # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
+    # ``set_fit_request`` to choose.
+    __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
 
     def get_metadata_routing(self) -> Any:
         """Return scikit-learn's routing: weights stay here, groups go to the splitter.
@@ -108,11 +110,17 @@ class Results(NamedTuple):
 class Search:
     """The folds of a ranker with ``cv``, ``selection``, ``n_jobs`` and ``verbose``, and members on them."""
 
-    def __init__(self, ranker: Any, X: Any, target: Target, groups: ArrayLike | None) -> None:
+    def __init__(
+        self, ranker: Any, X: Any, target: Target, groups: ArrayLike | None, time: ArrayLike | None
+    ) -> None:
         if ranker.selection not in SELECTIONS:
             raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")
         self.ranker, self.target = ranker, target
-        self.folds = stratified_folds(ranker.cv, X, target, split_params(ranker, groups=groups))
+        self.times = None if time is None else check_times(time, target.sample.n_rows)
+        if time is None and groups is None and isinstance(ranker.cv, int | None):
+            warn_of_random_folds(X)
+        cv, by_time = splitter_of(ranker.cv, self.times)
+        self.folds = stratified_folds(cv, X, target, split_params(ranker, groups=groups) | by_time)
 
     def run(
         self,

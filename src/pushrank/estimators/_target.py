@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
+from pushrank._time import check_times
 from pushrank._validation import (
     check_labels,
     check_number,
@@ -45,7 +46,7 @@ class Target:
     """What a ranker should order: the sample says which rows should stand above which.
 
     ``classes`` are the sorted labels or grades, and None for explicit pairs; ``codes`` are the indices of the
-    rows' labels among them, and ``groups`` the rows' query groups.
+    rows' labels among them, ``groups`` the rows' query groups, and ``times`` what early stopping goes by.
     """
 
     sample: Sample
@@ -53,6 +54,13 @@ class Target:
     classes: NDArray[Any] | None = None
     codes: NDArray[Any] | None = None
     groups: NDArray[np.intp] | None = None
+    times: NDArray[Any] | None = None
+
+    def at(self, time: ArrayLike | None) -> Target:
+        """Return the target with the times of its rows, or raise ValueError."""
+        if time is not None and (self.groups is not None or self.classes is None):
+            raise ValueError("time is for the rows of one list; leave it or the query groups or pairs out.")
+        return self if time is None else replace(self, times=check_times(time, self.sample.n_rows))
 
     @property
     def weights_below(self) -> Floats:

@@ -72,7 +72,13 @@ class StreamRankerMixin(RankerMixin):
     best_iter_: int | None
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Learn from examples of two classes, in ``max_iter`` passes.
 
@@ -87,6 +93,8 @@ class StreamRankerMixin(RankerMixin):
         qid : array-like of shape (n_samples,), optional
             Query groups: a label for each row, in any order. Each query is then a batch, whatever
             ``batch_size``; those of one class are passed over.
+        time : array-like of shape (n_samples,), optional
+            %(time_stopping)s
 
         Returns
         -------
@@ -113,7 +121,7 @@ class StreamRankerMixin(RankerMixin):
         random_state = check_random_state(self.random_state)
         if self.early_stopping:
             part = partial(part_of_rows, rows)
-            rows, valid = parts(target, float(self.validation_fraction), random_state, part)
+            rows, valid = parts(target.at(time), float(self.validation_fraction), random_state, part)
         seed = random_state.randint(np.iinfo(np.int32).max)
         orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle, groups=rows.groups)
         learner = StreamLearner(rule, State.zero(X.shape[1]))

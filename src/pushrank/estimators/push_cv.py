@@ -126,6 +126,7 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
 
@@ -137,13 +138,14 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
 
         %(fitted_search)s
         """
         check_numbers("ps", self.ps, least=1.0)
         ps = [float(p) for p in self.ps]
         objectives = [PushObjective(price=Power(p), scale="log") for p in ps]
-        fit_path(self, "p", ps, objectives, X, y, sample_weight, groups)
+        fit_path(self, "p", ps, objectives, X, y, sample_weight, groups, time)
         self.p_ = self.best_params_["p"]
         return self
 
@@ -243,6 +245,7 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Choose the price and the penalty by cross-validation, and learn the coefficients with them.
 
@@ -254,6 +257,7 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
 
         %(fitted_search)s
         """
@@ -268,7 +272,7 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
                     "path needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) "
                     "with a large p, such as 1000, in place of Maximum."
                 )
-        fit_path(self, "price", list(prices), objectives, X, y, sample_weight, groups)
+        fit_path(self, "price", list(prices), objectives, X, y, sample_weight, groups, time)
         self.price_ = self.best_params_["price"]
         return self
 
@@ -289,6 +293,7 @@ def fit_path(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
+    time: ArrayLike | None,
 ) -> None:
     """Choose among penalised objectives, solved along a path on every fold, and solve the choice on all rows.
 
@@ -301,8 +306,8 @@ def fit_path(
     check_number("max_iter", ranker.max_iter, 1, integer=True)
     check_one_scorer(ranker.scoring)
     alphas = [float(alpha) for alpha in ranker.alphas]
-    X, target = validate_two_classes(ranker, X, y, sample_weight)
-    search = Search(ranker, X, target, groups)
+    frame, (X, target) = X, validate_two_classes(ranker, X, y, sample_weight)
+    search = Search(ranker, frame, target, groups, time)
     # The order is that of scikit-learn's ParameterGrid, so that the first of equals is the same.
     grid = list(product(range(len(alphas)), range(len(pushes))))
 

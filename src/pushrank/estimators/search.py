@@ -18,7 +18,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import RankerMixin, set_two_classes
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._scoring import model_scores, weight_params
+from pushrank.estimators._scoring import fit_params, model_scores
 from pushrank.estimators._search import (
     Fold,
     Member,
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     label: dict[str, Any]
 
     def solve(
-        self, X: Any, y: Any, weights: Floats | None, test: Any
+        self, X: Any, y: Any, weights: Floats | None, times: Any, test: Any
     ) -> Iterator[tuple[dict[str, Any], Any]]:
         """Yield the parameters of each member, and its scores of the rows ``test``."""
         rounds = sorted(self.grid.get(ROUNDS, ()))
@@ -56,7 +56,7 @@ class Candidate(NamedTuple):
             params = dict(zip(others, values, strict=True))
             # Fewer rounds of a boosting fit are its first ones: one fit scores them all.
             if rounds and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False):
-                model = self.fitted(params | {ROUNDS: rounds[-1]}, X, y, weights)
+                model = self.fitted(params | {ROUNDS: rounds[-1]}, X, y, weights, times)
                 scores, staged = np.zeros(_num_samples(test)), {}
                 for n_rounds, scores in enumerate(model.staged_decision_function(test), 1):
                     if n_rounds in rounds:
@@ -65,12 +65,12 @@ class Candidate(NamedTuple):
                 yield from ((params | {ROUNDS: number}, staged.get(number, scores)) for number in rounds)
                 continue
             for point in [{ROUNDS: number} for number in rounds] or [{}]:
-                yield params | point, model_scores(self.fitted(params | point, X, y, weights), test)
+                yield params | point, model_scores(self.fitted(params | point, X, y, weights, times), test)
 
-    def fitted(self, params: dict[str, Any], X: Any, y: Any, weights: Floats | None) -> Any:
+    def fitted(self, params: dict[str, Any], X: Any, y: Any, weights: Floats | None, times: Any) -> Any:
         """Return a clone of the estimator with these parameters, fitted."""
         model = clone(self.estimator).set_params(**params)
-        return model.fit(X, y, **weight_params(model, weights))
+        return model.fit(X, y, **fit_params(model, weights, times))
 
     @property
     def n_members(self) -> int:
@@ -176,6 +176,7 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Choose an estimator and its parameters by cross-validation, and fit it to all rows.
 
@@ -188,12 +189,13 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
 
         %(fitted_for_budget)s
         """
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
-        fit_candidates(self, candidates, X, y, sample_weight, groups, keep_scores=self.keep_scores)
+        fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
         return self
 
@@ -296,6 +298,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Choose the push, the learning rate and the rounds by cross-validation, and learn with them.
 
@@ -308,6 +311,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
 
         %(fitted_for_budget)s
         """
@@ -318,7 +322,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         ranker = self._ranker().set_params(random_state=draw_seed(self.random_state))
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
-        fit_candidates(self, candidates, X, y, sample_weight, groups)
+        fit_candidates(self, candidates, X, y, sample_weight, groups, time)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -340,6 +344,7 @@ def fit_candidates(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
+    time: ArrayLike | None,
     *,
     keep_scores: bool = False,
 ) -> None:
@@ -349,13 +354,14 @@ def fit_candidates(
     (X,), labels = indexable(X), column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
     target = two_class_target(search_ranker, labels, sample_weight)
-    measure, search = PrecisionAtBudget(search_ranker, target), Search(search_ranker, X, target, groups)
+    measure, search = PrecisionAtBudget(search_ranker, target), Search(search_ranker, X, target, groups, time)
 
     def solve(fold: Fold) -> Iterator[Member]:
         train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)
         weights = None if target.weights is None else target.weights[fold.train]
+        times = None if search.times is None else search.times[fold.train]
         for candidate in candidates:
-            for params, scores in candidate.solve(train, labels[fold.train], weights, test):
+            for params, scores in candidate.solve(train, labels[fold.train], weights, times, test):
                 yield Member(candidate.label | params, scores)
 
     families = [candidate.name for candidate in candidates for _ in range(candidate.n_members)]
@@ -366,7 +372,7 @@ def fit_candidates(
         best = choose_for_budget(search_ranker, results, families, complexity, measure.one_hit(search.folds))
         candidate = candidates[complexity[families[best]]]
         params = {name: value for name, value in results.params[best].items() if name in candidate.grid}
-        search_ranker.best_estimator_ = candidate.fitted(params, X, labels, target.weights)
+        search_ranker.best_estimator_ = candidate.fitted(params, X, labels, target.weights, search.times)
     search_ranker.classes_, search_ranker.threshold_ = target.classes, 0.0
     # Rankers of pushrank score the rows that they predict positive above zero; other scores need a threshold.
     if not isinstance(search_ranker.best_estimator_, RankerMixin):

@@ -306,6 +306,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Choose the family and its parameters by cross-validation, and learn the coefficients with them.
 
@@ -317,6 +318,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             %(sample_weight_cv)s
         groups : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
 
         %(fitted_for_budget)s
 
@@ -326,9 +328,9 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
             When the last solution stopped early.
         """
         names = check_families(self.candidates)
-        X, target = validate_two_classes(self, X, y, sample_weight)
+        frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         measure = PrecisionAtBudget(self, target)
-        search = Search(self, X, target, groups)
+        search = Search(self, frame, target, groups, time)
         seed = draw_seed(self.random_state)
         grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
 

@@ -192,6 +192,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> Self:
         """Learn a ranking from two classes, or from grades of relevance.
 
@@ -205,6 +206,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
             numbers of which a higher one should stand above every lower one.
         sample_weight : array-like of shape (n_samples,), optional
         qid : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
+            %(time_stopping)s
 
         Returns
         -------
@@ -236,7 +239,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
                 return np.flatnonzero(kept), subset(target, kept)
 
             (rows, train_target), held_out = parts(
-                target, float(self.validation_fraction), random_state, part
+                target.at(time), float(self.validation_fraction), random_state, part
             )
             validation = validation_set(self, X, *held_out)
         training = training_set(X, rows, train_target, objective)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from pushrank._time import TimeSplit
 from pushrank.model_selection.compare import compare_rankers, default_rankers
 from pushrank.model_selection.comparison import Difference, RankerComparison
 
-__all__ = ["Difference", "RankerComparison", "compare_rankers", "default_rankers"]
+__all__ = ["Difference", "RankerComparison", "TimeSplit", "compare_rankers", "default_rankers"]

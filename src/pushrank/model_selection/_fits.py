@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from pushrank.estimators._scoring import fit_params
 from pushrank.estimators._scoring import model_scores as model_scores
-from pushrank.estimators._scoring import weight_params
+from pushrank.model_selection._folds import LabelledRows
 
 
 @contextmanager
@@ -34,15 +33,8 @@ def record_warnings(lines: list[str]) -> Iterator[None]:
 class Fits:
     """Models fitted to one training part when they are asked for, shared transformers once for all."""
 
-    def __init__(
-        self,
-        models: Mapping[str, Any],
-        X: Any,
-        y: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        warned: dict[str, list[str]],
-    ) -> None:
-        self.models, self.X, self.y, self.weights, self.warned = models, X, y, weights, warned
+    def __init__(self, models: Mapping[str, Any], rows: LabelledRows, warned: dict[str, list[str]]) -> None:
+        self.models, self.rows, self.warned = models, rows, warned
         # Pipelines that hold the same transformer objects share their output.
         ids = [_transformer_ids(model) for model in models.values()]
         # Transformers of one model alone are part of its fit: their output need not be kept.
@@ -57,14 +49,15 @@ class Fits:
         key, model = self.keys[name], self.models[name]
         if key and key not in self.prepared:
             transformers = clone(model[:-1])
-            self.prepared[key] = transformers, transformers.fit_transform(self.X, self.y)
+            self.prepared[key] = transformers, transformers.fit_transform(self.rows.X, self.rows.y)
         if name not in self.rankers:
-            X_train, ranker = self.X, clone(model)
+            X_train, ranker = self.rows.X, clone(model)
             if key:
                 _, X_train = self.prepared[key]
                 ranker = ranker.steps[-1][1]
             with record_warnings(self.warned.setdefault(name, [])):
-                self.rankers[name] = ranker.fit(X_train, self.y, **weight_params(ranker, self.weights))
+                params = fit_params(ranker, self.rows.weights, self.rows.times)
+                self.rankers[name] = ranker.fit(X_train, self.rows.y, **params)
         if key and key not in prepared:
             prepared[key] = self.prepared[key][0].transform(X_test)
         return self.rankers[name], prepared[key] if key else X_test

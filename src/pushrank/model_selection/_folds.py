@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
+from pushrank._time import splitter_of
+
+
+class LabelledRows(NamedTuple):
+    """Rows to compare rankers on: models are fitted to ``y``, and measured by ``positive``."""
+
+    X: Any
+    y: NDArray[Any]
+    positive: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    times: NDArray[Any] | None
+
+    def part(self, numbers: NDArray[np.intp]) -> LabelledRows:
+        """Return some of the rows."""
+        beside = (None if column is None else column[numbers] for column in self[3:])
+        return LabelledRows(_safe_indexing(self.X, numbers), self.y[numbers], self.positive[numbers], *beside)
 
 
 def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None:
@@ -43,32 +61,37 @@ def _rows_needed(n_folds: int, n_splits: int) -> int:
 
 
 def split_rows(
-    y: NDArray[Any], positive: NDArray[np.bool_], cv: Any, n_repeats: int, times: int, groups: Any, seed: int
+    rows: LabelledRows, cv: Any, n_repeats: int, n_splits: int, seed: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return the training and test rows of every part, those of a repetition together."""
+    """Return the training and test rows of every part, those of a repetition together.
+
+    Training parts are split again ``n_splits - 1`` times.
+    """
     if n_repeats < 1:
         raise ValueError(f"n_repeats must be at least 1, got {n_repeats}.")
-    if isinstance(cv, int | np.integer):
-        if cv < 2:
-            raise ValueError(f"cv must be at least 2 folds, got {cv}.")
-        check_classes(positive, int(cv), times)
+    is_number = isinstance(cv, int | np.integer)
+    if is_number and cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}.")
+    cv, by_time = splitter_of(cv, rows.times)
+    if is_number and not by_time:
+        check_classes(rows.positive, int(cv), n_splits)
         cv = RepeatedStratifiedKFold(n_splits=cv, n_repeats=n_repeats, random_state=seed)
     elif n_repeats > 1:
-        raise ValueError(f"n_repeats must be 1 where cv is no number of folds, got {n_repeats}.")
-    elif not hasattr(cv, "split") and times > 1:
+        raise ValueError(f"n_repeats must be 1 where cv is no number of random folds, got {n_repeats}.")
+    elif not hasattr(cv, "split") and n_splits > 1:
         raise ValueError(
             "nested=True splits training parts again, which takes cv as a number or a splitter, not as parts."
         )
-    splits = list(cv.split(np.zeros(len(y)), y, groups)) if hasattr(cv, "split") else list(cv)
-    held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(y))
+    splits = list(cv.split(rows.X, rows.y, rows.groups, **by_time) if hasattr(cv, "split") else cv)
+    held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(rows.y))
     if len(splits) < 2 or held_out.max() > n_repeats:
         raise ValueError(
             f"cv must give at least 2 test parts and put no row into more than one, got {len(splits)} parts "
             f"and rows that are in {held_out.max()} of them; take KFold or the like."
         )
-    for part, rows in enumerate(splits, 1):
-        for what, held in zip(("training", "test"), rows, strict=True):
-            if len(np.unique(positive[held])) < 2:
+    for part, numbers in enumerate(splits, 1):
+        for what, held in zip(("training", "test"), numbers, strict=True):
+            if len(np.unique(rows.positive[held])) < 2:
                 raise ValueError(
                     f"{what} part {part} of {len(splits)} has rows of one class only; take fewer folds, or "
                     "other groups or times."

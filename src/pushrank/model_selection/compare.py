@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,16 +13,17 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils import check_random_state, indexable
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
+from pushrank._time import TimeSplit, check_times, warn_of_random_folds
 from pushrank._validation import two_classes
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.estimators._scoring import check_one_scorer, model_scores, weight_params
+from pushrank.estimators._scoring import check_one_scorer, fit_params, model_scores
 from pushrank.metrics import scorers
 from pushrank.model_selection._fits import Fits
-from pushrank.model_selection._folds import part_of_budget, share_of_hits, split_rows
+from pushrank.model_selection._folds import LabelledRows, part_of_budget, share_of_hits, split_rows
 from pushrank.model_selection.comparison import (
     AVERAGE_PRECISION,
     CHOSEN,
@@ -58,6 +59,7 @@ def compare_rankers(
     scoring: str | Callable[..., float] | None = None,
     nested: bool = False,
     groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -85,10 +87,12 @@ def compare_rankers(
         Labels of two values.
     budget : int, optional
         How many of all rows can be acted on. Models are then judged by how many of these are positive; else
-        by the precision among the first rows of a test part, a quarter as many as it has positives.
+        by the precision among the first rows of a test part, a quarter as many as it has positives. Where a
+        number or a splitter as `cv` never holds some rows out, the same share of the others is acted on.
     cv : int, splitter or iterable, default=5
-        The number of stratified folds, or what splits the rows so that none is in two test parts. Models are
-        fitted once to a training part that several test parts share, as the same array.
+        The number of folds, drawn at random in strata or, with `time`, cut in its order; or what splits the
+        rows so that none is in two test parts. Models are fitted once to a training part that several test
+        parts share, as the same array.
     n_repeats : int, default=1
         How often the cross-validation is repeated with other folds, where `cv` is a number.
     scoring : str or callable, optional
@@ -98,7 +102,11 @@ def compare_rankers(
         Also choose the best model inside every training part, by a comparison there, and measure the choice
         on the test part. That is what choosing achieves on rows that had no say in it.
     groups : array-like of shape (n_samples,), optional
-        The groups of rows, for a splitter that keeps them together.
+        The groups of rows, for a splitter that keeps them together, such as the one by `time`.
+    time : array-like of shape (n_samples,), optional
+        The times of the rows, as numbers or dates. They are split by :class:`TimeSplit`, or by a splitter as
+        `cv` that takes times, also for the nested choice, and are handed to models that choose or stop by
+        rows of their own.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows in every fit, such as amounts of money. With a budget, the weight of the positives
         among the rows acted on is measured, too.
@@ -158,23 +166,26 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
-    rows = _checked_rows(X, y, pos_label, sample_weight, groups)
+    rows = _checked_rows(X, y, pos_label, sample_weight, groups, time)
     n_rows = len(rows.y)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     if budget is not None and not 1 <= budget <= n_rows:
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     models = _checked_models(models, rows, budget)
-    splits = split_rows(rows.y, rows.positive, cv, n_repeats, 2 if nested else 1, rows.groups, seed)
+    if isinstance(cv, int) and time is None and groups is None:
+        warn_of_random_folds(X)
+    splits = split_rows(rows, cv, n_repeats, 2 if nested else 1, seed)
     criterion, scorer = _criterion(scoring, budget)
-    comparison = _nothing_measured(rows, splits, criterion, budget, n_repeats)
+    comparison = _nothing_measured(rows, splits, criterion, budget, n_repeats, cv)
     fits: Fits | None = None
     for part, (train, test) in enumerate(splits):
         # Splits that share a training part come one after the other, and share its fits.
         if fits is None or train is not splits[part - 1][0]:
             training, candidates = rows.part(train), dict(models)
             if nested:
-                n_test = int((comparison.folds >= 0).sum())
-                part_budget = None if budget is None else part_of_budget(budget, len(train), n_test)
+                n_test, part_budget = int((comparison.folds >= 0).sum()), comparison.budget
+                if part_budget is not None:
+                    part_budget = part_of_budget(part_budget, len(train), n_test)
                 inner = compare_rankers(
                     models,
                     training.X,
@@ -183,11 +194,12 @@ def compare_rankers(
                     cv=cv,
                     scoring=scoring,
                     groups=training.groups,
+                    time=training.times,
                     sample_weight=training.weights,
                     random_state=seed,
                 )
                 candidates[CHOSEN] = models[inner.best_]
-            fits = Fits(candidates, training.X, training.y, training.weights, comparison.warnings)
+            fits = Fits(candidates, training, comparison.warnings)
         testing = rows.part(test)
         prepared: dict[tuple[int, ...], Any] = {}
         for name in candidates:
@@ -205,39 +217,41 @@ def compare_rankers(
     return comparison
 
 
-class LabelledRows(NamedTuple):
-    """Rows to compare rankers on: models are fitted to ``y``, and measured by ``positive``."""
-
-    X: Any
-    y: NDArray[Any]
-    positive: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
-    groups: NDArray[Any] | None
-
-    def part(self, numbers: NDArray[np.intp]) -> LabelledRows:
-        """Return some of the rows."""
-        weights = None if self.weights is None else self.weights[numbers]
-        groups = None if self.groups is None else self.groups[numbers]
-        X = _safe_indexing(self.X, numbers)
-        return LabelledRows(X, self.y[numbers], self.positive[numbers], weights, groups)
-
-
 def _nothing_measured(
-    rows: LabelledRows, splits: Sequence[Any], criterion: str, budget: int | None, n_repeats: int
+    rows: LabelledRows, splits: Sequence[Any], criterion: str, budget: int | None, n_repeats: int, cv: Any
 ) -> RankerComparison:
     """Return a comparison without models, of the folds of the first repetition."""
     folds = np.full(len(rows.y), -1, dtype=np.intp)
     for part, (_, test) in enumerate(splits[: len(splits) // n_repeats]):
         folds[test] = part
     n_held_out = int((folds >= 0).sum())
-    if budget is not None and budget > n_held_out:
+    judged = _how_judged(rows, cv, len(splits))
+    if budget is not None and n_held_out < len(folds) and hasattr(cv, "split") | isinstance(cv, int):
+        share = part_of_budget(budget, n_held_out, len(folds))
+        judged += f" A budget of {budget:,} of {len(folds):,} rows is {share:,} of the {n_held_out:,} tested."
+        budget = share
+    elif budget is not None and budget > n_held_out:
         raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
     n_positives = int(rows.positive[folds >= 0].sum())
-    return RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds)
+    return RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds, judged=judged)
+
+
+def _how_judged(rows: LabelledRows, cv: Any, n_splits: int) -> str:
+    """Return a sentence that says on which rows models are judged."""
+    if rows.times is not None or isinstance(cv, TimeSplit):
+        return f"Judged by time, on {n_splits} parts that each come after the rows learnt from."
+    if isinstance(cv, int | np.integer):
+        return f"Judged by {cv} random folds."
+    return f"Judged by {type(cv).__name__}." if hasattr(cv, "split") else ""
 
 
 def _checked_rows(
-    X: Any, y: ArrayLike, pos_label: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    X: Any,
+    y: ArrayLike,
+    pos_label: Any,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    time: ArrayLike | None,
 ) -> LabelledRows:
     (X,), y = indexable(X), np.asarray(y)
     n_rows = _num_samples(X)
@@ -254,7 +268,8 @@ def _checked_rows(
             raise ValueError(
                 f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
             )
-    return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups))
+    times = None if time is None else check_times(time, n_rows)
+    return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
 
 
 def _checked_models(
@@ -267,7 +282,7 @@ def _checked_models(
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
     for model in models.values():
-        weight_params(model, rows.weights)
+        fit_params(model, rows.weights)
     return models
 
 

@@ -79,6 +79,8 @@ class RankerComparison:
         The fold of the first repetition that held a row out, -1 for rows that were never held out.
     warnings : dict of str to list of str
         The warnings of the fits of each model.
+    judged : str, default=""
+        A sentence that says on which rows models are judged, such as later ones than those learnt from.
 
     Notes
     -----
@@ -109,6 +111,7 @@ class RankerComparison:
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     folds: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     warnings: dict[str, list[str]] = field(default_factory=dict)
+    judged: str = ""
 
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
@@ -255,7 +258,7 @@ class RankerComparison:
 
     def verdict(self) -> str:
         """Return which model is best at the top, whether by more than chance, and what to expect of it."""
-        verdict = self._best_and_chance()
+        verdict = f"{self._best_and_chance()} {self.judged}".rstrip()
         if self.optimism_ is not None:
             verdict += (
                 f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "

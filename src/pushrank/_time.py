@@ -1,0 +1,258 @@
+"""Rows in the order of time: parts that come later than what is learnt from, and rows that follow time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.model_selection import BaseCrossValidator
+
+from pushrank._validation import check_number, warn
+
+# Fewer rows are in the order of their times by chance.
+MIN_ROWS_IN_ORDER = 20
+MIN_RANK_CORRELATION = 0.99
+Indices = NDArray[np.intp]
+
+
+class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
+    r"""Test parts in the order of time, each after the rows that are learnt from.
+
+    The different times are cut into ``n_splits + 1`` periods of about as many rows each. Every period but the
+    first is a test part. Where it begins at the time :math:`t`, the rows learnt from are those of times in
+
+    .. math:: [t - \mathrm{gap} - \mathrm{window},\; t - \mathrm{gap}).
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        The number of test parts, at least 1.
+    window : number or timedelta, default=None
+        How far back rows are learnt from, in units of `time`; None takes the whole past.
+    gap : number or timedelta, default=0
+        How long a label takes to be known. Rows younger than this when a test part begins are not learnt
+        from.
+
+    See Also
+    --------
+    sklearn.model_selection.TimeSeriesSplit : Cuts at numbers of rows. It takes the order of the rows for that
+        of time, may put rows of the same time on both sides of a cut, and measures its gap in rows.
+
+    Notes
+    -----
+    Rows need no order, and rows of equal time are always in the same period. For parts of whole days or
+    months, pass times rounded to these. With `groups`, such as customers, rows of groups that are in the test
+    part are not learnt from.
+
+    :func:`compare_rankers` and the rankers that choose by cross-validation hand `time` on. Tools of
+    scikit-learn do under metadata routing; without it, they can split data frames whose index holds times.
+
+    Splitting costs a sort of the times and memory of a few numbers a row.
+
+    References
+    ----------
+    Bergmeir and Benítez, *On the use of cross-validation for time series predictor evaluation*, Information
+    Sciences 191 (2012).
+
+    Examples
+    --------
+    >>> month = [1, 1, 2, 2, 3, 3, 4, 4]
+    >>> for train, test in TimeSplit(3).split(month, time=month):
+    ...     print(train, test)
+    [0 1] [2 3]
+    [0 1 2 3] [4 5]
+    [0 1 2 3 4 5] [6 7]
+    >>> for train, test in TimeSplit(1, window=1, gap=1).split(month, time=month):
+    ...     print(train, test)
+    [0 1] [4 5 6 7]
+    """
+
+    # Under metadata routing both are taken wherever they are passed.
+    __metadata_request__split = {"groups": True, "time": True}  # noqa: RUF012
+
+    def __init__(self, n_splits: int = 5, *, window: Any = None, gap: Any = 0) -> None:
+        self.n_splits, self.window, self.gap = n_splits, window, gap
+
+    def split(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        groups: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+    ) -> Iterator[tuple[Indices, Indices]]:
+        """Yield the numbers of the rows to learn from, and of those to test on.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The rows.
+        y : object, optional
+            Ignored.
+        groups : array-like of shape (n_samples,), optional
+            The groups of rows, which are kept apart.
+        time : array-like of shape (n_samples,), optional
+            The times of the rows: numbers, dates, or texts such as 2024-12-31. By default those of the index
+            of a data frame, or of its only column of times.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            In the order of the rows.
+
+        Raises
+        ------
+        ValueError
+            When a time is missing or none, times are too few, or no row is left to learn from.
+        TypeError
+            When a parameter is not of its kind.
+        """
+        check_number("n_splits", self.n_splits, 1, integer=True)
+        if time is None:
+            found = times_of_frame(X)
+            if len(found) != 1:
+                raise ValueError(
+                    "TimeSplit needs the time of every row: pass time=, under metadata routing in tools of "
+                    "scikit-learn, or a data frame whose index holds times."
+                )
+            time = found[0][1]
+        times = check_times(time)
+        gap, window = (_span(name, getattr(self, name), times) for name in ("gap", "window"))
+        periods, group = _periods(times, self.n_splits + 1), None if groups is None else np.asarray(groups)
+        for number in range(1, self.n_splits + 1):
+            is_tested = periods == number
+            end = times[is_tested].min() - gap
+            is_learnt = times < end
+            if window is not None:
+                is_learnt &= times >= end - window
+            if group is not None:
+                is_learnt &= ~np.isin(group, group[is_tested])
+            if not is_learnt.any():
+                raise ValueError(
+                    f"no row is left to learn from before test part {number} of {self.n_splits}; take a "
+                    "smaller gap, a longer window, or fewer parts."
+                )
+            yield np.flatnonzero(is_learnt), np.flatnonzero(is_tested)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None) -> int:  # noqa: ARG002
+        """Return the number of test parts, whatever the rows are."""
+        return self.n_splits
+
+
+def check_times(time: Any, n_rows: int | None = None) -> NDArray[Any]:
+    """Return times as numbers or as dates of NumPy, or raise ValueError."""
+    is_dates = getattr(getattr(time, "dtype", None), "kind", "") == "M"
+    # Times of a zone become those of UTC.
+    values = time.to_numpy(dtype="datetime64[us]") if is_dates and hasattr(time, "to_numpy") else time
+    values = np.asarray(values)
+    if values.dtype.kind in "OU":
+        try:
+            values = values.astype("datetime64[us]")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"time must hold numbers or dates such as 2024-12-31: {error}.") from error
+    if values.ndim != 1 or values.dtype.kind not in "iufM" or n_rows not in (None, len(values)):
+        rows = "row" if n_rows is None else f"of the {n_rows} rows"
+        raise ValueError(
+            f"time must hold a number or a date for each {rows}, got {values.dtype} of shape {values.shape}."
+        )
+    if (missing := np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)).any():
+        raise ValueError(f"time is missing in row {int(np.argmax(missing))}; fill it or leave the row out.")
+    # Differences of unsigned numbers would overflow.
+    return values.astype(np.float64) if values.dtype.kind == "u" else values
+
+
+def _span(name: str, span: Any, times: NDArray[Any]) -> Any:
+    """Return a length of time in the units of times, or raise TypeError or ValueError."""
+    if span is None and name == "window":
+        return None
+    zero: Any = 0
+    if times.dtype.kind == "M":
+        zero = np.timedelta64(0, "us")
+        if isinstance(span, timedelta | np.timedelta64):
+            span = np.timedelta64(span).astype("timedelta64[us]")
+        elif span == 0 and name == "gap":
+            span = zero
+        else:
+            raise TypeError(
+                f"{name} must be a length of time where time holds dates, such as "
+                f"datetime.timedelta(days=30), got {span!r}."
+            )
+    elif isinstance(span, bool) or not isinstance(span, Real):
+        raise TypeError(f"{name} must be a number where time holds numbers, got {span!r}.")
+    if not span >= zero:
+        raise ValueError(f"{name} must be at least 0, got {span!r}.")
+    return span
+
+
+def _periods(times: NDArray[Any], n_periods: int) -> Indices:
+    """Return the number of each row's period: times are cut where the rows are nearest to equal parts."""
+    distinct, codes, counts = np.unique(times, return_inverse=True, return_counts=True)
+    if len(distinct) < n_periods:
+        raise ValueError(
+            f"time has {len(distinct)} different value{'s' * (len(distinct) != 1)}; {n_periods - 1} test "
+            f"parts and the rows before them need at least {n_periods}: take fewer parts or finer times."
+        )
+    n_before = np.cumsum(counts)[:-1]
+    wanted = len(times) * np.arange(1, n_periods) / n_periods
+    cuts = np.searchsorted((n_before[1:] + n_before[:-1]) / 2.0, wanted)
+    # Each period has at least one of the times, also where many rows share one.
+    steps = np.arange(n_periods - 1)
+    cuts = np.maximum.accumulate(cuts - steps) + steps
+    cuts = np.minimum(cuts, len(distinct) - 2 - steps[::-1])
+    return np.asarray(np.searchsorted(cuts, np.arange(len(distinct)))[codes.ravel()], dtype=np.intp)
+
+
+def splitter_of(cv: Any, time: Any) -> tuple[Any, dict[str, Any]]:
+    """Return what splits rows by `time` where `cv` is a number, and the keywords that its ``split`` takes."""
+    if time is None:
+        return cv, {}
+    if cv is None or isinstance(cv, Integral):
+        return TimeSplit(5 if cv is None else int(cv)), {"time": time}
+    if not hasattr(cv, "split") or "time" not in signature(cv.split).parameters:
+        raise ValueError(f"time needs cv as a number or a splitter such as TimeSplit, got cv={cv!r}.")
+    return cv, {"time": time}
+
+
+def latest(times: NDArray[Any], share: float) -> NDArray[np.bool_]:
+    """Return which rows are the last by time: a share of them, and those as late as the first of these."""
+    first = min(len(times) - 1, int(np.ceil((1.0 - share) * len(times))))
+    return np.asarray(times >= np.sort(times)[first])
+
+
+def times_of_frame(X: Any) -> list[tuple[str, Any]]:
+    """Return the times that a data frame of pandas has, by what holds them: its index, or else columns."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return []
+    if X.index.dtype.kind == "M":
+        return [("index", X.index)]
+    return [(f"column {name!r}", X[name]) for name, dtype in X.dtypes.items() if dtype.kind == "M"]
+
+
+def in_order(times: NDArray[Any]) -> bool:
+    """Return whether rows follow their times, upwards or downwards, but for a few."""
+    if len(times) < MIN_ROWS_IN_ORDER or times.min() == times.max():
+        return False
+    _, codes = np.unique(times, return_inverse=True)
+    correlation = np.corrcoef(rankdata(codes.ravel()), np.arange(len(times)))[0, 1]
+    return bool(abs(correlation) >= MIN_RANK_CORRELATION)
+
+
+def warn_of_random_folds(X: Any) -> None:
+    """Warn where the rows of a data frame follow the times that it holds, and folds are drawn at random."""
+    found = times_of_frame(X)
+    if len(found) != 1 or found[0][1].isna().any() or not in_order(check_times(found[0][1])):
+        return
+    where, _ = found[0]
+    how = "X.index" if where == "index" else f"X[{where.removeprefix('column ')}]"
+    warn(
+        f"the rows of X follow the times of its {where}, and random folds let models learn from later rows "
+        f"than they are tested on. Pass time={how} to test on what comes later, or a splitter such as "
+        "StratifiedKFold to keep random folds.",
+        UserWarning,
+    )
