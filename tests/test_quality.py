@@ -117,6 +117,16 @@ def test_losses_of_torch_are_documented() -> None:
         assert faults(f"pushrank.interop.torch.{name}.forward", DOCUMENTED - {"EX01"}) == []
 
 
+def test_tests_of_an_estimator_are_found_by_the_file_that_it_is_in() -> None:
+    tested = {path.stem.strip("_") for path in (ROOT / "src" / "pushrank" / "estimators").glob("*.py")}
+    for path in (ROOT / "tests" / "estimators").glob("test_*.py"):
+        name = path.stem.removeprefix("test_")
+        begins = any(f"{name}_".startswith(f"{file}_") for file in tested)
+        assert begins, (
+            f"{path} begins with no file of estimators; what several promise goes to tests/contracts"
+        )
+
+
 def test_ci_runs_the_command_that_the_readme_prints() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     command = next(line for line in script.splitlines() if line.startswith("python3 -m venv"))

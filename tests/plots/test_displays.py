@@ -1,64 +1,27 @@
-"""Displays: numbers against brute force, drawing as a user sees it, and life without matplotlib."""
+"""What all displays promise: drawing as a user sees it, keywords, weights, and life without matplotlib."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import sys
-import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib import pyplot
-from scipy.stats import binomtest
-from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import roc_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from oracle import LOSSES
-from pushrank import (
-    SVMMAP,
-    AdaBoostRanker,
-    InfinitePush,
-    PerceptronAtK,
-    PNormPush,
-    PNormPushCV,
-    PushBoostCV,
-    PushObjective,
-    PushRankerCV,
-    RankBoost,
-    RankSVM,
-    SmoothMarginRanking,
-    metrics,
-    plots,
-)
-from pushrank.metrics._proportions import wilson_interval
-from pushrank.prices import LogOnePlus, Maximum, Power
+from pushrank import PNormPush, RankBoost, plots
 
 pytestmark = pytest.mark.fast
 
-pyplot.switch_backend("Agg")
-
 CURVES = [plots.TopCurveDisplay, plots.RocLeftEdgeDisplay]
 RANKING_DISPLAYS = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    pyplot.close("all")
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 def scores_and_labels(distinct=False):
@@ -75,148 +38,6 @@ def scores_and_labels(distinct=False):
     )
 
 
-@settings(deadline=None)
-@given(scores_and_labels())
-def test_precision_and_gains_are_those_of_the_metric(data):
-    y, scores = data
-    display = plots.TopCurveDisplay.compute(y, scores)
-    assert display.k.tolist() == list(range(1, len(y) + 1))  # short lists are kept whole
-    expected = [metrics.precision_at_k(y, scores, int(k), ties="half") for k in display.k]
-    np.testing.assert_allclose(display.precision, expected)
-    gains = plots.TopCurveDisplay.compute(y, scores, quantity="recall")
-    rows = (gains.fraction * len(y)).round().astype(int)
-    np.testing.assert_allclose(gains.recall * y.sum(), (np.array(expected) * display.k)[rows - 1])
-    lift = plots.TopCurveDisplay.compute(y, scores, quantity="lift")
-    np.testing.assert_allclose(lift.fraction, display.k / len(y))
-    np.testing.assert_allclose(lift.lift, [metrics.lift(y, scores, int(k)) for k in display.k])
-
-
-@settings(deadline=None)
-@given(scores_and_labels(distinct=True))
-def test_left_edge_is_that_of_scikit_learns_roc_curve(data):
-    y, scores = data
-    display = plots.RocLeftEdgeDisplay.compute(y, scores)
-    fpr, tpr, _ = roc_curve(y, scores, drop_intermediate=False)
-    expected = [tpr[fpr <= rate + 1e-12].max() for rate in display.fpr]
-    np.testing.assert_allclose(display.tpr, expected)
-    top = metrics.positives_at_top(y, scores)
-    assert display.tpr[0] * y.sum() == pytest.approx(top)
-
-
-def test_ties_count_by_their_expectation():
-    y, scores = [1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0]
-    assert plots.TopCurveDisplay.compute(y, scores).precision.tolist() == [
-        1.0,
-        pytest.approx((1 + 1 / 3) / 2),
-        pytest.approx((1 + 2 / 3) / 3),
-        0.5,
-    ]
-    assert plots.RocLeftEdgeDisplay.compute(y, scores).tpr.tolist() == [0.5, 0.75, 1.0]
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.95])
-def test_interval_is_wilsons(confidence):
-    hits, rows = np.array([0, 1, 7, 10]), np.array([10, 10, 10, 10])
-    low, high = wilson_interval(hits.astype(float), rows.astype(float), confidence)
-    for place, (found, of) in enumerate(zip(hits, rows, strict=True)):
-        expected = binomtest(int(found), int(of)).proportion_ci(confidence, method="wilson")
-        assert (low[place], high[place]) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-OBJECTIVES = {
-    "p-norm": PushObjective(price=Power(3.0)),
-    "infinite": PushObjective("hinge", Maximum()),
-    "ir": PushObjective(price=LogOnePlus(), side="pull"),
-    "log_one_plus": PushObjective(price=LogOnePlus()),
-    "hinge": PushObjective("hinge", Power(2.0)),
-    "logistic": PushObjective("logistic", Power(2.0), scale="mean"),
-    "pull": PushObjective(price=Power(3.0), side="pull"),
-    "both": PushObjective(price=Power(2.0), side="both", bottom_weight=0.3),
-}
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
-def test_concentration_is_each_pairs_part_of_the_objective(objective):
-    rng = np.random.default_rng(1)
-    y, scores = rng.permutation([1] * 5 + [0] * 7), rng.normal(size=12)
-    positives, negatives = -np.sort(-scores[y == 1]), -np.sort(-scores[y == 0])
-    losses = LOSSES[type(objective.loss).__name__](positives[:, None] - negatives)
-    price = {
-        "Power": lambda h: h**objective.price.p,
-        "LogOnePlus": np.log1p,
-        "Maximum": lambda h: np.where(h == h.max(), h, 0.0),
-    }[type(objective.price).__name__]
-    sums = losses.sum(axis=0), losses.sum(axis=1, keepdims=True)
-    push, pull = (price(h) * losses / h for h in sums)
-    parts = {"push": push, "pull": pull, "both": push + objective.bottom_weight * pull}[objective.side]
-    display = plots.ConcentrationDisplay.compute(y, scores, objective=objective)
-    np.testing.assert_allclose(display.shares, parts / parts.sum(), atol=1e-7)
-    coarse = plots.ConcentrationDisplay.compute(y, scores, objective=objective, bins=2)
-    cut = coarse.positive_edges[:-1], coarse.negative_edges[:-1]
-    summed = np.add.reduceat(np.add.reduceat(display.shares, cut[0], axis=0), cut[1], axis=1)
-    np.testing.assert_allclose(coarse.shares, summed, atol=1e-12)
-
-
-def test_concentration_of_large_data_needs_memory_for_its_rows_only():
-    rng = np.random.default_rng(0)
-    y, scores = np.arange(60_000) % 2, 30 * rng.normal(size=60_000)
-    plots.ConcentrationDisplay.compute(y[:100], scores[:100], objective=64)
-    tracemalloc.start()
-    display = plots.ConcentrationDisplay.compute(y, scores, objective=64)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 60 * scores.nbytes  # the pairs would need 30,000 times as much
-    assert display.shares.shape == (40, 40)
-    assert display.shares.sum() == pytest.approx(1.0)
-    assert display.share_of_highest_negatives(1.0) == pytest.approx(1.0)
-
-
-def test_concentration_without_errors_is_refused():
-    with pytest.raises(ValueError, match="no pair contributes"):
-        plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], objective=PushObjective("zero_one"))
-    for bins, error in ((0, ValueError), (2.5, TypeError), (True, TypeError)):
-        with pytest.raises(error, match="bins must be"):
-            plots.ConcentrationDisplay.compute([0, 1], [0.0, 1.0], bins=bins)
-    with pytest.raises(TypeError, match="max_k must be an integer"):
-        plots.TopCurveDisplay.compute([0, 1], [0.0, 1.0], max_k=1.0)
-
-
-@given(scores_and_labels(distinct=True))
-def test_discounts_are_heights_to_the_power_p(data):
-    y, scores = data
-    display = plots.DiscountDisplay.compute(y, scores, p=[1, 3])
-    ordered = y[np.argsort(-scores)]
-    for place, rank in enumerate(display.ranks):
-        height = ordered[rank - 1 :].sum() / y.sum()
-        assert display.weights["push, p = 1"][place] == pytest.approx(height)
-        assert display.weights["push, p = 3"][place] == pytest.approx(height**3)
-    for weights in display.weights.values():
-        assert weights[0] == 1.0
-    of_ir = display.weights["IR Push, -log(1 + rank)"]
-    steps = -np.diff(np.log1p(display.ranks))
-    np.testing.assert_allclose(np.diff(of_ir), steps / np.log((1 + len(y)) / 2), atol=1e-12)
-    assert of_ir[-1] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_reliability_holds_shares_against_what_was_predicted():
-    rng = np.random.default_rng(0)
-    chance = rng.random(3000)
-    covered = np.zeros(9)
-    for _ in range(100):
-        y = (rng.random(3000) < chance).astype(int)
-        display = plots.TopReliabilityDisplay.compute(y, chance, probabilities=chance)
-        covered += (display.low <= display.predicted) & (display.predicted <= display.high)
-    assert (covered >= 88).all()  # of 100 intervals that each cover with a chance of 95 % or more
-    display = plots.TopReliabilityDisplay.compute(y, chance, probabilities=chance)
-    assert display.edges.tolist() == [0, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000]
-    order = np.argsort(-chance)
-    np.testing.assert_allclose(display.share[1], y[order][10:20].mean())
-    np.testing.assert_allclose(display.predicted[1], chance[order][10:20].mean())
-    for probabilities, message in ((2 * chance, "between 0 and 1"), (chance[:5], "shape")):
-        with pytest.raises(ValueError, match=message):
-            plots.TopReliabilityDisplay.compute(y, chance, probabilities=probabilities)
-
-
 @pytest.mark.parametrize("display", CURVES)
 def test_models_in_one_axes_differ_in_colour_and_in_dash(cancer, display):
     X, y = cancer
@@ -229,18 +50,6 @@ def test_models_in_one_axes_differ_in_colour_and_in_dash(cancer, display):
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend[:3] == ["LogisticRegression", "PNormPush", "RankBoost"]
     assert len(legend) == 4  # and one line to compare with, named once
-
-
-def test_reliability_of_two_models_stands_side_by_side(cancer):
-    X, y = cancer
-    first = plots.TopReliabilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
-    second = plots.TopReliabilityDisplay.from_estimator(PNormPush().fit(X, y), X, y, ax=first.ax_)
-    assert first.predicted is not None
-    assert second.predicted is None
-    of_first, of_second = first.bars_.lines[0], second.bars_.lines[0]
-    assert of_first.get_color() != of_second.get_color()
-    assert of_first.get_marker() != of_second.get_marker()
-    assert (of_first.get_xdata() != of_second.get_xdata()).all()
 
 
 @pytest.mark.parametrize("display", RANKING_DISPLAYS)
@@ -392,86 +201,6 @@ def test_estimators_of_every_kind(cancer):
         plots.TopCurveDisplay.from_estimator(three, X, y)
     with pytest.raises(ValueError, match="pos_label=7 is not a class"):
         plots.TopCurveDisplay.from_estimator(tree, X, y, pos_label=7)
-
-
-def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
-    X, y = cancer
-    ranker = PNormPush(p=16).fit(X, y)
-    own = plots.ConcentrationDisplay.from_estimator(ranker, X, y)
-    named = plots.ConcentrationDisplay.compute(y, ranker.decision_function(X), objective=16)
-    np.testing.assert_allclose(own.shares, named.shares)
-    with pytest.raises(TypeError, match="minimises no sum over pairs"):
-        plots.ConcentrationDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
-
-
-@pytest.mark.parametrize(
-    ("ranker", "objective"),
-    [
-        (RankSVM(), PushObjective("squared_hinge")),
-        (RankSVM(loss="hinge"), PushObjective("hinge")),
-        (InfinitePush(0.01), PushObjective("hinge", "maximum")),
-        (PNormPushCV((4, 8), (0.1,), cv=2), None),
-        (PushRankerCV("logistic", (Power(2.0),), alphas=(0.1,), cv=2), PushObjective("logistic", Power(2.0))),
-        (SmoothMarginRanking(not_separable="warn", n_estimators=5), PushObjective()),
-        (make_pipeline(StandardScaler(), RankBoost(n_estimators=5)), PushObjective()),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of a margin that is not positive after few rounds
-def test_concentration_of_rankers_that_minimise_sums_over_pairs(cancer, ranker, objective):
-    X, y = cancer
-    ranker.fit(X[:200], y[:200])
-    own = plots.ConcentrationDisplay.from_estimator(ranker, X, y)
-    scores = ranker.decision_function(X)
-    objective = ranker.p_ if objective is None else objective
-    named = plots.ConcentrationDisplay.compute(y, scores, objective=objective)
-    np.testing.assert_allclose(own.shares, named.shares)
-
-
-def test_concentration_of_rankers_that_minimise_no_sum_over_pairs(cancer):
-    X, y = (part[:200] for part in cancer)
-    for ranker in (AdaBoostRanker(n_estimators=5), SVMMAP(), PerceptronAtK()):
-        ranker.fit(X, y)
-        with pytest.raises(TypeError, match=f"{type(ranker).__name__} minimises no sum over pairs"):
-            plots.ConcentrationDisplay.from_estimator(ranker, X, y)
-    with pytest.raises(NotFittedError):
-        plots.ConcentrationDisplay.from_estimator(PNormPushCV(), X, y)
-
-
-def test_paths_of_fits(cancer):
-    X, y = cancer
-    pipeline = make_pipeline(StandardScaler(), PNormPush()).fit(X, y)
-    path = plots.TrainingPathDisplay.from_estimator(pipeline, plot_kwargs={"above": 0.0})
-    np.testing.assert_array_equal(path.path, pipeline[-1].objective_path_)
-    plain = plots.TrainingPathDisplay.from_estimator(pipeline)
-    np.testing.assert_array_equal(plain.line_.get_ydata(), path.path)
-    with pytest.raises(TypeError, match="keeps no objective_path_"):
-        plots.TrainingPathDisplay.from_estimator(LogisticRegression().fit(X, y))
-    margin = SmoothMarginRanking(n_estimators=50).fit([[0.0], [1.0]], [0, 1])
-    display = plots.TrainingPathDisplay.from_estimator(margin, quantity="smooth_margin", bound=1.0)
-    np.testing.assert_array_equal(display.path, margin.smooth_margin_path_)
-    assert display.margin == margin.margin_
-    with pytest.raises(TypeError, match="keeps no smooth_margin_path_"):
-        plots.TrainingPathDisplay.from_estimator(pipeline, quantity="smooth_margin")
-    with pytest.raises(ValueError, match="above is for an objective"):
-        display.plot(above=0.0)
-    with pytest.raises(ValueError, match="quantity must be one of"):
-        plots.TrainingPathDisplay.compute(pipeline, quantity="loss")
-
-
-def test_candidates_of_a_search(cancer):
-    X, y = cancer
-    options = {"ps": (1.0, 4.0), "learning_rates": [1.0], "n_estimators": [3], "cv": 3}
-    ranker = PushBoostCV(20, **options).fit(X, y)
-    display = plots.CandidatesDisplay.from_estimator(ranker)
-    assert display.labels == ["p = 1", "p = 4"]
-    assert display.labels[display.chosen] == f"p = {ranker.best_params_['p']:g}"
-    np.testing.assert_array_equal(display.precision, [one["precision"] for one in ranker.candidates_])
-    points = display.container_.lines[0]
-    np.testing.assert_array_equal(points.get_xdata(), display.precision)
-    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == display.labels
-    with pytest.raises(TypeError, match="LogisticRegression has no candidates_"):
-        plots.CandidatesDisplay.from_estimator(LogisticRegression().fit(X[:50], y[:50]))
 
 
 def test_settings_out_of_range():

@@ -22,12 +22,12 @@ from sklearn.preprocessing import StandardScaler, scale
 from sklearn.tree import DecisionTreeRegressor
 from skops import io
 
+from model_file_mutations import mutated
 from pushrank import PerceptronAtK, PushRanker, RankBoost, RankSVM, estimators, persistence
 from pushrank._io import atomic_write
 from pushrank.exceptions import ModelFileError
 from pushrank.losses import Logistic
 from pushrank.prices import Power
-from tests.persistence.mutations import mutated
 
 pytestmark = pytest.mark.fast
 

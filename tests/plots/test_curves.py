@@ -1,0 +1,66 @@
+"""Curves of the top of a list are those of the metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_curve
+
+from pushrank import metrics, plots
+
+pytestmark = pytest.mark.fast
+
+
+def scores_and_labels(distinct=False):
+    score = st.integers(-5, 5)
+    rows = st.lists(st.tuples(st.booleans(), score), min_size=2, max_size=40)
+    both = rows.filter(lambda found: 0 < sum(y for y, _ in found) < len(found))
+    return both.map(
+        lambda found: (
+            np.array([y for y, _ in found], dtype=int),
+            np.random.default_rng(0).permutation(len(found)).astype(float)
+            if distinct
+            else np.array([s for _, s in found], dtype=float),
+        )
+    )
+
+
+@settings(deadline=None)
+@given(scores_and_labels())
+def test_precision_and_gains_are_those_of_the_metric(data):
+    y, scores = data
+    display = plots.TopCurveDisplay.compute(y, scores)
+    assert display.k.tolist() == list(range(1, len(y) + 1))  # short lists are kept whole
+    expected = [metrics.precision_at_k(y, scores, int(k), ties="half") for k in display.k]
+    np.testing.assert_allclose(display.precision, expected)
+    gains = plots.TopCurveDisplay.compute(y, scores, quantity="recall")
+    rows = (gains.fraction * len(y)).round().astype(int)
+    np.testing.assert_allclose(gains.recall * y.sum(), (np.array(expected) * display.k)[rows - 1])
+    lift = plots.TopCurveDisplay.compute(y, scores, quantity="lift")
+    np.testing.assert_allclose(lift.fraction, display.k / len(y))
+    np.testing.assert_allclose(lift.lift, [metrics.lift(y, scores, int(k)) for k in display.k])
+
+
+@settings(deadline=None)
+@given(scores_and_labels(distinct=True))
+def test_left_edge_is_that_of_scikit_learns_roc_curve(data):
+    y, scores = data
+    display = plots.RocLeftEdgeDisplay.compute(y, scores)
+    fpr, tpr, _ = roc_curve(y, scores, drop_intermediate=False)
+    expected = [tpr[fpr <= rate + 1e-12].max() for rate in display.fpr]
+    np.testing.assert_allclose(display.tpr, expected)
+    top = metrics.positives_at_top(y, scores)
+    assert display.tpr[0] * y.sum() == pytest.approx(top)
+
+
+def test_ties_count_by_their_expectation():
+    y, scores = [1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0]
+    assert plots.TopCurveDisplay.compute(y, scores).precision.tolist() == [
+        1.0,
+        pytest.approx((1 + 1 / 3) / 2),
+        pytest.approx((1 + 2 / 3) / 3),
+        0.5,
+    ]
+    assert plots.RocLeftEdgeDisplay.compute(y, scores).tpr.tolist() == [0.5, 0.75, 1.0]

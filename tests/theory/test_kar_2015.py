@@ -1,0 +1,54 @@
+"""Theorems of Kar, Narasimhan and Jain (2015): mistakes, and what follows from uniform convergence."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pushrank import PerceptronAtK
+from pushrank.theory import kar_2015
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.mark.parametrize("variant", ["avg", "max"])
+@pytest.mark.parametrize("shift", [0.5, 6.0])
+def test_perceptrons_make_no_more_mistakes_than_any_coefficients_allow(variant, shift):
+    theorem = partial(kar_2015.theorems_7_and_9, variant=variant)
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    X = rng.normal(size=(200, 2)) + shift * np.outer(y - 0.5, [1.0, 0.5])
+    batches = [(X[start : start + 20], y[start : start + 20]) for start in range(0, 200, 20)]
+    ranker = PerceptronAtK(k=0.5, variant=variant, batch_size=20, max_iter=1, shuffle=False).fit(X, y)
+    w = np.array([1.0, 0.5])
+    for length in (0.0, 0.3, 1.0, 3.0):
+        assert ranker.n_mistakes_ <= theorem(length * w, batches, 0.5)
+    by_margin = kar_2015.corollaries_8_and_10(w, batches, 0.5, variant=variant)
+    assert math.isfinite(by_margin) == (shift == 6.0)
+    assert ranker.n_mistakes_ <= by_margin
+    if math.isfinite(by_margin):  # the theorem at the w that has the margin one
+        unit = w / np.linalg.norm(w)
+        margin = math.sqrt(4 * 6 * (X**2).sum(axis=1).max() / by_margin)
+        longest = max(round(0.5 * labels.sum()) for _, labels in batches)
+        assert theorem(unit / margin, batches, 0.5) * 6 / longest == pytest.approx(by_margin)
+
+
+def test_what_follows_from_uniform_convergence():
+    """Chances, not constants, are divided among batches: the bounds depend on T by its logarithm."""
+    at = {"batch_size": 10**6, "kappa": 0.5, "base_rate": 0.4}
+    epsilon = math.sqrt(math.log(4 / 0.05) / 2e6)
+    assert kar_2015.theorem_12(10**6, 0.5, 0.4) == pytest.approx((1.5 * epsilon + 1e-6) / 0.2)
+    found = kar_2015.theorem_12(10**6, 0.5, 0.4, largest_score=0.7, log_class_size=math.log(7))
+    epsilon = math.sqrt(math.log(4 * 7 / 0.05) / 2e6)
+    assert found == pytest.approx(10.0 * (epsilon + 1e-6) / 0.2)
+    assert kar_2015.theorem_12(10**6, 0.5, 0.4, replacement=False) > kar_2015.theorem_12(10**6, 0.5, 0.4)
+    one = kar_2015.theorem_13(0.1, 9, **at)
+    assert one.excess == pytest.approx(kar_2015.theorem_12(10**6, 0.5, 0.4, delta=0.05 / 9))
+    assert kar_2015.corollary_14(0.2, 0.0, 1.0, 9, **at) > 0.2
+    assert kar_2015.corollary_14(0.2, 1.0, 1.0, 9, 20, 0.5, 0.4) == math.inf
+    best = kar_2015.theorem_15(2.0, 3.0, 9, **at)
+    assert best == pytest.approx(kar_2015.theorem_15(2.0, 3.0, 9, **at, eta0=2 / (math.sqrt(2) * 3)))
+    assert best < min(kar_2015.theorem_15(2.0, 3.0, 9, **at, eta0=step) for step in (0.4, 0.5))
