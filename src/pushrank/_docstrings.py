@@ -18,9 +18,10 @@ UNSTATED = re.compile(r"^ *(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE
 def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    An entry such as ``alpha : float`` without a description gets the paragraph ``"alpha"``. A line
-    ``%(alpha)s`` stands for the same paragraph, and ``%(coef_ classes_)s`` for two. Paragraphs may hold such
-    lines too. Defaults are added from the signature, so that the two cannot differ.
+    An entry such as ``alpha : float`` without a description gets the paragraph ``"alpha : float"``, or if
+    there is none ``"alpha"``. A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and
+    ``%(coef_ classes_)s`` for two. Paragraphs may hold such lines too. Defaults are added from the signature,
+    so that the two cannot differ.
 
     Examples
     --------
@@ -42,7 +43,8 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
         return indent(PLACEHOLDER.sub(paragraph, named), line[1])
 
     def described(entry: re.Match[str]) -> str:
-        return f"{entry[0]}\n{entry[1]}    %({entry[2]})s" if entry[2] in paragraphs else entry[0]
+        description = paragraphs.get(entry[0].strip(), paragraphs.get(entry[2]))
+        return entry[0] if description is None else f"{entry[0]}\n{indent(description, entry[1] + '    ')}"
 
     def fill(documented: Documented) -> Documented:
         methods = vars(documented).values() if isinstance(documented, type) else ()

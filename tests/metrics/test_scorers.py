@@ -113,7 +113,7 @@ def test_searches_and_early_stopping_take_a_scorer_of_a_budget(half_fitted):
     [
         ("precision_at_k", {}, ValueError, "one of k .* got none of them"),
         ("precision_at_k", {"k": 0.1}, TypeError, "k must be an integer"),
-        ("precision_at_top", {"k": 1}, ValueError, "metric='precision_at_top' is not known"),
+        ("precision_at_top", {"k": 1}, ValueError, "got 'precision_at_top'"),
         ("precision_at_recall", {"recall": 2}, ValueError, "recall must be > 0 and <= 1"),
         ("auc", {"k": 3}, TypeError, r"a scorer of auc takes \['ties', 'pos_label'\], got 'k'"),
         ("precision_at_k", {"k": 1, "ties": "first"}, ValueError, "ties must be one of"),

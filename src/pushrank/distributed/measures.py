@@ -31,7 +31,7 @@ from pushrank.rows.order_statistics import Values, order_statistic
 __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 
 DASK_PARAGRAPHS = {
-    "dask_scores": """Finite scores, the higher the better, in as many partitions as the labels or of
+    "scores": """Finite scores, the higher the better, in as many partitions as the labels or of
 known lengths.""",
     "dask_unit_interval": """Returns
 -------
@@ -282,9 +282,7 @@ def auc(
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
     pos_label : label, optional
 
@@ -324,7 +322,6 @@ def average_precision(
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
@@ -375,7 +372,6 @@ def precision_at_k(
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_scores)s
     k : int, optional
     fraction : float, optional
     fraction_of_positives : float, optional
@@ -429,11 +425,9 @@ def positives_at_top(
     ----------
     y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
     scores : dask.array.Array or dask.dataframe.Series of shape (n,)
-        %(dask_scores)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
     pos_label : label, optional
 

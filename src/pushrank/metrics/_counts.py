@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 
-_compiled = compiled()
-
 Ties = Literal["pessimistic", "half", "optimistic"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
 
 
-@_compiled
+@compiled()
 def counts_around(positive_counts, negative_counts, positive_weight, negative_weight, needed):
     """Return the weight of each class above a cut of the list, and tied with it.
 

@@ -7,12 +7,14 @@ from pushrank._docstrings import shared_docs_from
 PARAGRAPHS = {
     "y_true": "Labels of two values.",
     "scores": "Finite scores, the higher the better.",
-    "score_table": "Finite scores, the higher the better; a table holds a ranking in each row.",
-    "ties_in_pairs": "Whether a tied pair of a positive and a negative is an error, half an error, or none.",
+    "scores : array-like of shape (n,) or (n_rankings, n)": """Finite scores, the higher the better; a table
+holds a ranking in each row.""",
+    "ties": "Whether a tied pair of a positive and a negative is an error, half an error, or none.",
+    'ties : {"pessimistic", "half", "optimistic", "min", "max"}': """Where rows tie: negatives first; the
+expectation under a random order; positives first; or all of them take the first rank of the tie, or the last,
+as in ``scipy.stats.rankdata``.""",
     "ties_in_list": """Where rows tie: negatives first; the expectation under a random order; or positives
 first.""",
-    "ties_of_ranks": """Where rows tie: negatives first; the expectation under a random order; positives
-first; or all of them take the first rank of the tie, or the last, as in ``scipy.stats.rankdata``.""",
     "ties_at_end": """Where rows tie at the end of the first rows: fill these with negatives first, take
 the expectation under a random order, or fill them with positives first.""",
     "k": "The number of first rows that are looked at, from 1 to n; with weights, what they weigh.",
@@ -30,9 +32,10 @@ left out.""",
     "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
 true and false. Of other texts it must be given.""",
     "norm": """The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
-    "unit_interval": """Returns
+    "number_or_array": """Returns
 -------
-float, or ndarray of shape (n_rankings,)
+float, or ndarray of shape (n_rankings,)""",
+    "unit_interval": """%(number_or_array)s
     Between 0 and 1; the higher the better.""",
     "errors": """Raises
 ------

@@ -31,8 +31,6 @@ from pushrank._validation import (
 )
 from pushrank.metrics._counts import CutCounts, RankCounts
 
-_compiled = compiled()
-
 # This many binary searches advance together: enough to keep vector registers and memory busy.
 SEARCH_BATCH = 64
 # The cost of the search for one row, in elements read: it keeps a chunk of searches worth a thread.
@@ -41,7 +39,7 @@ SEARCH_COST = 64
 SORT_COST = 16
 
 
-@_compiled
+@compiled()
 def find_bins(thresholds, scores, bins):
     """Write the bin of each score: 2g between thresholds g - 1 and g, 2g + 1 at threshold g.
 
@@ -64,7 +62,7 @@ def find_bins(thresholds, scores, bins):
             bins[start + b] = 2 * first[b] + 2 * (threshold < block[b]) + (threshold == block[b])
 
 
-@_compiled
+@compiled()
 def distinct_ascending(ascending):
     """Return the distinct values of an ascending array, and how often each occurs."""
     n_distinct = 1
@@ -83,7 +81,7 @@ def distinct_ascending(ascending):
     return distinct, counts
 
 
-@_compiled
+@compiled()
 def count_in_bins(ascending, thresholds):
     """Return the number of ascending scores in each bin of the thresholds."""
     counts = np.zeros(2 * len(thresholds) + 1)
@@ -375,7 +373,7 @@ K_ROUNDING = 1e-9
 """The relative rounding by which a product such as 0.07 * 100 may exceed a whole number."""
 
 
-def check_depth(k: Any, fraction: Any, fraction_of_positives: Any) -> None:
+def check_depth(k: Any = None, fraction: Any = None, fraction_of_positives: Any = None) -> None:
     """Raise unless exactly one of the three ways to limit the list is set, and in its range.
 
     A k that is no integer is refused, because a share passed as k could mean a share of the rows or of the

@@ -24,12 +24,10 @@ from pushrank.metrics._ranking import (
 )
 from pushrank.metrics._registry import are_many_rankings, evaluate, register_metric
 
-_compiled = compiled()
-
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
 
-@_compiled
+@compiled()
 def expected_reciprocal_ranks(above, positives, sizes):
     """Return the mean of 1 / rank of the first positive over all orders of its tie.
 
@@ -91,10 +89,6 @@ def _ranks(before: Floats, sizes: Floats) -> Floats:
     return ranks
 
 
-# The sign of the gain as the last key of the sort: it puts the worst rows of a tie first, or the best.
-TIE_ORDER = {1.0: 1.0, 0.5: 0.0, 0.0: -1.0}
-
-
 @dataclass(frozen=True, eq=False)
 class QueryLists:
     """Rows sorted by query and descending score.
@@ -121,7 +115,8 @@ class QueryLists:
 
 def lists_by_query(gains: Floats, scores: Floats, queries: NDArray[np.intp], ties: Ties) -> QueryLists:
     """Sort the rows into lists; a rule for ties orders tied rows by gain, but ``"half"`` leaves them tied."""
-    order = np.lexsort((TIE_ORDER[tied_error(ties)] * gains, -scores, queries))
+    # The sign of the gain as the last key puts the worst rows of a tie first, or the best.
+    order = np.lexsort(((2.0 * tied_error(ties) - 1.0) * gains, -scores, queries))
     queries, sorted_scores = queries[order], scores[order]
     new_query = np.append(True, queries[1:] != queries[:-1])
     new_tie = new_query | np.append(True, sorted_scores[1:] != sorted_scores[:-1])
@@ -191,18 +186,14 @@ def discounted_cumulative_gain(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
     ties : {"pessimistic", "half", "optimistic", "min", "max"}
-        %(ties_of_ranks)s
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Positive; the higher the better.
 
     %(errors)s
@@ -255,7 +246,6 @@ def ndcg_at_k(
     y_true : array-like of shape (n,)
         The relevance of each row: finite numbers of at least 0.
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     k : int, optional
         The number of first rows of each list that count, at least 1; by default all.
     fraction : float, optional
@@ -272,9 +262,7 @@ def ndcg_at_k(
     sample_weight : array-like of shape (n,), optional
         %(query_weight)s
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and 1; the higher the better. A list without a relevant row counts 0.
 
     Raises
@@ -360,7 +348,6 @@ def mean_reciprocal_rank(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     qid : array-like of shape (n,), optional
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
@@ -368,9 +355,7 @@ def mean_reciprocal_rank(
         %(query_weight)s
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and 1; the higher the better. A list without a positive counts 0.
 
     %(errors)s
@@ -422,16 +407,12 @@ def average_reciprocal_rank(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     ties : {"pessimistic", "half", "optimistic", "min", "max"}
-        %(ties_of_ranks)s
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Positive; the higher the better. Despite its name it is a sum, as in the paper.
 
     %(errors)s

@@ -15,10 +15,8 @@ from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._registry import METRICS, Figure, evaluate, register_metric
 from pushrank.metrics.precision import lift
 
-_compiled = compiled()
 
-
-@_compiled
+@compiled()
 def discounts_gained(positive_counts, negative_counts, rate, tied_error):
     """Return by how much the discounts of the positives exceed those of a list that ends with all of them.
 
@@ -45,7 +43,7 @@ def discounts_gained(positive_counts, negative_counts, rate, tied_error):
     return total
 
 
-@_compiled
+@compiled()
 def mean_gain(u, v):
     """Return ``(1 - exp(-v)) / v - exp(-v) * (1 - exp(-u)) / u``, right to rounding.
 
@@ -95,7 +93,6 @@ def robust_initial_enhancement(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     alpha : float, default=20.0
         The positive rate of the discount: the first share z of the list has the share
         :math:`1 - e^{-\alpha z}` of the weight, so with 20 the first 8 % have about 80 % of it.
@@ -104,9 +101,7 @@ def robust_initial_enhancement(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         At least 0, and 1 in the mean over random orders; the higher the better.
 
     %(errors)s
@@ -162,7 +157,6 @@ def bedroc(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
     ties : {"pessimistic", "half", "optimistic"}
@@ -170,9 +164,7 @@ def bedroc(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and 1; the higher the better. The value of a random order depends on R and `alpha`. As
         `alpha` goes to zero, the metric goes to the area under the ROC curve.
 

@@ -113,6 +113,10 @@ def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
     rows, positives = np.diff(ends, prepend=0.0), np.diff(hits, prepend=0.0)
     # The last number of hits may miss the weight of the positives by rounding.
     recall, precision = hits / hits[-1], positives / rows
+    order = np.argsort(-ranking.scores, kind="stable")
+    weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights[order]
+    # Sums of weights may miss one another by rounding.
+    last = np.searchsorted(np.cumsum(weights), ends * (1.0 - 1e-12))
     return GainsTable(
         ends,
         positives,
@@ -120,17 +124,8 @@ def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
         precision / ranking.base_rate,
         recall,
         recall * ranking.total / ends,
-        _scores_at(ranking, ends),
+        ranking.scores[order[np.minimum(last, ranking.n_rows - 1)]],
     )
-
-
-def _scores_at(ranking: Ranking, rows: Floats) -> Floats:
-    """Return the score of the last of so many first rows."""
-    order = np.argsort(-ranking.scores, kind="stable")
-    weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights[order]
-    # Sums of weights may miss one another by rounding.
-    last = np.searchsorted(np.cumsum(weights), rows * (1.0 - 1e-12))
-    return np.asarray(ranking.scores[order[np.minimum(last, ranking.n_rows - 1)]])
 
 
 def ranking_curve(ranking: Ranking) -> TopCurve:

@@ -193,11 +193,8 @@ class Measurement:
         return [self._sentence(model, differences[HITS]) for model, differences in self.differences.items()]
 
     def _sentence(self, model: str, hits: Comparison) -> str:
-        against, rows, level = (
-            f"{model} against {self.first}: ",
-            first_rows(self.depth),
-            self.confidence_level,
-        )
+        against, level = f"{model} against {self.first}: ", self.confidence_level
+        rows = first_rows(self.depth)
         if hits.low == hits.high == 0.0 or (level is None and hits.difference == 0.0):
             return f"{against}as many hits in {rows}."
         sentence = f"{against}{hits.difference:+.1f} hits in {rows}"
@@ -413,7 +410,7 @@ def measure(
     depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
     depth = {name: value for name, value in depth.items() if value is not None}
     depth = depth or {"fraction_of_positives": 0.25}
-    check_depth(**{name: depth.get(name) for name in ("k", "fraction", "fraction_of_positives")})
+    check_depth(**depth)
     check_resampling(confidence_level, n_resamples)
     # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)

@@ -37,7 +37,6 @@ def height(
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
@@ -83,7 +82,6 @@ def reverse_height(
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
@@ -138,15 +136,11 @@ def r_max(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and the weight of the positives; the lower the better.
 
     %(errors)s
@@ -194,7 +188,6 @@ def rp_error(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
     scale : {"raw", "log", "mean"}, default="raw"
@@ -202,13 +195,10 @@ def rp_error(
         ``-inf`` for a ranking without errors; or the power mean of the heights as shares of the positives,
         ``(R / K)^(1/p) / I`` with I positives and K negatives, from 0 to 1 for every p.
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         At least 0, except on the log scale; the lower the better.
 
     %(errors)s
@@ -270,7 +260,6 @@ def rg_error(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     price : callable, default=numpy.square
         The increasing function g from an array of heights to an array of the same shape: a NumPy function, a
         function of your own, or the ``value`` of a price of :mod:`pushrank.prices`, such as
@@ -280,13 +269,10 @@ def rg_error(
         :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
         :math:`g = h^p` it is the power mean of :func:`rp_error`.
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         The lower the better.
 
     %(errors)s
@@ -363,20 +349,17 @@ def margin_error(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     theta : float, default=0.0
         The margin, at least 0, in units of the scores.
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
+        %(ties)s
         A pair whose margin is theta counts as tied.
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and 1; the lower the better.
 
     %(errors)s
@@ -424,15 +407,12 @@ def margin(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     norm : float
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight zero do not count.
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         In units of the scores; positive where all pairs are ranked rightly, 0 for a tie.
 
     %(errors)s
@@ -477,14 +457,11 @@ def smooth_margin(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     norm : float
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         In units of the scores. With weights of one it is at most :func:`margin`, and below it by at most the
         logarithm of the number of pairs over the norm.
 

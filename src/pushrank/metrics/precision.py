@@ -17,10 +17,8 @@ from pushrank.metrics._ranking import K_ROUNDING, Ranking, depth_in_rows, round_
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 from pushrank.metrics.pairwise import EXTREME
 
-_compiled = compiled()
 
-
-@_compiled
+@compiled()
 def sum_precisions(state, positive_counts, negative_counts):
     """Return the weights of both classes so far, and the sum of the precisions at the positives.
 
@@ -85,7 +83,6 @@ def precision_at_k(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     k : int, optional
     fraction : float, optional
     fraction_of_positives : float, optional
@@ -143,7 +140,6 @@ def recall_at_k(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     k : int, optional
     fraction : float, optional
     fraction_of_positives : float, optional
@@ -203,7 +199,6 @@ def lift(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     k : int, optional
     fraction : float, optional
     fraction_of_positives : float, optional
@@ -212,9 +207,7 @@ def lift(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         At least 0, and 1 for a random order; the higher the better.
 
     %(depth_errors)s
@@ -273,7 +266,6 @@ def value_at_k(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     k : int, optional
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money; negatives count nothing.
@@ -287,9 +279,7 @@ def value_at_k(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         The value, or its share; the higher the better.
 
     Raises
@@ -363,17 +353,13 @@ def positives_at_top(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
     %(errors)s
@@ -420,7 +406,6 @@ def average_precision(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
@@ -469,23 +454,16 @@ def add_precisions(
         walked: PrecisionState = sum_precisions(state, positive_counts, negative_counts)
         return walked
     positives, negatives, total = state
-    sums = _sum_precisions_one_by_one(
-        positive_counts,
-        positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts),
-        negatives + negatives_above(negative_counts, error),
-    )
+    above = positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts)
+    misses = negatives + negatives_above(negative_counts, error)
+    # At a threshold the sum is that of (above + j) / (above + j + misses) over its positives j. Of a single
+    # one the digammas would only add rounding.
+    start = above + misses + 1.0
+    several = digamma(start + positive_counts) - digamma(start)
+    sums = positive_counts - misses * np.where(positive_counts == 1.0, 1.0 / start, several)
     # np.cumsum adds in the order of the list; np.sum would add in pairs and round differently.
     total = float(np.cumsum(np.append(total, sums[::-1]))[-1])
     return positives + float(positive_counts.sum()), negatives + float(negative_counts.sum()), total
-
-
-def _sum_precisions_one_by_one(positives: Floats, positives_above: Floats, negatives_above: Floats) -> Floats:
-    """Return ``sum_j (above + j) / (above + j + negatives_above)`` for j = 1..positives, by digammas."""
-    start = positives_above + negatives_above + 1.0
-    # Without ties the digammas would only add rounding.
-    harmonic = np.where(positives == 1.0, 1.0 / start, digamma(start + positives) - digamma(start))
-    sums: Floats = positives - negatives_above * harmonic
-    return sums
 
 
 @register_metric()
@@ -508,7 +486,6 @@ def precision_at_recall(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     recall : float, default=0.5
         The least share of the positives that the list holds, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -572,7 +549,6 @@ def recall_at_precision(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     precision : float, default=0.5
         The least share of positives in the list, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -581,9 +557,7 @@ def recall_at_precision(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         Between 0 and 1, and 0 if no list has the precision; the higher the better.
 
     %(errors)s
@@ -644,7 +618,6 @@ def partial_average_precision(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
         is :func:`average_precision`.

@@ -18,10 +18,8 @@ from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 
-_compiled = compiled()
 
-
-@_compiled
+@compiled()
 def misranked_weight(state, positive_counts, negative_counts, total_negative, tied_error):
     """Return the weight of negatives so far, and of positives, each times its share of misranked pairs.
 
@@ -45,7 +43,7 @@ def add_misranked(state: tuple[float, float], *counts_totals_error: Any) -> tupl
     return above, misranked
 
 
-@_compiled
+@compiled()
 def roc_area(positive_shares, negative_shares, tied_error, max_fpr, min_tpr):
     """Return the area under the ROC curve, above a true-positive and up to a false-positive rate.
 
@@ -73,7 +71,7 @@ def roc_area(positive_shares, negative_shares, tied_error, max_fpr, min_tpr):
     return area
 
 
-@_compiled
+@compiled()
 def area_above(x, y, to_x, to_y, floor):
     """Return the area between a rising line and a floor, where the line is above it."""
     if to_y <= floor:
@@ -125,9 +123,7 @@ def auc(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_pairs)s
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
@@ -188,7 +184,6 @@ def partial_auc(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,) or (n_rankings, n)
-        %(score_table)s
     max_fpr : float, default=0.1
         The largest false-positive rate, in (0, 1].
     min_tpr : float, default=0.0
@@ -200,9 +195,7 @@ def partial_auc(
     sample_weight : array-like of shape (n,), optional
     pos_label : label, optional
 
-    Returns
-    -------
-    float, or ndarray of shape (n_rankings,)
+    %(number_or_array)s
         At most 1; the higher the better.
 
     %(errors)s
@@ -340,7 +333,13 @@ def roc_band(
     (0.7, 0.49, 0.79)
     """
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    rates = _checked_rates(max_fpr, false_positive_rates)
+    if false_positive_rates is None:
+        check_number("max_fpr", max_fpr, above=0.0, most=1.0)
+        rates = np.linspace(0.0, float(max_fpr), 51)
+    else:
+        rates = np.unique(np.asarray(false_positive_rates, dtype=np.float64))
+        if len(rates) == 0 or not (rates[0] >= 0.0 and rates[-1] <= 1.0):
+            raise ValueError("false_positive_rates must be numbers from 0 to 1, at least one.")
     ranking = Ranking(y_true, scores, None, pos_label)
     positives, negatives = np.sort(ranking.positive_scores), np.sort(ranking.negative_scores)
     n_positives, n_negatives = len(positives), len(negatives)
@@ -381,13 +380,3 @@ def _largest(
         low = np.where(holds_there, middle, low)
         high = np.where(holds_there, high, middle - 1)
     return low
-
-
-def _checked_rates(max_fpr: float, false_positive_rates: ArrayLike | None) -> Floats:
-    if false_positive_rates is None:
-        check_number("max_fpr", max_fpr, above=0.0, most=1.0)
-        return np.linspace(0.0, float(max_fpr), 51)
-    rates = np.unique(np.asarray(false_positive_rates, dtype=np.float64))
-    if len(rates) == 0 or not (rates[0] >= 0.0 and rates[-1] <= 1.0):
-        raise ValueError("false_positive_rates must be numbers from 0 to 1, at least one.")
-    return rates

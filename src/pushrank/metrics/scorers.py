@@ -88,10 +88,7 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
     >>> cross_val_score(LogisticRegression(max_iter=5000), X, y, scoring=scorer, cv=3).round(1).tolist()
     [0.9, 1.0, 0.9]
     """
-    if isinstance(metric, str) and metric not in METRICS:
-        raise ValueError(f"metric={metric!r} is not known; use one of {sorted(METRICS)}.")
-    metric = METRICS[metric].function if isinstance(metric, str) else metric
-    spec = next((spec for spec in METRICS.values() if spec.function is metric), None)
+    spec = next((spec for name, spec in METRICS.items() if metric in (name, spec.function)), None)
     if spec is None:
         raise ValueError(
             f"metric must be one of {sorted(METRICS)} or such a measure, got {metric!r}; of a measure of "

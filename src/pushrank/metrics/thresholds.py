@@ -169,8 +169,16 @@ def threshold_for(
     ties = Ties(ranking)
     rows, hits = ties.counts()
     last = last_tie(rows, hits, budget, precision, recall)
+    if last < 0 and budget is not None:
+        raise ValueError(
+            f"{rows[0]:g} rows tie at the highest score and exceed the budget of {budget * rows[-1]:g}; give "
+            "more rows, or scores that part them."
+        )
     if last < 0:
-        raise ValueError(_no_list(rows, hits, budget, precision))
+        best = float(np.max(hits / rows))
+        raise ValueError(
+            f"no list has a precision of {precision:g}; the most precise has {best:.4g}: ask for no more."
+        )
     threshold, low, high = float(ties.scores[last]), np.nan, np.nan
     if confidence_level is not None:
         bootstrap = ThresholdBootstrap(ranking, ties, budget, precision, recall)
@@ -233,13 +241,3 @@ def last_tie(
         fits = rows <= (budget or 0.0) * rows[-1] * (1.0 + K_ROUNDING)
         enough = np.flatnonzero(fits & (np.diff(rows, prepend=0.0) > 0.0))
     return int(enough[-1]) if len(enough) else -1
-
-
-def _no_list(rows: Floats, hits: Floats, budget: float | None, precision: float | None) -> str:
-    if budget is not None:
-        return (
-            f"{rows[0]:g} rows tie at the highest score and exceed the budget of {budget * rows[-1]:g}; give "
-            "more rows, or scores that part them."
-        )
-    best = float(np.max(hits / rows))
-    return f"no list has a precision of {precision:g}; the most precise has {best:.4g}: ask for no more."
